@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import subprocess
-import threading
+import types
 
 import pytest
 from conftest import TOP, call
@@ -161,16 +161,18 @@ def test_a_phase_that_drifts_is_called_not_steady(index):
     assert "not steady" in sweep_table.text(sweep_table.lines(index, ""), [])[1]
 
 
-def run(index, one, jobs=1, stopped=lambda: False):
-    return sweep.run(index, PLAN, one, jobs, 1 << 30, stopped)
+def run(index, one, jobs=1):
+    """Run the cells: one(cell number) is what happens in each."""
+    runner = types.SimpleNamespace(stopped=False, run=lambda cell, name: one(int(name[:4])))
+    return sweep.run(index, PLAN, runner, jobs, 1 << 30)
 
 
 def test_a_failure_does_not_end_the_sweep_and_resume_repeats_nothing(index):
     ran = []
 
-    def one(cell, entry):
-        ran.append(entry.cell)
-        return Outcome("broken") if entry.cell == 2 else rate(1.0)
+    def one(cell):
+        ran.append(cell)
+        return Outcome("broken") if cell == 2 else rate(1.0)
 
     assert run(index, one, jobs=2) == 1 and sorted(ran) == [1, 2, 3, 4, 5, 6]
     index.again(failed=False)
@@ -179,25 +181,24 @@ def test_a_failure_does_not_end_the_sweep_and_resume_repeats_nothing(index):
 
 
 def test_stopping_leaves_unfinished_cells_waiting(index):
-    stop = threading.Event()
+    runner = types.SimpleNamespace(stopped=False)
 
-    def one(cell, entry):
-        if entry.cell == 2:
-            stop.set()
-            return Outcome("killed by us")
-        return rate(1.0)
+    def one(cell, name):
+        runner.stopped = name.startswith("0002")
+        return Outcome("killed by us") if runner.stopped else rate(1.0)
 
+    runner.run = one
     with pytest.raises(sweep.Interrupted):
-        run(index, one, stopped=stop.is_set)
+        sweep.run(index, PLAN, runner, 1, 1 << 30)
     assert [e.state for e in index.entries()] == ["done"] + ["waiting"] * 5
 
 
 def test_where_no_other_cell_can_do_better_the_sweep_ends_and_all_are_to_be_run_again(index):
     ran = []
 
-    def one(cell, entry):
-        ran.append(entry.cell)
-        return Outcome("store full", ends=True) if entry.cell == 2 else rate(1.0)
+    def one(cell):
+        ran.append(cell)
+        return Outcome("store full", ends=True) if cell == 2 else rate(1.0)
 
     with pytest.raises(sweep.Ended, match="store full"):
         run(index, one)
@@ -207,7 +208,7 @@ def test_where_no_other_cell_can_do_better_the_sweep_ends_and_all_are_to_be_run_
 def test_resume_starts_guests_as_before_unless_told_otherwise(index, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(cli_sweep.cell_lab, "build", lambda *words: None)
-    monkeypatch.setattr(cli_sweep, "_run", lambda o, p, i, runner, jobs, ram: asked.append((jobs, runner._lab)) or 0)
+    monkeypatch.setattr(cli_sweep, "_run", lambda o, p, i, runner, jobs, ram: asked.append((jobs, runner)) or 0)
     monkeypatch.delenv("LAB_KERNEL", raising=False)
     words = ["--lab", "--resume", "--out", str(tmp_path)]
     for more, jobs, kernel, store in (
@@ -386,7 +387,7 @@ def test_a_guest_that_leaves_rubbish(recording, said, tmp_path):
     out = tmp_path / "out"
     program.write_text(f"#!/bin/sh\ncp {tmp_path}/left {out}/cell/run.rtdb\necho '{{}}' >{out}/cell/lab.json\n")
     program.chmod(0o755)
-    outcome = cell_lab.Lab(program, out, "", CELL_PLAN).run(CELL, "cell", lambda guest: None)
+    outcome = cell_lab.Lab(program, out, "", CELL_PLAN).run(CELL, "cell")
     assert said in outcome.error and outcome.recording == "cell/run.rtdb" and outcome.figures == ()
 
 
@@ -395,7 +396,7 @@ def test_a_guest_whose_store_is_full_ends_the_sweep(said, ends, tmp_path):
     program = tmp_path / "raidctl"
     program.write_text(f'#!/bin/sh\necho "raidctl lab: {said}" >&2\nprintf "1\\n2\\n3\\n" >&2\nexit 126\n')
     program.chmod(0o755)
-    outcome = cell_lab.Lab(program, tmp_path / "out", "", CELL_PLAN).run(CELL, "cell", lambda guest: None)
+    outcome = cell_lab.Lab(program, tmp_path / "out", "", CELL_PLAN).run(CELL, "cell")
     assert outcome.error and outcome.ends == ends
 
 

@@ -108,7 +108,7 @@ def _show(arguments: Sequence[str]) -> int:
     top.add_argument("out", type=pathlib.Path, help="directory of the sweep")
     top.add_argument("--stack", action="store_true", help="the queues of md and of its members instead")
     options = top.parse_args(arguments)
-    index = sweep_index.Index(options.out / sweep_index.NAME)
+    index = _index(options.out)
     if options.stack:
         found = sweep_table.stacks(index)
         if not found:
@@ -171,6 +171,11 @@ def _sweep(options: argparse.Namespace) -> int:
     return (_lab if options.lab else _disks)(options, the_plan, overrides)
 
 
+def _index(out: pathlib.Path) -> sweep_index.Index:
+    """The index of the sweep in a directory, to be read."""
+    return sweep_index.Index(out / sweep_index.NAME)
+
+
 def _overrides(options: argparse.Namespace) -> dict[str, plan.Value]:
     found: dict[str, plan.Value] = {}
     if options.data_size:
@@ -182,9 +187,7 @@ def _overrides(options: argparse.Namespace) -> dict[str, plan.Value]:
 
 def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Value]]:
     """The plan of the sweep in a directory, as it was when that began; what else was asked for must not contradict it."""
-    index = sweep_index.Index(options.out / sweep_index.NAME)
-    meta = index.meta()
-    index.close()
+    meta = _index(options.out).meta()
     overrides = json.loads(meta["overrides"])
     where = "lab" if options.lab else "disks" if options.destroy_data or options.disk else ""
     if where and meta["where"] != where:
@@ -223,18 +226,14 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
         index = sweep.open_or_create(options.out, the_plan, lab.place, facts, options.resume)
         index.note("asked_of_lab", json.dumps(asked))
         cell_lab.build(RAIDCTL, lab.kernel)
-        return _run(options, the_plan, index, sweep.LabRun(lab), int(asked["jobs"] or sweep.cores()), lab.memory())
+        return _run(options, the_plan, index, lab, int(asked["jobs"] or sweep.cores()), lab.memory())
 
 
 def _asked_of_lab(options: argparse.Namespace) -> dict[str, str]:
     """How guests are started: with --resume as before, but for what is said anew."""
     asked = {"jobs": str(options.jobs or ""), "kernel": options.kernel or "", "store": options.store or "",
              "host": "yes" if options.host else ""}  # fmt: skip
-    before = {}
-    if options.resume:
-        index = sweep_index.Index(options.out / sweep_index.NAME)
-        before = json.loads(index.meta().get("asked_of_lab", "{}"))
-        index.close()
+    before = json.loads(_index(options.out).meta().get("asked_of_lab", "{}")) if options.resume else {}
     found = {key: value or before.get(key, "") for key, value in asked.items()}
     return found | {"kernel": found["kernel"] or os.environ.get("LAB_KERNEL", "")}
 
@@ -282,7 +281,7 @@ def _alone_on_disks(
         disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
                                 not options.no_record, machine)  # fmt: skip
         try:
-            return _run(options, the_plan, index, sweep.DiskRun(disks), 1, cell_disk.ram_bytes())
+            return _run(options, the_plan, index, disks, 1, cell_disk.ram_bytes())
         finally:
             log.end(machine)
 
@@ -291,7 +290,7 @@ def _run(
     options: argparse.Namespace,
     the_plan: plan.Plan,
     index: sweep_index.Index,
-    runner: sweep.LabRun | sweep.DiskRun,
+    runner: sweep.Runner,
     jobs: int,
     ram_bytes: int,
 ) -> int:
@@ -305,7 +304,7 @@ def _run(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     try:
-        failed = sweep.run(index, the_plan, runner.one, jobs, ram_bytes, lambda: runner.stopped)
+        failed = sweep.run(index, the_plan, runner, jobs, ram_bytes)
     except sweep.Ended as ended:
         print(f"raidctl sweep: {ended}", file=sys.stderr)
         print(f"  {sweep.counts(index.entries())}; the others would end so, too. Go on with more memory: "
@@ -346,7 +345,7 @@ def _print_steps(
 
 def _not_again(options: argparse.Namespace) -> set[str]:
     """Identities of cells that --resume would leave as they are."""
-    entries = sweep_index.Index(options.out / sweep_index.NAME).entries()
+    entries = _index(options.out).entries()
     states = (sweep_index.DONE,) if options.retry_failed else (sweep_index.DONE, sweep_index.FAILED)
     return {entry.identity for entry in entries if entry.state in states}
 

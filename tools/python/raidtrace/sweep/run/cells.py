@@ -7,20 +7,17 @@ import fcntl
 import os
 import pathlib
 import platform
-import subprocess
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from raidtrace.quantity import size
 from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import DONE, FAILED, NAME, WAITING, Entry, Index, Outcome
 from raidtrace.sweep.progress import Progress
-from raidtrace.sweep.run import disk as cell_disk
-from raidtrace.sweep.run import lab as cell_lab
 
 WALL_S_PER_GIB = 10.0  # first guess
 LEAST_S = 1.0  # of a cell: booting a guest
@@ -38,7 +35,18 @@ class Interrupted(Exception):
     """Ctrl-C, or another wish to end: cells that ran are waiting again."""
 
 
-Run = Callable[[plan.Cell, Entry], Outcome]
+class Runner(Protocol):
+    """Where cells run: guests of the lab, or the disks of this machine. stopped: stop() was called."""
+
+    stopped: bool
+
+    def run(self, cell: plan.Cell, name: str) -> Outcome:
+        """Run one cell in the directory of that name. OSError: it cannot be run."""
+        ...
+
+    def stop(self) -> None:
+        """End what runs; called from a signal handler."""
+        ...
 
 
 def now() -> str:
@@ -113,9 +121,16 @@ def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
     return LEAST_S + data * rate * (0.2 if kind == "dd" else 1.0)
 
 
-def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, stopped: Callable[[], bool]) -> int:
-    """Run all waiting cells, `jobs` at once. Returns how many failed. Interrupted when `stopped` says so, Ended when a cell
-    tells that no other can do better: those that run are finished then."""
+def run(index: Index, the_plan: plan.Plan, runner: Runner, jobs: int, ram_bytes: int) -> int:
+    """Run all waiting cells, `jobs` at once. Returns how many failed. Interrupted: the runner was stopped. Ended: a cell
+    reports that no other can do better. The cells that ran then were finished."""
+
+    def one(cell: plan.Cell, entry: Entry) -> Outcome:
+        try:
+            return runner.run(cell, entry.directory)
+        except OSError as error:
+            return Outcome(str(error))
+
     cells = {cell.identity(): cell for cell in the_plan.cells}
     todo = [entry for entry in index.entries() if entry.state == WAITING]
     missing = [entry.name for entry in todo if entry.identity not in cells]
@@ -132,7 +147,7 @@ def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, 
         waiting = list(todo)
         running: dict[concurrent.futures.Future[Outcome], Entry] = {}
         while waiting or running:
-            while waiting and len(running) < jobs and not stopped() and not ends:
+            while waiting and len(running) < jobs and not runner.stopped and not ends:
                 entry = waiting.pop(0)
                 index.begin(entry.cell, now())
                 progress.started(entry.cell, entry.name)
@@ -143,7 +158,7 @@ def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, 
             for future in done:
                 entry = running.pop(future)
                 outcome = future.result()
-                if stopped() and outcome.error:
+                if runner.stopped and outcome.error:
                     continue  # it was us who ended it: it stays "running" and is made waiting at the next start
                 if outcome.ends:
                     ends = ends or f"{entry.name}: {outcome.error}"
@@ -153,65 +168,13 @@ def run(index: Index, the_plan: plan.Plan, one: Run, jobs: int, ram_bytes: int, 
                 progress.ended(entry.cell, outcome.error)
             progress.show()
         progress.close()
-    if stopped():
+    if runner.stopped:
         index.again(failed=False)
         raise Interrupted
     if ends:
         index.again(failed=False)
         raise Ended(ends)
     return failed
-
-
-class LabRun:
-    """Cells in guests; stop() ends those that run."""
-
-    def __init__(self, lab: cell_lab.Lab) -> None:
-        self._lab = lab
-        self._guests: list[subprocess.Popen[str]] = []
-        self._lock = threading.Lock()
-        self.stopped = False
-
-    def one(self, cell: plan.Cell, entry: Entry) -> Outcome:
-        """Run one cell."""
-        try:
-            return self._lab.run(cell, entry.directory, self._started)
-        except OSError as error:
-            return Outcome(str(error))
-
-    def stop(self) -> None:
-        """End the guests; called from a signal handler's thread."""
-        self.stopped = True
-        with self._lock:
-            cell_lab.stop(self._guests)
-
-    def _started(self, guest: subprocess.Popen[str]) -> None:
-        with self._lock:
-            self._guests.append(guest)
-        if self.stopped:
-            cell_lab.stop([guest])
-
-
-class DiskRun:
-    """Cells on this machine's disks, one by one."""
-
-    def __init__(self, disks: cell_disk.Disks) -> None:
-        self._disks = disks
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it was asked to end."""
-        return self._disks.stopped
-
-    def one(self, cell: plan.Cell, entry: Entry) -> Outcome:
-        """Run one cell."""
-        try:
-            return self._disks.run(cell, entry.directory)
-        except OSError as error:
-            return Outcome(str(error))
-
-    def stop(self) -> None:
-        """End the benchmark that runs."""
-        self._disks.stop()
 
 
 def counts(entries: Sequence[Entry]) -> str:

@@ -10,8 +10,9 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from raidtrace.benchmark import figure
 from raidtrace.benchmark import registry as benchmark
@@ -69,10 +70,11 @@ TIMEOUT_S = 3600
 SETTLE_S = 60  # simulated, costs nothing: the controller's cache still holds what mkfs wrote
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Lab:
     """How guests are started. kernel: a series, or empty for the default one. out: where cells leave their files. store: for
-    what the simulated disks hold; empty: as the plan says. host: with this machine's programs, not the lab's own."""
+    what the simulated disks hold; empty: as the plan says. host: with this machine's programs, not the lab's own.
+    stopped: stop() was called."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
@@ -80,6 +82,9 @@ class Lab:
     the_plan: plan.Plan
     store: str = ""
     host: bool = False
+    stopped: bool = False
+    _guests: list[subprocess.Popen[str]] = dataclasses.field(default_factory=list)
+    _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
     def memory(self) -> int:
         """Bytes of a guest, and what RAM means in a plan."""
@@ -113,7 +118,7 @@ class Lab:
         command += ["--seed", str(cell.trial - 1)] if cell.trial > 1 else []
         return [*command, "--", "sh", SCRIPT]
 
-    def run(self, cell: plan.Cell, name: str, started: Callable[[subprocess.Popen[str]], None]) -> Outcome:
+    def run(self, cell: plan.Cell, name: str) -> Outcome:
         """Boot a guest, run the cell, read what it left. Never raises for what happens in the guest."""
         directory = self.out / name
         clear(directory)
@@ -128,7 +133,10 @@ class Lab:
             environment = dict(os.environ, **{MARKER: marker(self.out)})
             guest = subprocess.Popen(self.command(cell, directory), stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True,
                                      start_new_session=True, env=environment)  # fmt: skip
-            started(guest)
+            with self._lock:
+                self._guests.append(guest)
+            if self.stopped:
+                stop([guest])
             status = guest.wait()
         seconds = time.monotonic() - begin
         recording = directory / "run.rtdb"
@@ -146,6 +154,12 @@ class Lab:
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, str(lab.get("kernel")))
+
+    def stop(self) -> None:
+        """End the guests; called from a signal handler."""
+        self.stopped = True
+        with self._lock:
+            stop(self._guests)
 
 
 @functools.cache
