@@ -12,7 +12,6 @@ from conftest import TOP
 
 from raidtrace.recording import invariants, observation, sample_rows, series
 from raidtrace.recording.columns import RecordingError
-from raidtrace.report import html as report_html
 
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 
@@ -61,12 +60,6 @@ def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):
     seeks = dict(db.execute("SELECT sample, sum(count) FROM bin WHERE kind='seek' AND bin != 64 GROUP BY 1"))
     assert [[n, found.idle[n]] for n, _ in idle] == [list(row) for row in idle] and any(time for _, time in idle)
     assert {n: count for n, count in enumerate(found.seeks.tolist()) if count} == seeks and seeks
-
-
-@pytest.mark.slow
-def test_a_page_is_the_same_to_the_byte_and_has_the_chain(both):
-    page = report_html.page([both[0]])
-    assert report_html.page([long_recording.pack(both[0])]) == page and 'id="chain-1"' in page
 
 
 def test_what_explain_goes_by_is_the_same(both):

@@ -246,6 +246,8 @@ def test_a_signature_is_refused_unless_forced(made, kind):
         lambda m: m.generic("sda", "sg0").process(70, "vm", opens=[f"{m.dev}/sg0"]),
         lambda m: [m.wide(name, name) for name in ("sda", "sdb")],
         lambda m: m.write("sdb", "md/sync_action", "idle"),
+        lambda m: (m.add("sdc").loop("loop3", f"{m.dev}/sdc", below="sdc"), m.mount("loop3", "/l")),
+        lambda m: (m.node("sdb", stat.S_IFBLK, m.machine().number("sdb")), m.mount("", "/n", source="sdb")),  # no path
     ],
 )
 def test_what_is_no_use_of_the_disk_is_no_reason(made, arrange):
@@ -410,20 +412,6 @@ def test_what_ends_a_use_is_said(made, holder, files, remedy):
     made.add("sdb").add(holder, **files).hold("sdb", holder)
     look = disk_users.Look.now(made.machine())
     assert [refusal.remedy for refusal in destruction.refusals(look, "sdb")] == [remedy]
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda m: (m.add("sdc").loop("loop3", f"{m.dev}/sdc", below="sdc"), m.mount("loop3", "/l")),
-        lambda m: (m.node("sdb", stat.S_IFBLK, m.machine().number("sdb")), m.mount("", "/n", source="sdb")),
-    ],
-    ids=["a mounted loop on another disk", "a source that is no path"],
-)
-def test_what_is_no_use_of_the_disk(made, use):
-    made.add("sdb")
-    use(made)
-    assert reasons(made, "sdb") == []
 
 
 def test_only_what_was_asked_for_is_told(made):

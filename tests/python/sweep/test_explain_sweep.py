@@ -10,11 +10,12 @@ from made_sweep import CURVE, MATRIX, made
 from raidtrace.compare import sides as compare_sides
 from raidtrace.explain.evidence import Verdict
 from raidtrace.sweep import explain as explain_sweep
-from raidtrace.sweep import index as sweep_index
 
 
 def chain(directory):
-    (found,) = explain_sweep.explain(directory).chains
+    explained = explain_sweep.explain(directory)
+    assert explained.subjects[0].simulated and explained.notes[0].startswith("Simulated")
+    (found,) = explained.chains
     return found
 
 
@@ -32,8 +33,9 @@ def test_it_goes_with_readahead_and_what_is_in_flight(tmp_path):
     assert link.verdict is Verdict.SHOWN and found.story is Verdict.SHOWN
 
 
-def test_rates_that_rise_while_nothing_is_in_flight_are_not_explained(tmp_path):
-    found = chain(made(tmp_path, depths=dict.fromkeys(CURVE, 2.0)))
+@pytest.mark.parametrize("depths", [dict.fromkeys(CURVE, 2.0), {256: 9.0, 1024: 7.0, 4096: 5.0, 16384: 3.0}])
+def test_rates_that_rise_while_no_more_is_in_flight_are_not_explained(tmp_path, depths):
+    found = chain(made(tmp_path, depths=depths))
     assert found.story is Verdict.NOT_SHOWN
     assert "does not explain it" in " ".join(found.summary)
 
@@ -71,11 +73,6 @@ def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     assert {"rates", "knee", "depth", "difference"} <= {link.key for link in found.links}
 
 
-def test_no_index_is_an_error(tmp_path):
-    with pytest.raises(sweep_index.SweepIndexError, match="there is no sweep"):
-        explain_sweep.explain(tmp_path)
-
-
 def test_two_sweeps_are_compared_trial_by_trial(tmp_path):
     a, b = made(tmp_path / "a"), made(tmp_path / "b", rates={**CURVE, 256: 180e3, 16384: 405.2e3})
     rows, left, differs = compare_sides.pair(compare_sides.read(a), compare_sides.read(b))
@@ -101,16 +98,6 @@ def test_a_sweep_beside_the_published(tmp_path):
     (key,) = ours
     assert dict(key)["readahead_sectors"] == "256"  # the white paper's bare disk was read untuned alone
     assert theirs[key].middle() == pytest.approx(115.613 * 1024)
-
-
-def test_a_depth_that_falls_does_not_explain_rates_that_rise(tmp_path):
-    found = chain(made(tmp_path, depths={256: 9.0, 1024: 7.0, 4096: 5.0, 16384: 3.0}))
-    assert found.story is Verdict.NOT_SHOWN
-
-
-def test_a_sweep_of_the_lab_says_that_it_is_simulated(tmp_path):
-    found = explain_sweep.explain(made(tmp_path))
-    assert found.subjects[0].simulated and found.notes[0].startswith("Simulated")
 
 
 @pytest.mark.slow

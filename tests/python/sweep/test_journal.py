@@ -145,15 +145,6 @@ def test_everything_is_written_down_and_synced_before_the_first_change(kernel, m
     log.end(kernel.machine)
 
 
-def test_what_is_not_written_down_is_not_changed(kernel):
-    log = kernel.begin("sda")
-    with pytest.raises(OSError, match="not in the journal"):
-        log.put(kernel.setting("queue/nomerges", "sdb"), "2")
-    log.put(kernel.setting("queue/nomerges"), "2")
-    assert kernel.written == [kernel.setting("queue/nomerges")]
-    log.end(kernel.machine)
-
-
 def test_what_goes_away_with_its_device_needs_no_line(kernel, monkeypatch):
     log = kernel.begin("sda")
     done = []
