@@ -43,6 +43,16 @@ RATES = {256: 88_000.0, 1024: 264_000.0, 4096: 401_000.0, 16384: 405_000.0}
 DEPTHS = {256: 2.0, 1024: 7.0, 4096: 24.0, 16384: 80.0}
 
 
+PLACE = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
+
+
+def create(directory, the_plan, **facts):
+    """The index of a new sweep of the lab, in a directory that is made."""
+    directory.mkdir(parents=True, exist_ok=True)
+    facts = sweep.about("lab") | {"overrides": "{}"} | facts
+    return Index.create(directory / sweep_index.NAME, the_plan, facts, [(cell, PLACE) for cell in the_plan.cells])
+
+
 def _outcome(cell, columns):
     ahead, scale = cell.get("readahead_sectors"), 1 + cell.trial / 100
     if cell.get("workload") == "surface":
@@ -63,13 +73,9 @@ def _outcome(cell, columns):
 
 def write(directory):
     """The sweep, in a directory that is made."""
-    directory.mkdir(parents=True, exist_ok=True)
     the_plan = plan.parse(TEXT, "made-up", "made-up.toml")
-    place = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
-    path = directory / sweep_index.NAME
-    facts = sweep.about("lab") | {"overrides": "{}"}
-    index = Index.create(path, the_plan, facts, [(cell, place) for cell in the_plan.cells])
-    with sqlite3.connect(path) as db:
+    index = create(directory, the_plan)
+    with sqlite3.connect(index.path) as db:
         columns = [row[1] for row in db.execute("PRAGMA table_info(queue)")][1:]
     for number, cell in enumerate(the_plan.cells, 1):
         index.begin(number, "now")
@@ -90,19 +96,14 @@ readahead_sectors = {readahead}
 workload = "dd"
 data_size = "1 GiB"
 """
-PLACE = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
 CURVE = {256: 90e3, 1024: 260e3, 4096: 400e3, 16384: 405e3}
 CURVE_DEPTHS = {256: 2.0, 1024: 6.0, 4096: 24.0, 16384: 95.0}
 
 
 def made(directory, rates=None, trials=3, matrices=None, depths=None, recordings=False) -> pathlib.Path:
     """A finished sweep over readahead; trial n is 0.1 % slower than the one before."""
-    directory.mkdir(parents=True, exist_ok=True)
     text = matrices or MATRIX.format(readahead=list(rates or CURVE), more="")
-    chosen = plan.parse(CURVE_TEXT.format(trials=trials, matrices=text), "p", "p.toml")
-    jobs = [(cell, PLACE) for cell in chosen.cells]
-    facts = sweep.about("lab") | {"overrides": "{}"}
-    index = Index.create(directory / sweep_index.NAME, chosen, facts, jobs)
+    index = create(directory, plan.parse(CURVE_TEXT.format(trials=trials, matrices=text), "p", "p.toml"))
     for entry in index.entries():
         sectors = int(str(index.axes(entry.cell)["readahead_sectors"]))
         value = (rates or CURVE)[sectors] * (1 - 0.001 * entry.trial)

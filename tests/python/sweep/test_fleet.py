@@ -8,28 +8,22 @@ import subprocess
 import sys
 
 import pytest
+import test_sweep
 from conftest import TOP
-from test_sweep import PLACE, PLAN, new_index, rate
+from made_sweep import create
+from test_sweep import PLAN, rate
 
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import merge as sweep_merge
-from raidtrace.sweep.index import Index
-from raidtrace.sweep.run import cells as sweep
 
+index = test_sweep.index  # the fixture
 PLAYBOOK = TOP / "Documentation/examples/sweep.yml"
-
-
-@pytest.fixture
-def index(tmp_path):
-    return new_index(tmp_path)
 
 
 def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
     index.end(1, rate(100.0))
     other = tmp_path / "other"
-    other.mkdir()
-    facts = sweep.about("lab") | {"overrides": "{}", "hostname": "elsewhere"}
-    Index.create(other / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells]).end(1, rate(200.0))
+    create(other, PLAN, hostname="elsewhere").end(1, rate(200.0))
     into = tmp_path / "all.sqlite"
     assert sweep_merge.merge(into, [tmp_path, other]) == 2 and sweep_merge.merge(into, [other]) == 2
     rows = (
@@ -44,11 +38,8 @@ def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
 
 def test_hosts_of_one_name_that_began_in_the_same_second_are_two(index, tmp_path):
     index.end(1, rate(100.0))
-    facts = index.meta()
     other = tmp_path / "other"
-    other.mkdir()
-    same = sweep.about("lab") | {key: facts[key] for key in ("hostname", "started_utc", "overrides")}
-    Index.create(other / sweep_index.NAME, PLAN, same, [(cell, PLACE) for cell in PLAN.cells]).end(1, rate(200.0))
+    create(other, PLAN, started_utc=index.meta()["started_utc"]).end(1, rate(200.0))
     assert sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path, other]) == 2
     assert sweep_merge.merge(tmp_path / "all.sqlite", [other, tmp_path]) == 2
 
@@ -119,13 +110,11 @@ with open({{log!r}}, "a") as log:
 if sys.argv[2] == "merge":
     os.execv({str(TOP / 'tools/bin/raidctl-sweep')!r}, ["raidctl-sweep", *sys.argv[2:]])
 if "--dry-run" not in sys.argv:
-    from test_sweep import PLACE, PLAN, rate
-    from raidtrace.sweep.index import Index, NAME
-    from raidtrace.sweep.run import cells as sweep
-    path = pathlib.Path(sys.argv[sys.argv.index("--out") + 1]) / NAME
-    path.parent.mkdir(exist_ok=True)
+    from made_sweep import create
+    from test_sweep import PLAN, rate
+    path = pathlib.Path(sys.argv[sys.argv.index("--out") + 1])
     if not path.exists():
-        Index.create(path, PLAN, sweep.about("disks"), [(cell, PLACE) for cell in PLAN.cells]).end(1, rate(100.0))
+        create(path, PLAN).end(1, rate(100.0))
 """
 
 
@@ -140,16 +129,9 @@ def test_the_playbook_runs_a_plan_and_merges_what_comes_back(tmp_path):
     program.chmod(0o755)
     (tmp_path / "hosts").write_text("store1 ansible_connection=local sweep_disks=sdy,sdz\n")
     command = ["ansible-playbook", "-i", "hosts", "sweep.yml", "-e", "plan=howto", "-e", f"out={tmp_path}/store1"]
-    command += [
-        "-e",
-        "ansible_become=false",
-        "-e",
-        "poll_s=1",
-        "-e",
-        f"ansible_async_dir={tmp_path}",
-        "-e",
-        f"ansible_python_interpreter={sys.executable}",
-    ]
+    for setting in ("ansible_become=false", "poll_s=1", f"ansible_async_dir={tmp_path}",
+                    f"ansible_python_interpreter={sys.executable}"):  # fmt: skip
+        command += ["-e", setting]
     environment = dict(os.environ, PATH=f"{tmp_path}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     out = f"--out {tmp_path}/store1"
     for said in (

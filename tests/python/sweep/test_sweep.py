@@ -10,12 +10,13 @@ import types
 
 import pytest
 from conftest import TOP, call
+from made_sweep import PLACE, create
 
 from raidtrace.benchmark.figure import Figure
 from raidtrace.cli import sweep as cli_sweep
 from raidtrace.cli import workload as cli_workload
 from raidtrace.sweep import index as sweep_index
-from raidtrace.sweep import plan, progress, schema, steps
+from raidtrace.sweep import plan, progress, schema
 from raidtrace.sweep import table as sweep_table
 from raidtrace.sweep.index import Index, Outcome
 from raidtrace.sweep.run import cells as sweep
@@ -33,17 +34,11 @@ workload = "dd"
 data_size = "1 GiB"
 """
 PLAN = plan.parse(TEXT, "p", "p.toml")
-PLACE = steps.Place(("sda",), "/mnt", 1 << 30, lab=True)
-
-
-def new_index(directory):
-    facts = sweep.about("lab") | {"overrides": "{}"}
-    return Index.create(directory / sweep_index.NAME, PLAN, facts, [(cell, PLACE) for cell in PLAN.cells])
 
 
 @pytest.fixture
 def index(tmp_path):
-    return new_index(tmp_path)
+    return create(tmp_path, PLAN)
 
 
 def rate(value, queue=()):
@@ -115,8 +110,7 @@ def test_trials_become_one_line_beside_the_published(index, tmp_path):
 
 def test_the_table_names_outliers_drift_and_the_interval(tmp_path):
     many = plan.parse(TEXT.replace("trials = 3", "trials = 6").replace("[256, 16384]", "[256, 512]"), "p", "p.toml")
-    facts = sweep.about("lab") | {"overrides": "{}"}
-    made = Index.create(tmp_path / sweep_index.NAME, many, facts, [(cell, PLACE) for cell in many.cells])
+    made = create(tmp_path, many)
     for cell, value in enumerate((100.0, 101.0, 250.0, 99.0, 100.5, 99.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 1):
         made.end(cell, rate(value))
     found = sweep_table.lines(made, "")
@@ -134,8 +128,7 @@ def test_an_outlier_is_named_by_its_trial_in_random_order_and_when_one_failed(tm
     text = TEXT.replace("trials = 3", 'trials = 6\norder = "random"').replace("[256, 16384]", "[256]")
     many = plan.parse(text, "p", "p.toml")
     assert [cell.trial for cell in many.cells] != [1, 2, 3, 4, 5, 6]
-    facts = sweep.about("lab") | {"overrides": "{}"}
-    made = Index.create(tmp_path / sweep_index.NAME, many, facts, [(cell, PLACE) for cell in many.cells])
+    made = create(tmp_path, many)
     for entry in made.entries():  # trial 1 fails, trial 5 stands out
         value = 250.0 if entry.trial == 5 else 100.0 + entry.trial
         made.end(entry.cell, Outcome("broken") if entry.trial == 1 else rate(value))

@@ -6,13 +6,14 @@ import dataclasses
 import re
 
 import pytest
+import test_sweep
 from conftest import TOP
-from test_sweep import new_index
 
 from raidtrace.cli import sweep as cli_sweep
 from raidtrace.sweep import plan, table
 from raidtrace.sweep.index import Outcome
 
+index = test_sweep.index  # the fixture
 SWEEPS = TOP / "Documentation/sweeps"
 TEXT = (TOP / "Documentation/sweep.rst").read_text(encoding="utf-8")
 
@@ -162,8 +163,7 @@ LITTLE = tuple((disk, "read", "write", 2.0, 1, 0, 0, None if disk == "md127" els
                for disk in ("md127", "sda", "sdb"))  # fmt: skip
 
 
-def test_an_md_beside_its_members(tmp_path):
-    index = new_index(tmp_path)
+def test_an_md_beside_its_members(index):
     index.end(1, Outcome("", (), (MD, A, B, *LITTLE)))
     index.end(2, Outcome("", (), (A,)))  # no md: nothing to say
     index.end(3, Outcome("broken", (), (MD, A, B)))
@@ -178,8 +178,7 @@ def test_an_md_beside_its_members(tmp_path):
     ]  # fmt: skip
 
 
-def test_of_each_cell_the_direction_that_moved_more(tmp_path):
-    index = new_index(tmp_path)
+def test_of_each_cell_the_direction_that_moved_more(index):
     index.end(1, Outcome("", (), (MD, A, B, *LITTLE)))
     stack, little = table.stacks(index)
     other = dataclasses.replace(stack, cell="a cell with a longer name", bios=1)
@@ -188,8 +187,7 @@ def test_of_each_cell_the_direction_that_moved_more(tmp_path):
     assert {line.index(word) for line, word in zip(shown, ("phase", "read", "read"), strict=True)} == {27}
 
 
-def test_what_was_not_counted_is_not_zero(tmp_path):
-    index = new_index(tmp_path)
+def test_what_was_not_counted_is_not_zero(index, tmp_path):
     unknown = (*B[:4], 16, 0, None, None, *B[8:11], None, None, 1.0, 2.0)
     index.end(1, Outcome("", (), (MD, A, unknown)))
     (stack,) = table.stacks(index)
@@ -201,8 +199,7 @@ def test_what_was_not_counted_is_not_zero(tmp_path):
     assert (row["fan_out"], row["member_requests"], row["md_readahead_kib"]) == ("4", "", "256")
 
 
-def test_show_prints_it_and_a_sweep_leaves_it(tmp_path, capsys):
-    index = new_index(tmp_path)
+def test_show_prints_it_and_a_sweep_leaves_it(index, tmp_path, capsys):
     assert cli_sweep.main(["show", "--stack", str(tmp_path)]) == 1
     assert "no finished cell of this sweep has an md" in capsys.readouterr().err
     index.end(1, Outcome("", (), (MD, A, B)))
