@@ -11,6 +11,7 @@ import pytest
 from conftest import TOP
 
 from raidtrace.recording.columns import RecordingError
+from raidtrace.recording.results import ResultsError
 from raidtrace.report import perfetto
 
 # What perfetto's own definitions say of the fields that are read here.
@@ -171,7 +172,7 @@ def test_names_are_valid_and_hide_nothing(recorded, tmp_path):
 def test_only_a_trace_is_replaced(recorded, tmp_path):
     mine = tmp_path / "mine"
     mine.write_text("years of work")
-    with pytest.raises(perfetto.TraceError, match="no trace of raidctl"):
+    with pytest.raises(ResultsError, match="no trace of raidctl"):
         perfetto.write(mine, recorded)
     assert mine.read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
     for _ in range(2):

@@ -21,6 +21,7 @@ from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import style as plot
 from raidtrace.recording import invariants
 from raidtrace.recording.columns import RecordingError
+from raidtrace.recording.results import ResultsError
 from raidtrace.report import html
 from raidtrace.report import html as report_html
 from raidtrace.report import multiples
@@ -260,7 +261,7 @@ def test_the_same_recording_gives_the_same_page(recorded, page):
 
 
 def test_a_page_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
-    with pytest.raises(report_page.ReportError) as told:
+    with pytest.raises(ResultsError) as told:
         report_page.write(tmp_path / "none" / "x.html", "page")
     assert str(told.value) == f"{tmp_path}/none/x.html: cannot be written: No such file or directory"
 
@@ -268,7 +269,7 @@ def test_a_page_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
 def test_only_a_report_is_replaced(page, tmp_path):
     thesis = tmp_path / "thesis.html"
     thesis.write_text("years of work")
-    with pytest.raises(report_page.ReportError, match="no report"):
+    with pytest.raises(ResultsError, match="no report"):
         report_page.write(thesis, page)
     assert thesis.read_text() == "years of work"
     fresh = tmp_path / "fresh.html"

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
             )
     except BrokenPipeError:
         raise  # ends quietly
-    except (export.ExportError, perfetto.TraceError, RecordingError, OSError) as error:
+    except (export.ExportError, RecordingError, OSError) as error:
         print(f"raidctl: {shown.failure(error)}", file=sys.stderr)
         return 1
     return 0

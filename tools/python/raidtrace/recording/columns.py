@@ -47,15 +47,16 @@ COLUMNS: dict[str, dict[str, tuple[str, bool]]] = {}
 for _one in DICTIONARY:
     if _one.kind:
         COLUMNS.setdefault(_one.table, {})[_one.name] = (_one.kind, _one.null)
+LEVELS, ALIVE = ("in_flight", "in_flight_max"), ("streams_alive", "streams_alive_queued")
 PLAIN = {
+    *LEVELS,
+    *ALIVE,
     "sample",
     "target",
     "phase",
     "start_ns",
     "end_ns",
     "histograms",
-    "streams_alive",
-    "streams_alive_queued",
     "direction",
     "class",
     "submitter",
@@ -63,8 +64,6 @@ PLAIN = {
     "comm",
     "cgroup",
     "hwq",
-    "in_flight",
-    "in_flight_max",
 }  # fmt: skip  # no counters that grow
 # table -> its counters, in the order of every print
 COUNTERS = {table: tuple(name for name in COLUMNS[table] if name not in PLAIN)

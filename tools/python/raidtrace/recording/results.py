@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Directories of results. What made one leaves its mark there, and only a directory with its mark is ever emptied."""
+"""Directories and files of results. A maker leaves its mark there; nothing without the mark is emptied or replaced."""
 
+import os
 import pathlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 MARK = ".made-by"
 
 
 class ResultsError(OSError):
-    """A directory that is not ours to empty; the text says which and what to do."""
+    """A directory or file that is not ours, or cannot be written; the text says which and what to do."""
 
 
 def fresh(directory: pathlib.Path, maker: str) -> None:
@@ -50,3 +51,24 @@ def _judged(directory: pathlib.Path, maker: str, names: Sequence[str] = ()) -> l
 def _mark(directory: pathlib.Path, maker: str) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     (directory / MARK).write_text(f"{maker}\n", encoding="utf-8")
+
+
+def replace(path: pathlib.Path, parts: Iterable[bytes], mark: bytes, within: int, what: str, option: str) -> int:
+    """Write a file whole or not at all. Returns its size. A file that is there is replaced if it has the mark in its first
+    `within` bytes, and otherwise refused. what: a word for such a file; option: names another one."""
+    if path.exists():
+        if not path.is_file():
+            raise ResultsError(f"{path} is no file: name one with {option}")
+        with path.open("rb") as file:
+            if mark not in file.read(within):
+                raise ResultsError(f"{path} is there and is no {what}: name another file with {option}")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with fresh.open("xb") as file:
+            size = sum(file.write(part) for part in parts)
+        fresh.replace(path)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        fresh.unlink(missing_ok=True)
+    return size

@@ -24,28 +24,10 @@ from raidtrace.recording.columns import RecordingError
 if TYPE_CHECKING:
     Ints = array.array[int]
 DEPTH_SUM = "depth_sum_ns"  # column of flow that other directions than read, write and all never have
-LEVELS = ("in_flight", "in_flight_max")  # columns of flow that are no differences
 Sample = tuple[int, int, int, int, int]  # number, target, phase, start_ns, end_ns
-KEYS = (
-    "sample",
-    "target",
-    "phase",
-    "start_ns",
-    "end_ns",
-    "histograms",
-    "direction",
-    "class",
-    "submitter",
-    "pid",
-    "comm",
-    "cgroup",
-    "hwq",
-)
 # what series are made of
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns", DEPTH_SUM)
 Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
-NOT_DIFFERENCES = (*LEVELS, "streams_alive", "streams_alive_queued")
-
 
 # All that raidctl writes in the histograms of a sample: neither signs nor fractions.
 _WRITTEN = b'abcdefghijklmnopqrstuvwxyz0123456789_{}":,'
@@ -312,30 +294,23 @@ class SampleRows:
         return self._sums[table, key]
 
     def _read_sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
-        names = [name for name in self.columns(table) if name not in KEYS + NOT_DIFFERENCES]
+        names = [name for name in self.columns(table) if name not in columns.PLAIN]
         result: dict[tuple[int, int], dict[object, dict[str, int | None]]] = {}
         if not names:
             return result
+        source = table if table == "sample" else f"{table} JOIN sample USING(sample)"
         chosen = ", ".join(f"sum({name})" for name in names)
-        keys = key.split(", ")
-        query = f"SELECT target, phase, {key}, {chosen} FROM {table} JOIN sample USING(sample) GROUP BY target, phase, {key}"
-        for row in self.execute(query):
-            which = row[2] if len(keys) == 1 else tuple(row[2 : 2 + len(keys)])
-            values: Mapping[str, int | None] = dict(zip(names, row[2 + len(keys) :], strict=True))
-            result.setdefault((row[0], row[1]), {})[which] = dict(values)
+        query = f"SELECT target, phase, {key}, {chosen} FROM {source} GROUP BY target, phase, {key}"
+        for target, phase, which, *sums in self.execute(query):
+            result.setdefault((target, phase), {})[which] = dict(zip(names, sums, strict=True))
         return result
 
     @functools.cached_property
     def plain(self) -> dict[tuple[int, int], dict[str, int]]:
         """Sums of the counters that have no direction: (target, phase) -> counter -> sum, without those never counted."""
-        names = [name for name in self.columns("sample") if name not in KEYS + NOT_DIFFERENCES]
-        if not names:
-            return {}
-        chosen = ", ".join(f"sum({name})" for name in names)
-        return {
-            (row[0], row[1]): {name: value for name, value in zip(names, row[2:], strict=True) if value is not None}
-            for row in self.execute(f"SELECT target, phase, {chosen} FROM sample GROUP BY target, phase")
-        }
+        found = self.sums("sample", "phase")
+        return {(target, phase): {name: value for name, value in by[phase].items() if value is not None}
+                for (target, phase), by in found.items()}  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from raidtrace.quantity.bins import CLASSES, KINDS
 from raidtrace.recording import columns, connection
-from raidtrace.recording.columns import RecordingError
+from raidtrace.recording.columns import ALIVE, LEVELS, RecordingError
 from raidtrace.recording.sample_rows import DIRECTIONS, SampleRows
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ GROUPS = ("flow", "size", "seek", "stream", "depth", "latency", "place", "plug",
           "readahead", "hwq")  # fmt: skip
 FIRST_GROUPS = frozenset(("flow", "size", "seek", "depth", "latency"))  # of a recording that does not name its groups
 DATA, COUNTED = DIRECTIONS[:2], DIRECTIONS[:-1]
-ALIVE = ("streams_alive", "streams_alive_queued")
 NEVER = frozenset(("issued", "completed", "in_flight"))  # counters of requests, which a disk with bios alone lacks
 Bins = Mapping[int, int]
 
@@ -160,7 +159,7 @@ def merged(spans: Sequence[Span]) -> Span:
     if len(spans) == 1:
         return spans[0]
     first, last = spans[0], max(spans, key=lambda span: span.end_ns)
-    flow = {direction: dict(counts) | {name: last.count(direction, name) for name in ("in_flight", "in_flight_max")}
+    flow = {direction: dict(counts) | {name: last.count(direction, name) for name in LEVELS}
             for direction, counts in _sums(span.flow for span in spans).items()}  # fmt: skip
     lacks = {name for span in spans for name, value in span.plain.items() if value is None}
     plain = _sums({"": {name: value or 0 for name, value in span.plain.items()}} for span in spans).get("", {})

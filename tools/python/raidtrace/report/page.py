@@ -9,7 +9,6 @@ import collections
 import dataclasses
 import hashlib
 import json
-import os
 import pathlib
 from collections.abc import Mapping, Sequence
 
@@ -18,6 +17,7 @@ import markupsafe
 from matplotlib.figure import Figure
 
 from raidtrace.plot import style as plot
+from raidtrace.recording import results
 from raidtrace.report.multiples import Multiples
 from raidtrace.report.rows import Sentence, Table, printable
 
@@ -151,18 +151,5 @@ def render(title: str, summary: Sequence[Sentence], parts: Sequence[Part], glanc
 
 
 def write(path: pathlib.Path, page: str) -> None:
-    """Write the page whole or not at all; only a report is replaced."""
-    if path.exists():
-        if not path.is_file():
-            raise ReportError(f"{path} is no file: name one with --html")
-        with path.open("rb") as file:
-            if GENERATOR not in file.read(HEAD_BYTES):
-                raise ReportError(f"{path} is there and is no report: name another file with --html")
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        fresh.write_text(page, encoding="utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        raise ReportError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        fresh.unlink(missing_ok=True)
+    """Write the page whole or not at all; only a report is replaced. ResultsError: it cannot be written."""
+    results.replace(path, [page.encode()], GENERATOR, HEAD_BYTES, "report", "--html")

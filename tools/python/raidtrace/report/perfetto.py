@@ -7,13 +7,13 @@ track_descriptor.proto, counter_descriptor.proto and track_event.proto. Timestam
 
 import heapq
 import itertools
-import os
 import pathlib
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 from raidtrace.quantity import shown
-from raidtrace.recording import spans
+from raidtrace.quantity.units import ratio
+from raidtrace.recording import results, spans
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.sample_rows import Sample, SampleRows, opened
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
@@ -72,28 +72,10 @@ def _event(time_ns: int, kind: int, track: int, more: bytes = b"") -> bytes:
 HEAD = _packet(_number(13, CLEARED))  # that a file of ours begins with
 
 
-class TraceError(Exception):
-    """The trace cannot be written; the text says why and what to do."""
-
-
 def write(to: pathlib.Path, path: pathlib.Path) -> int:
-    """Write the trace of the recording at `path` whole or not at all, and say how many bytes; only such a trace is replaced."""
-    if to.exists():
-        if not to.is_file():
-            raise TraceError(f"{to} is no file: name one with --perfetto")
-        with to.open("rb") as file:
-            if file.read(len(HEAD)) != HEAD:
-                raise TraceError(f"{to} is there and is no trace of raidctl: name another file with --perfetto")
-    fresh = to.with_name(f".{to.name}.{os.getpid()}")
-    try:
-        with fresh.open("xb") as file:
-            size = sum(file.write(packet) for packet in trace(path))
-        fresh.replace(to)
-    except OSError as error:
-        raise TraceError(f"{to}: cannot be written: {error.strerror}") from None
-    finally:
-        fresh.unlink(missing_ok=True)
-    return size
+    """Write the trace of the recording at `path` whole or not at all, and return its bytes; only such a trace is replaced.
+    ResultsError, RecordingError."""
+    return results.replace(to, trace(path), HEAD, len(HEAD), "trace of raidctl", "--perfetto")
 
 
 def trace(path: pathlib.Path) -> Iterator[bytes]:
@@ -198,11 +180,7 @@ def _counters(
             continue
         time, weighted, _ = rows.depth(direction)
         if any(time[number] for number in numbers):
-            yield f"{direction}s in flight, mean", "requests", [_ratio(weighted[at], time[at]) for at in numbers]
+            yield f"{direction}s in flight, mean", "requests", [ratio(weighted[at], time[at]) for at in numbers]
         took, completed = rows.flow(direction, "d2c_sum_ns"), rows.flow(direction, "completed")
         if took is not None and completed is not None:
-            yield f"{direction} latency (d2c), mean", "ms", [_ratio(took[at] / 1e6, completed[at]) for at in numbers]
-
-
-def _ratio(part: float, whole: int) -> float | None:
-    return part / whole if whole > 0 else None
+            yield f"{direction} latency (d2c), mean", "ms", [ratio(took[at] / 1e6, completed[at]) for at in numbers]
