@@ -56,24 +56,8 @@ class Maker:
         meta = {"simulated": "yes", "end": "complete", "invariants": "hold"}
         database.executemany("INSERT INTO meta VALUES(?,?)", meta.items())
         for number in range(1, targets + 1):
-            row = (
-                number,
-                f"sd{chr(96 + number)}",
-                "3w-9xxx",
-                "",
-                "0:0:0:0",
-                1,
-                0,
-                1,
-                1 << 30,
-                256,
-                256,
-                72,
-                254,
-                1,
-                254,
-                0,
-            )
+            row = (number, f"sd{chr(96 + number)}", "3w-9xxx", "", "0:0:0:0", 1, 0, 1, 1 << 30, 256, 256, 72, 254, 1, 254,
+                   0)  # fmt: skip
             database.execute(f"INSERT INTO target VALUES({','.join('?' * len(row))},NULL,NULL,NULL)", row)
         database.executemany("INSERT INTO phase VALUES(?,?,?,?)", phases)
         columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]

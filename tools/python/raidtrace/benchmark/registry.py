@@ -127,17 +127,8 @@ def _iozone(job: Job) -> list[str]:
                     f"iozone: no file from {job.number('smallest_kib')} KiB to {job.data_bytes >> 10} KiB"
                 )
             return iozone_fio.surface(job.directory, sizes, tests)
-        command = [
-            "iozone",
-            "-a",
-            "-n",
-            f"{job.number('smallest_kib')}k",
-            "-g",
-            f"{job.data_bytes >> 10}k",
-            "-f",
-            f"{job.directory}/iozone",
-        ]
-        return command + ["-z"] + iozone_fio.test_numbers(tests)
+        command = ["iozone", "-a", "-n", f"{job.number('smallest_kib')}k", "-g", f"{job.data_bytes >> 10}k"]
+        return [*command, "-f", f"{job.directory}/iozone", "-z", *iozone_fio.test_numbers(tests)]
     if _iozone_program(job) == "fio":
         return iozone_fio.command(job.directory, job.data_bytes, job.number("record_kib") << 10, tests)
     command = ["iozone", "-s", f"{job.mib()}m", "-r", str(job.number("record_kib")), "-t", "1"]

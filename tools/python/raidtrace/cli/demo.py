@@ -35,14 +35,7 @@ def main(arguments: list[str]) -> int:
     try:
         say = functools.partial(print, flush=True)
         return demo.run(RAIDCTL, options.out, options.jobs, say, options.seeds, options.fresh)
-    except (
-        demo.DemoError,
-        guest.GuestError,
-        RecordingError,
-        workload.WorkloadError,
-        OSError,
-        ValueError,
-    ) as error:
+    except (demo.DemoError, guest.GuestError, RecordingError, workload.WorkloadError, OSError, ValueError) as error:
         print(f"raidctl demo: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

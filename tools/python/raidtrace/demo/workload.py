@@ -151,17 +151,9 @@ def evidence(cell: Cell, recording: Recorded) -> explain.ReadPhase:
     largest = next(one.max_sectors for one in recording.targets if one.target == reads.target)
     if not (mean and sectors and share is not None and size and wait and largest):
         raise WorkloadError(f"{cell.name()}: the read phase holds no reads, or requests beyond the exact bins")
-    return explain.ReadPhase(
-        cell.title(),
-        cell.setra_sectors,
-        rates(cell, recording.output)["read"],
-        mean,
-        sectors // SECTOR_BYTES,
-        size / SECTOR_BYTES,
-        largest,
-        share,
-        wait / 1e6,
-    )
+    rate = rates(cell, recording.output)["read"]
+    return explain.ReadPhase(cell.title(), cell.setra_sectors, rate, mean, sectors // SECTOR_BYTES, size / SECTOR_BYTES,
+                             largest, share, wait / 1e6)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,18 +206,9 @@ def write_summary(path: pathlib.Path, all_rows: Iterable[Row]) -> None:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(SUMMARY_HEADER.split(","))
         for row in all_rows:
-            writer.writerow(
-                [
-                    row.cell.workload,
-                    row.cell.filesystem,
-                    row.cell.setra_sectors,
-                    row.phase,
-                    number(row.kib_per_s, 3, 1024),
-                    number(row.published_kib_per_s, 3, 1024),
-                    number(row.inflight_reads_mean, 4),
-                    row.inflight_reads_max,
-                    "" if row.request_bytes_mode is None else row.request_bytes_mode,
-                    number(row.sequential_share, 6),
-                    row.seeks,
-                ]
-            )
+            cell, size = row.cell, row.request_bytes_mode
+            writer.writerow([
+                cell.workload, cell.filesystem, cell.setra_sectors, row.phase, number(row.kib_per_s, 3, 1024),
+                number(row.published_kib_per_s, 3, 1024), number(row.inflight_reads_mean, 4), row.inflight_reads_max,
+                "" if size is None else size, number(row.sequential_share, 6), row.seeks,
+            ])  # fmt: skip

@@ -126,14 +126,9 @@ def _coraid(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | N
     else:
         kind, disks = {"9500s-12-raid0": ("raid0", "15"), "9500s-12-raid5": ("raid5", "14")}.get(array, ("", ""))
         note = f"published with {disks} disks"
+    key = ("SR1521", "4200", kind, disks, phase)
     for row in rows("coraid"):
-        if (row["appliance"], row["mtu"], row["array"], row["disks"], row["metric"]) == (
-            "SR1521",
-            "4200",
-            kind,
-            disks,
-            phase,
-        ):
+        if (row["appliance"], row["mtu"], row["array"], row["disks"], row["metric"]) == key:
             return _range([float(row["value"])], row["unit"], note)
     return None
 

@@ -48,23 +48,9 @@ for _one in DICTIONARY:
     if _one.kind:
         COLUMNS.setdefault(_one.table, {})[_one.name] = (_one.kind, _one.null)
 LEVELS, ALIVE = ("in_flight", "in_flight_max"), ("streams_alive", "streams_alive_queued")
-PLAIN = {
-    *LEVELS,
-    *ALIVE,
-    "sample",
-    "target",
-    "phase",
-    "start_ns",
-    "end_ns",
-    "histograms",
-    "direction",
-    "class",
-    "submitter",
-    "pid",
-    "comm",
-    "cgroup",
-    "hwq",
-}  # fmt: skip  # no counters that grow
+# No counters that grow.
+PLAIN = {*LEVELS, *ALIVE, "sample", "target", "phase", "start_ns", "end_ns", "histograms", "direction", "class", "submitter",
+         "pid", "comm", "cgroup", "hwq"}  # fmt: skip
 # table -> its counters, in the order of every print
 COUNTERS = {table: tuple(name for name in COLUMNS[table] if name not in PLAIN)
             for table in ("flow", "sample", "origin", "submitter", "hwq")}  # fmt: skip

@@ -131,13 +131,8 @@ class Timeline:
         if len(rows) < LEAST_ROWS or number < LEAST_REQUESTS or not unit:
             return None
         seconds = (ends[-1] - ends[0]) / 1e9
-        return Even(
-            number,
-            number / seconds,
-            sum(octets[1:]) / seconds / (1 << 20),
-            _spread(ends, counts),
-            _spread(ends, octets) / unit,
-        )
+        rate = sum(octets[1:]) / seconds / (1 << 20)
+        return Even(number, number / seconds, rate, _spread(ends, counts), _spread(ends, octets) / unit)
 
     def silence(self) -> tuple[int, int]:
         """The longest stretch, in ns, with something in flight all the time and nothing completed, and when it ended."""
@@ -172,19 +167,10 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     reads, writes = (rows.flow(direction, "completed") or none for direction in WAYS)
     idle, seeks = rows.idle, rows.seeks
     table = [
-        (
-            start,
-            end,
-            end - start - idle[number] if idle[number] >= 0 else -1,
-            read[number],
-            written[number],
-            seeks[number],
-            reads[number],
-            writes[number],
-        )
-        for number, _, _, start, end in mine
+        (start, end, end - start - idle[at] if idle[at] >= 0 else -1, read[at], written[at], seeks[at], reads[at], writes[at])
+        for at, _, _, start, end in mine
         if end > start
-    ]
+    ]  # fmt: skip
     ends = {sample[0]: sample[4] for sample in mine}
     return Timeline(table, _longest(rows, ends), _streams(rows, set(ends)), _table(rows, target), tuple(changes),
                     _interval(rows), _computed(rows))  # fmt: skip

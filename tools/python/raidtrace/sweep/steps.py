@@ -146,16 +146,8 @@ def _array(cell: plan.Cell, place: Place) -> list[Step]:
         return []
     level, chunk, disks = cell.text("md_level"), cell.number("md_chunk_kib"), members(cell, place)
     # what is on the disks does not matter, and a resync beside the benchmark would: so it is taken for clean
-    command = [
-        "mdadm",
-        "--create",
-        f"/dev/{MD}",
-        "--run",
-        "--quiet",
-        "--metadata=1.2",
-        f"--name={ARRAY_NAME}",
-        f"--level={level.removeprefix('raid')}",
-    ]
+    command = ["mdadm", "--create", f"/dev/{MD}", "--run", "--quiet", "--metadata=1.2", f"--name={ARRAY_NAME}"]
+    command.append(f"--level={level.removeprefix('raid')}")
     command += [f"--chunk={chunk}K"] if chunk else []
     command += [f"--raid-devices={len(disks)}"] + (["--assume-clean"] if level != "raid0" else [])
     command += ["--bitmap=none"] if level != "raid0" else []

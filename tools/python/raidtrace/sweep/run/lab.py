@@ -62,6 +62,7 @@ def _queue_rows(recorded: Recorded, rows: sample_rows.SampleRows) -> Iterator[Qu
 
 MOUNT = "/run/lab/mnt"
 SCRIPT, STEP, SETUP = "cell.sh", "step", "setup.log"
+FILES = (SCRIPT, STEP, SETUP, steps.JOB_FILE)  # of a cell, as this module writes them
 MEMORY = "256M"
 NAMES = {"nvme": "nvme{number}n1", "virtio-blk": "vd{letter}"}  # of disks, by the device of a profile
 STORE_FULL = "the simulated disks' contents did not fit"  # as raidctl lab run says it
@@ -98,16 +99,7 @@ class Lab:
     def command(self, cell: plan.Cell, directory: pathlib.Path) -> list[str]:
         """raidctl lab run for a cell."""
         lab = self.the_plan.lab
-        command = [
-            str(self.raidctl),
-            "lab",
-            "run",
-            "-q",
-            "--profile",
-            cell.text("array"),
-            "--out",
-            str(directory),
-        ]
+        command = [str(self.raidctl), "lab", "run", "-q", "--profile", cell.text("array"), "--out", str(directory)]
         command += ["--host"] if self.host else []
         command += ["--mem", str(lab.get("memory", MEMORY)), "--timeout", str(lab.get("timeout_s", TIMEOUT_S))]
         store = self.store or str(lab.get("store", ""))
@@ -202,18 +194,7 @@ def script(found: Sequence[steps.Step]) -> str:
 def clear(directory: pathlib.Path) -> None:
     """An empty directory; files of an earlier attempt are removed, anything else is refused."""
     directory.mkdir(parents=True, exist_ok=True)
-    kept = (
-        SCRIPT,
-        STEP,
-        SETUP,
-        steps.JOB_FILE,
-        "stdout",
-        "stderr",
-        "run.rtdb",
-        "run.rtdb-journal",
-        "lab.json",
-        "kernel.log",
-    )
+    kept = (*FILES, "stdout", "stderr", "run.rtdb", "run.rtdb-journal", "lab.json", "kernel.log")
     for path in directory.iterdir():
         if path.name not in kept and not path.name.startswith("ground-truth"):
             raise OSError(f"{path} is not from a sweep; name another directory with --out")
