@@ -2,15 +2,18 @@
 """Hand-made recordings, in raidctl's own schema."""
 
 import contextlib
+import importlib.machinery
+import importlib.util
 import io
+import lzma
 import pathlib
 import sqlite3
 import subprocess
 import sys
 
+import long_recording
 import pytest
 from hypothesis import settings
-from long_recording import SCHEMA
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tools/python"), str(TOP / "tools/paper-2004"), str(TOP / "tools/lab")]
@@ -39,6 +42,21 @@ def call(main, *words):
     return subprocess.CompletedProcess(words, status or 0, said.getvalue(), complaints.getvalue())
 
 
+def unpacked(packed, path):
+    """Write a recording that is kept compressed, named from the top of the tree. Returns its path."""
+    path.write_bytes(lzma.decompress((TOP / packed).read_bytes()))
+    return path
+
+
+def script(path):
+    """A program of the tree without a suffix, as a module."""
+    loader = importlib.machinery.SourceFileLoader(path.name, str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(path.name, loader))
+    sys.modules[path.name] = module  # dataclasses look their module up there
+    loader.exec_module(module)
+    return module
+
+
 class Maker:
     """Writes recordings. samples: list of (phase, start_ns, end_ns, flow, bins), of the first disk.
 
@@ -52,7 +70,9 @@ class Maker:
         self, samples, phases=((1, "read", 0, 1000),), output="", application=0x52544442, version=2, targets=1, more=()
     ):
         database = sqlite3.connect(self.path)
-        database.executescript(f"PRAGMA application_id={application}; PRAGMA user_version={version};" + SCHEMA)
+        database.executescript(
+            f"PRAGMA application_id={application}; PRAGMA user_version={version};" + long_recording.SCHEMA
+        )
         meta = {"simulated": "yes", "end": "complete", "invariants": "hold"}
         database.executemany("INSERT INTO meta VALUES(?,?)", meta.items())
         for number in range(1, targets + 1):
@@ -84,3 +104,11 @@ class Maker:
 @pytest.fixture
 def maker(tmp_path):
     return Maker(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory):
+    """A recording of five kinds of load on two disks, 10 s long each; tests change copies of it."""
+    path = tmp_path_factory.mktemp("recorded") / "run.rtdb"
+    long_recording.write(path, 50, 10, 2)
+    return path

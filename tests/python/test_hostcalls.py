@@ -61,14 +61,18 @@ static int pending(void)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def library(tmp_path_factory):
+    path = tmp_path_factory.mktemp("hostcalls") / "hostcalls.so"
+    return compiled(TOP / "tools/lab/guest/hostcalls.c", path, *STRICT, *PRELOADED)
+
+
+@pytest.fixture
+def run(library, tmp_path):
     """Runs the body of a main() with the library, and without; what both print."""
-    directory = tmp_path_factory.mktemp("hostcalls")
-    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def both(body):
-        (directory / "a.c").write_text(f"{BEGIN}int main(void)\n{{\n{body}\nreturn 0;\n}}\n")
-        program = compiled(directory / "a.c", directory / "a")
+        (tmp_path / "a.c").write_text(f"{BEGIN}int main(void)\n{{\n{body}\nreturn 0;\n}}\n")
+        program = compiled(tmp_path / "a.c", tmp_path / "a")
         environments = ({"LD_PRELOAD": str(library)}, {})
         return [
             subprocess.run([program], env=e, capture_output=True, text=True, check=True, timeout=20).stdout
@@ -224,15 +228,13 @@ int main(void)
 """
 
 
-@pytest.fixture(scope="module")
-def xstate(tmp_path_factory):
+@pytest.fixture
+def xstate(library, tmp_path):
     """Sets an extended state of `state` bytes on a host that has `size`; what came of it."""
-    directory = tmp_path_factory.mktemp("xstate")
-    library = compiled(TOP / "tools/lab/guest/hostcalls.c", directory / "hostcalls.so", *STRICT, *PRELOADED)
 
     def set_it(state, size, **tell):
-        (directory / "x.c").write_text(XSTATE % (size, state))
-        program = compiled(directory / "x.c", directory / "x", "-rdynamic")
+        (tmp_path / "x.c").write_text(XSTATE % (size, state))
+        program = compiled(tmp_path / "x.c", tmp_path / "x", "-rdynamic")
         environment = {"LD_PRELOAD": str(library), **tell}
         return subprocess.run([program], env=environment, capture_output=True, text=True, check=True, timeout=20).stdout
 
@@ -295,9 +297,8 @@ int main(int argc, char **argv)
 """
 
 
-def test_a_guest_that_looks_for_modules_waits_until_they_are_there(tmp_path):
+def test_a_guest_that_looks_for_modules_waits_until_they_are_there(library, tmp_path):
     """It waits once, and for no other file; what it looks at is what is there afterwards."""
-    library = compiled(TOP / "tools/lab/guest/hostcalls.c", tmp_path / "hostcalls.so", *STRICT, *PRELOADED)
     (tmp_path / "looks.c").write_text(LOOKS.replace("\\\\", "\\"))
     program = compiled(tmp_path / "looks.c", tmp_path / "looks")
     (tmp_path / "modroot").mkdir()

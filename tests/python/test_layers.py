@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tests/lint/layers finds what it is there to find."""
 
-import importlib.machinery
-import importlib.util
 import subprocess
 import types
 
 import pytest
-from conftest import TOP
+from conftest import TOP, script
 
 PROGRAM = TOP / "tests" / "lint" / "layers"
 
@@ -57,10 +55,7 @@ READER = "tools/python/raidtrace/recording/database.py"
 
 @pytest.fixture(scope="module")
 def layers():
-    loader = importlib.machinery.SourceFileLoader("layers", str(PROGRAM))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("layers", loader))
-    loader.exec_module(module)
-    return module
+    return script(PROGRAM)
 
 
 @pytest.fixture

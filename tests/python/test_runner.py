@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tests/run counts what suites say, and silence as failure."""
 
-import importlib.machinery
-import importlib.util
 import threading
 import time
 
 import pytest
-from conftest import TOP
+from conftest import TOP, script
 
 
 @pytest.fixture(scope="module")
 def runner():
-    loader = importlib.machinery.SourceFileLoader("runner", str(TOP / "tests" / "run"))
-    spec = importlib.util.spec_from_loader("runner", loader)
-    module = importlib.util.module_from_spec(spec)
-    import sys
-
-    sys.modules["runner"] = module  # dataclasses look their module up there
-    loader.exec_module(module)
-    return module
+    return script(TOP / "tests" / "run")
 
 
 @pytest.mark.parametrize(

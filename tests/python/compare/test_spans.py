@@ -4,12 +4,11 @@
 import dataclasses
 import gzip
 import json
-import lzma
 import pathlib
 
 import made_span
 import pytest
-from conftest import TOP
+from conftest import TOP, unpacked
 
 from raidtrace.compare import spans
 from raidtrace.compare.spans import OF_DIRECTION
@@ -57,7 +56,7 @@ def told(a, b, width=80):
 def test_all_that_a_recording_can_hold(tmp_path):
     """The text that C printed before, byte by byte, but for a share that is all and rows that came later."""
     for name in ("full", "other"):
-        (tmp_path / f"{name}.rtdb").write_bytes(lzma.decompress((GOLDEN / f"{name}.rtdb.xz").read_bytes()))
+        unpacked(GOLDEN / f"{name}.rtdb.xz", tmp_path / f"{name}.rtdb")
     found = spans.of(tmp_path / "full.rtdb", tmp_path / "other.rtdb", None)
     text = gzip.decompress((GOLDEN / "compare.txt.gz").read_bytes()).decode().split("\n")
     mine = spans.lines(dataclasses.replace(found, a="full.rtdb", b="other.rtdb"), 80)

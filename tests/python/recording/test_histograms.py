@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Histograms of a recording: texts as raidctl writes them, and rows as it did before, against the sums of SQL itself."""
 
-import lzma
 import sqlite3
 import subprocess
 
 import long_recording
 import numpy
 import pytest
-from conftest import TOP
+from conftest import TOP, unpacked
 
 from raidtrace.recording import invariants, observation, sample_rows, series
 from raidtrace.recording.columns import RecordingError
@@ -164,11 +163,10 @@ def test_samples_of_unequal_length_weigh_as_long_as_they_are(maker):
 
 
 def test_members_have_their_counters_beside_an_md_disk_that_lacks_them(tmp_path):
-    packed = TOP / "tests/compat/1.0.0/md.rtdb.xz"
-    (tmp_path / "md.rtdb").write_bytes(lzma.decompress(packed.read_bytes()))
-    with sample_rows.opened(tmp_path / "md.rtdb", series=True) as rows:
+    path = unpacked("tests/compat/1.0.0/md.rtdb.xz", tmp_path / "md.rtdb")
+    with sample_rows.opened(path, series=True) as rows:
         assert rows.flow("read", "bytes_completed") is not None
-        md, member, _ = invariants.read(tmp_path / "md.rtdb", rows).targets
+        md, member, _ = invariants.read(path, rows).targets
         found = series.build(rows, member.target, False, False)
         above = series.build(rows, md.target, True, False)
     assert md.bio_based and not member.bio_based

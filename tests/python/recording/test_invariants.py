@@ -2,22 +2,14 @@
 """Whether a recording's numbers agree is found when it is read, and said by explain."""
 
 import json
-import lzma
 import sqlite3
 
 import long_recording
 import pytest
-from conftest import TOP
+from conftest import unpacked
 
 from raidtrace.cli import compare, explain
 from raidtrace.recording import invariants
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    path = tmp_path_factory.mktemp("invariants") / "run.rtdb"
-    long_recording.write(path, 10, 10, 1)
-    return path
 
 
 @pytest.fixture
@@ -124,9 +116,7 @@ def test_of_two_each_is_looked_at(recorded, changed, capsys):
 @pytest.fixture
 def sound(tmp_path):
     """A recording of a real guest, whose 3ware unit has 254 tags."""
-    path = tmp_path / "sound.rtdb"
-    path.write_bytes(lzma.decompress((TOP / "tests/compat/0.1.0/recording.rtdb.xz").read_bytes()))
-    return path
+    return unpacked("tests/compat/0.1.0/recording.rtdb.xz", tmp_path / "sound.rtdb")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import re
 import sqlite3
 import subprocess
 
-import long_recording
 import pytest
 from conftest import TOP
 
@@ -27,13 +26,6 @@ message Event { enum Type { UNSPECIFIED = 0; BEGIN = 1; END = 2; INSTANT = 3; CO
                 optional uint64 track_uuid = 11; optional string name = 23; optional double double_counter_value = 44; }
 """
 HOSTILE = "a\x1b[2J\u202eb\n" + "x" * 300
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    path = tmp_path_factory.mktemp("trace") / "run.rtdb"
-    long_recording.write(path, 30, 10, 2)
-    return path
 
 
 def decoded(path):

@@ -9,7 +9,6 @@ import dataclasses
 import gzip
 import io
 import json
-import lzma
 import os
 import re
 import subprocess
@@ -17,7 +16,7 @@ import sys
 
 import long_recording
 import pytest
-from conftest import TOP, call
+from conftest import TOP, call, unpacked
 
 from raidtrace.cli import compare, explain, export, report
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Source, Value, Verdict
@@ -34,7 +33,7 @@ NAMES = ("full", "other")
 def place(tmp_path_factory):
     directory = tmp_path_factory.mktemp("golden")
     for name in NAMES:
-        (directory / f"{name}.rtdb").write_bytes(lzma.decompress((GOLDEN / f"{name}.rtdb.xz").read_bytes()))
+        unpacked(GOLDEN / f"{name}.rtdb.xz", directory / f"{name}.rtdb")
     return directory
 
 

@@ -5,7 +5,6 @@ import base64
 import dataclasses
 import hashlib
 import json
-import lzma
 import re
 import sqlite3
 import subprocess
@@ -15,7 +14,7 @@ import html5lib
 import long_recording
 import numpy
 import pytest
-from conftest import TOP
+from conftest import TOP, unpacked
 
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import style as plot
@@ -33,13 +32,6 @@ from raidtrace.report import tables as report_tables
 HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</script><script>alert(1)</script>" onload="alert(2) $\\frac{1$ &amp; \u202egnp.exe \x1b[31m'
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "run.rtdb"
-    long_recording.write(path, 50, 10, 2)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -223,8 +215,8 @@ def test_whether_invariants_hold_is_found_when_it_is_read(recorded, tmp_path):
 def test_the_page_has_each_table_of_the_text(tmp_path, monkeypatch):
     monkeypatch.setattr(report_tables, "PROCESSES", 3)  # "full" has more of them
     for name in ("full", "md"):
-        packed = TOP / {"full": "tests/python/report/golden/full.rtdb.xz", "md": "tests/compat/1.0.0/md.rtdb.xz"}[name]
-        (tmp_path / "run.rtdb").write_bytes(lzma.decompress(packed.read_bytes()))
+        packed = {"full": "tests/python/report/golden/full.rtdb.xz", "md": "tests/compat/1.0.0/md.rtdb.xz"}[name]
+        unpacked(packed, tmp_path / "run.rtdb")
         tree, found = parse(report_html.page([tmp_path / "run.rtdb"])), invariants.load(tmp_path / "run.rtdb")
         rows = [row for e in tree.iter(f"{HTML}table") for row in e.iter(f"{HTML}tr")]
         shown = {tuple("".join(cell.itertext()) for cell in row) for row in rows}
