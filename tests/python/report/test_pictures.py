@@ -109,38 +109,21 @@ def test_no_picture_is_wider_than_600_pixels_show_or_has_text_too_small(tmp_path
 
 
 DEBIAN_12 = "3.6.3"  # what the committed pictures were drawn with; another version places text elsewhere
-KEPT = json.loads((figures.FIGURES / figures.DATA).read_text(encoding="utf-8"))
-same_library = pytest.mark.skipif(matplotlib.__version__ != DEBIAN_12, reason=f"drawn with matplotlib {DEBIAN_12}")
+KEPT = figures.kept(figures.FIGURES / figures.DATA)
 
 
-@same_library
-def test_the_demo_s_pictures_are_drawn_from_what_is_kept(tmp_path):
-    figures.draw(KEPT, tmp_path)
-    for name in ("demo-inflight.svg", "demo-seeks.svg"):
-        assert (tmp_path / name).read_bytes() == (
-            figures.FIGURES / name
-        ).read_bytes(), f"{name}: tools/python/figures --draw"
-
-
-@same_library
-def test_the_sweep_s_picture_is_drawn_from_what_is_kept(tmp_path):
-    figures.draw_sweep(json.loads((figures.FIGURES / figures.SWEEP).read_text(encoding="utf-8")), tmp_path)
-    kept = (figures.FIGURES / "readahead.svg").read_bytes()
-    assert (tmp_path / "readahead.svg").read_bytes() == kept, "tools/python/figures --draw"
-
-
-@same_library
-@pytest.mark.parametrize("name", figures.TABLES)
-def test_a_picture_of_a_table_is_drawn_from_it(name, tmp_path):
-    table, how = figures.TABLES[name]
-    how(table, tmp_path)
+@pytest.mark.skipif(matplotlib.__version__ != DEBIAN_12, reason=f"drawn with matplotlib {DEBIAN_12}")
+@pytest.mark.parametrize("name", figures.PICTURES)
+def test_each_picture_is_drawn_from_its_source(name, tmp_path):
+    source, how = figures.PICTURES[name]
+    how(source, tmp_path / name)
     assert (tmp_path / name).read_bytes() == (figures.FIGURES / name).read_bytes(), "tools/python/figures --draw"
 
 
-@pytest.mark.parametrize("name", (*figures.SOURCES, *figures.TABLES))
+@pytest.mark.parametrize("name", figures.PICTURES)
 def test_a_picture_is_of_its_source_as_it_is_now(name):
     """Whatever draws here: its title has the digest of what it was drawn of."""
-    source = figures.SOURCES.get(name) or figures.TABLES[name][0]
+    source, _ = figures.PICTURES[name]
     title = re.search(r"<dc:title>(.*?)</dc:title>", (figures.FIGURES / name).read_text(encoding="utf-8"))
     assert title and title[1] == figures.title_of(
         source
@@ -148,7 +131,7 @@ def test_a_picture_is_of_its_source_as_it_is_now(name):
 
 
 def test_another_source_would_be_noticed(tmp_path):
-    table, _ = figures.TABLES["filesystems.svg"]
+    table, _ = figures.PICTURES["filesystems.svg"]
     other = tmp_path / table.name
     other.write_text(table.read_text(encoding="utf-8").replace("xfs", "XFS", 1), encoding="utf-8")
     assert figures.title_of(other) != figures.title_of(table)
@@ -169,7 +152,7 @@ def test_the_rates_above_the_bars_are_those_of_the_table():
 
 
 def test_the_sweep_has_its_knee_where_more_in_flight_ceases_to_be_faster():
-    ((_, points),) = json.loads((figures.FIGURES / figures.SWEEP).read_text(encoding="utf-8")).items()
+    ((_, points),) = figures.kept(figures.FIGURES / figures.SWEEP).items()
     points = [plot_sweep.Point(*point) for point in points]
     assert len(points) == 10 and 256 < plot_sweep.knee(points).readahead_sectors < 16384
     for point in points:  # as much in flight as readahead predicts, where the queue has room for it
@@ -193,5 +176,4 @@ def test_every_picture_that_the_documentation_shows_is_there():
         for name in re.findall(r"(?:!\[[^]]*\]\(|:: |src=\")([\w/.-]+\.(?:svg|png))", text):
             shown.append((page.parent / name).resolve())
     assert len(shown) >= 3 and all(path.is_file() for path in shown), [path for path in shown if not path.is_file()]
-    drawn = ("demo-inflight.svg", "demo-seeks.svg", "readahead.svg", *figures.TABLES)
-    assert {figures.FIGURES / name for name in drawn} <= set(map(pathlib.Path, shown))
+    assert {figures.FIGURES / name for name in figures.PICTURES} <= set(map(pathlib.Path, shown))

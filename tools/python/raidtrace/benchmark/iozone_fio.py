@@ -8,7 +8,7 @@ page cache left as the test before left it. What is not:
 - fwrite and fread are calls of one record, which is what the C library makes of iozone's: its buffer is one record; what
   the library itself costs is left out, ioperf has it.
 
-Results carry the label "fio as iozone" wherever they are stored or printed. What is written is zeros unless asked otherwise:
+Results carry the label "fio as iozone" wherever they are stored or printed. What is written is zeros:
 fio's time does not depend on it, and the simulated disks of the lab hold zeros in no memory.
 """
 
@@ -63,9 +63,9 @@ def test_numbers(tests: Sequence[str]) -> list[str]:
     return [word for test in tests for word in ("-i", str(TESTS[test][0]))]
 
 
-def command(directory: str, file_bytes: int, record_bytes: int, tests: Sequence[str], data: str = "zeros") -> list[str]:
+def command(directory: str, file_bytes: int, record_bytes: int, tests: Sequence[str]) -> list[str]:
     """One run of fio that does the tests one after the other on one file."""
-    return _fio(directory, data) + _jobs(file_bytes, record_bytes, tests, "")
+    return _fio(directory) + _jobs(file_bytes, record_bytes, tests, "")
 
 
 def surface(directory: str, sizes: Surface, tests: Sequence[str]) -> list[str]:
@@ -76,9 +76,7 @@ def surface(directory: str, sizes: Surface, tests: Sequence[str]) -> list[str]:
     """
     runs: dict[int, list[str]] = {}
     for file, record in sizes.sizes():
-        runs.setdefault(file, _fio(directory, "zeros")).extend(
-            _jobs(file, record, tests, f".{file >> 10}.{record >> 10}")
-        )
+        runs.setdefault(file, _fio(directory)).extend(_jobs(file, record, tests, f".{file >> 10}.{record >> 10}"))
     return ["sh", "-ec", "\n".join(map(shlex.join, runs.values()))]
 
 
@@ -95,14 +93,13 @@ def parse(output: str) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def _fio(directory: str, data: str) -> list[str]:
+def _fio(directory: str) -> list[str]:
     # invalidate=0: fio would drop the file from the page cache before each job, iozone does not
     command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never", "--ioengine=psync"]
     # fadvise_hint=0: fio would announce sequential reads, for which Linux doubles the readahead; iozone does not
     # create_on_open: fio would write the whole file before the first test, whose write would then be a rewrite
     command += ["--fadvise_hint=0", "--create_on_open=1", "--thread", "--invalidate=0", "--fallocate=none"]
-    command += ["--randrepeat=1", f"--directory={directory}"]
-    return command + (["--zero_buffers"] if data == "zeros" else [])
+    return [*command, "--randrepeat=1", f"--directory={directory}", "--zero_buffers"]
 
 
 def _jobs(file_bytes: int, record_bytes: int, tests: Sequence[str], suffix: str) -> list[str]:

@@ -2,7 +2,7 @@
 """make figures: the pictures of README and Documentation: of the demo and of a small sweep in the lab, and of tables.
 
 What pictures are drawn from is kept beside them (demo.json, readahead.json), so that they can be drawn again, and compared,
-without the lab; tables (TABLES) are those of the reproduction and of the sweeps.
+without the lab; tables are those of the reproduction and of the sweeps.
 """
 
 import argparse
@@ -60,6 +60,12 @@ def collect(out: pathlib.Path) -> Data:
     return {"runs": runs, "seeks": {SEEKS: counts.tolist()}}
 
 
+def kept(source: pathlib.Path) -> Data:
+    """What a picture is drawn from."""
+    data: Data = json.loads(source.read_text(encoding="utf-8"))
+    return data
+
+
 def differences(one: Data, other: Data) -> list[str]:
     """Figures of two demos that are not alike, in words."""
     found = []
@@ -74,17 +80,20 @@ def differences(one: Data, other: Data) -> list[str]:
     return found
 
 
-def draw(data: Data, into: pathlib.Path) -> None:
-    """The pictures of the demo."""
+def draw_depth(source: pathlib.Path, into: pathlib.Path) -> None:
+    """Requests in flight of the demo, untuned and tuned."""
     panels: list[tuple[str, explain.ReadPhase, Sequence[Point]]] = []
     for key, name in zip(("untuned", "tuned"), DEPTH):
-        run: Mapping[str, Any] = data["runs"][name]
+        run: Mapping[str, Any] = kept(source)["runs"][name]
         panels.append((key, explain.ReadPhase(**run["read"]), [Point(*point) for point in run["points"]]))
-    title = title_of(FIGURES / DATA)
-    plot_recording.demo([into / "demo-inflight.svg"], panels, True, title)
-    picture = plot_recording.seek_table(data["seeks"][SEEKS])
-    if picture:
-        plot.save(picture, [into / "demo-seeks.svg"], title)
+    plot_recording.demo([into], panels, True, title_of(source))
+
+
+def draw_seeks(source: pathlib.Path, into: pathlib.Path) -> None:
+    """Which requests of the demo made the disk seek."""
+    picture = plot_recording.seek_table(kept(source)["seeks"][SEEKS])
+    assert picture
+    plot.save(picture, [into], title_of(source))
 
 
 def title_of(table: pathlib.Path) -> str:
@@ -102,7 +111,7 @@ def draw_published(table: pathlib.Path, into: pathlib.Path) -> None:
         )
         for row in rows
     ]
-    plot.save(plot_sweep.scatter(pairs, True), [into / "published.svg"], title_of(table))
+    plot.save(plot_sweep.scatter(pairs, True), [into], title_of(table))
 
 
 def draw_filesystems(table: pathlib.Path, into: pathlib.Path) -> None:
@@ -112,7 +121,7 @@ def draw_filesystems(table: pathlib.Path, into: pathlib.Path) -> None:
                 ("raid0", "bonnie++", "16384", "1") and row["unit"] in MB]  # fmt: skip
     rates = {(row["metric"], row["filesystem"]): float(row["simulated"]) * MB[row["unit"]] for row in rows}
     bars = [plot_sweep.Bar(phase, name, rate, rate, rate) for (phase, name), rate in rates.items()]
-    plot.save(plot_sweep.bars(bars, True), [into / "filesystems.svg"], title_of(table))
+    plot.save(plot_sweep.bars(bars, True), [into], title_of(table))
 
 
 def draw_surface(table: pathlib.Path, into: pathlib.Path) -> None:
@@ -123,15 +132,19 @@ def draw_surface(table: pathlib.Path, into: pathlib.Path) -> None:
     for row in rows:
         place = dict(word.split("=") for word in row["file_and_record"].split())
         rates[int(place["file_kib"]), int(place["record_kib"])] = float(row["median"])
-    plot.save(plot_sweep.surface(rates, True), [into / "surface.svg"], title_of(table))
+    plot.save(plot_sweep.surface(rates, True), [into], title_of(table))
 
 
-SOURCES = {  # picture -> what it is drawn of
-    "demo-inflight.svg": FIGURES / DATA,
-    "demo-seeks.svg": FIGURES / DATA,
-    "readahead.svg": FIGURES / SWEEP,
-}
-TABLES = {  # picture -> the table that it is drawn of, and how
+def draw_sweep(source: pathlib.Path, into: pathlib.Path) -> None:
+    """The picture of the small sweep."""
+    drawn = [(name, [plot_sweep.Point(*point) for point in points]) for name, points in kept(source).items()]
+    plot.save(plot_sweep.readahead(drawn, True), [into], title_of(source))
+
+
+PICTURES = {  # what each is drawn of, and how: (source, picture)
+    "demo-inflight.svg": (FIGURES / DATA, draw_depth),
+    "demo-seeks.svg": (FIGURES / DATA, draw_seeks),
+    "readahead.svg": (FIGURES / SWEEP, draw_sweep),
     "published.svg": (REPRODUCTION, draw_published),
     "filesystems.svg": (REPRODUCTION, draw_filesystems),
     "surface.svg": (BNL, draw_surface),
@@ -145,12 +158,6 @@ def sweep(out: pathlib.Path) -> Data:
     if subprocess.run(command, check=False).returncode:
         raise FiguresError(f"the sweep failed; what it left is in {out}")
     return {name: [dataclasses.astuple(point) for point in points] for name, points in report_sweep.curves(out).items()}
-
-
-def draw_sweep(data: Data, into: pathlib.Path) -> None:
-    """The picture of the small sweep."""
-    drawn = [(name, [plot_sweep.Point(*point) for point in points]) for name, points in data.items()]
-    plot.save(plot_sweep.readahead(drawn, True), [into / "readahead.svg"], title_of(FIGURES / SWEEP))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -170,18 +177,11 @@ def main(arguments: Sequence[str]) -> int:
         except FiguresError as error:
             print(f"figures: {error}", file=sys.stderr)
             return 1
-    draw(_kept(DATA), FIGURES)
-    draw_sweep(_kept(SWEEP), FIGURES)
-    for table, how in TABLES.values():
-        how(table, FIGURES)
+    for name, (source, how) in PICTURES.items():
+        how(source, FIGURES / name)
     print(f"drawn in {FIGURES}", file=sys.stderr)
     return 0
 
 
 def _keep(name: str, data: Data) -> None:
     (FIGURES / name).write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
-
-
-def _kept(name: str) -> Data:
-    data: Data = json.loads((FIGURES / name).read_text(encoding="utf-8"))
-    return data

@@ -3,10 +3,9 @@
 
 import dataclasses
 import math
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from raidtrace.quantity.trials import CONFIDENCE, RESAMPLES, SEED
+from raidtrace.quantity.trials import bootstrap
 
 WITHIN = 0.05  # of the best: the knee is the smallest setting that comes so near
 LEAST = 4  # pairs; of fewer a correlation says nothing
@@ -87,19 +86,8 @@ def correlate(pairs: Pairs) -> Correlation | None:
     rho, tau = spearman(pairs), kendall(pairs)
     if rho is None or tau is None or len(pairs) < LEAST or len({x for x, _ in pairs}) < SETTINGS:
         return None
-    low, high = interval(pairs, spearman)
+    low, high = bootstrap(pairs, lambda some: spearman(some) or 0.0)  # of a resample that never changes: none
     return Correlation(rho, tau, low, high, len(pairs))
-
-
-def interval(pairs: Pairs, of: Callable[[Pairs], float | None]) -> tuple[float, float]:
-    """Percentile bootstrap interval of a coefficient, always the same for the same pairs.
-
-    A resample in which one side never changes says nothing, so it is counted as no correlation.
-    """
-    source = random.Random(SEED)
-    found = sorted(of(source.choices(pairs, k=len(pairs))) or 0.0 for _ in range(RESAMPLES))
-    cut = int(RESAMPLES * (1 - CONFIDENCE) / 2)
-    return found[cut], found[-1 - cut]
 
 
 def knee(curve: Pairs) -> tuple[float, float]:
@@ -108,12 +96,12 @@ def knee(curve: Pairs) -> tuple[float, float]:
     return next((x, y) for x, y in curve if y >= (1 - WITHIN) * best)
 
 
-def regions(curve: Pairs, same: float = WITHIN) -> list[Region]:
-    """Stretches of a curve, settings rising; steps of less than `same`, as a part, are flat."""
+def regions(curve: Pairs) -> list[Region]:
+    """Stretches of a curve, settings rising; steps of less than WITHIN, as a part, are flat."""
     found: list[Region] = []
     for (x, y), (next_x, next_y) in zip(curve, curve[1:]):
         grown = next_y / y - 1 if y else math.inf if next_y else 0.0
-        direction = "flat" if abs(grown) < same else "rising" if grown > 0 else "falling"
+        direction = "flat" if abs(grown) < WITHIN else "rising" if grown > 0 else "falling"
         if found and found[-1].direction == direction:
             found[-1] = Region(direction, found[-1].first, next_x)
         else:

@@ -8,7 +8,8 @@ import dataclasses
 import math
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 RESAMPLES = 2000
 SEED = 9000  # fixed, so that the same trials give the same interval
@@ -17,6 +18,7 @@ OUTLIER = 3.5  # modified z-score: distance from the median in units of 1.4826 x
 LEAST_FOR_OUTLIERS = 4
 SLOPE_PERCENT, EXCURSION_PERCENT = 10.0, 20.0  # a steady state drifts and swings by no more of its mean
 WINDOWS = 10
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,12 +44,17 @@ def summarise(values: Sequence[float]) -> Summary:
     return Summary(len(values), median, spread, low, high, outliers(values), drift(values))
 
 
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Percentile bootstrap interval of the median."""
+def bootstrap(values: Sequence[T], of: Callable[[Sequence[T]], float]) -> tuple[float, float]:
+    """Percentile bootstrap interval of a statistic, always the same for the same values."""
     source = random.Random(SEED)
-    medians = sorted(statistics.median(source.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    found = sorted(of(source.choices(values, k=len(values))) for _ in range(RESAMPLES))
     cut = int(RESAMPLES * (1 - CONFIDENCE) / 2)
-    return medians[cut], medians[-1 - cut]
+    return found[cut], found[-1 - cut]
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """The bootstrap interval of the median."""
+    return bootstrap(values, statistics.median)
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
@@ -85,21 +92,21 @@ def steady(slope_percent: float, excursion_percent: float) -> bool:
     return abs(slope_percent) <= SLOPE_PERCENT and excursion_percent <= EXCURSION_PERCENT
 
 
-def windows(samples: Sequence[tuple[int, int, int]], count: int = WINDOWS) -> list[float]:
-    """Rates in `count` windows of equal length, from samples (start_ns, end_ns, amount); each sample's amount is taken to
+def windows(samples: Sequence[tuple[int, int, int]]) -> list[float]:
+    """Rates in WINDOWS windows of equal length, from samples (start_ns, end_ns, amount); each sample's amount is taken to
     be spread evenly over it. Empty when the samples are too few to tell."""
-    if len(samples) < count:
+    if len(samples) < WINDOWS:
         return []
     begin, end = samples[0][0], max(sample[1] for sample in samples)
-    length = (end - begin) / count
+    length = (end - begin) / WINDOWS
     if length <= 0:
         return []
-    sums = [0.0] * count
+    sums = [0.0] * WINDOWS
     for start, stop, amount in samples:
         if stop <= start:
-            sums[min(int((start - begin) / length), count - 1)] += amount
+            sums[min(int((start - begin) / length), WINDOWS - 1)] += amount
             continue
-        first, last = int((start - begin) / length), min(int((stop - begin) / length), count - 1)
+        first, last = int((start - begin) / length), min(int((stop - begin) / length), WINDOWS - 1)
         for at in range(first, last + 1):
             shared = min(stop, begin + (at + 1) * length) - max(start, begin + at * length)
             sums[at] += amount * max(shared, 0.0) / (stop - start)
