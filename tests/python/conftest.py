@@ -42,6 +42,13 @@ def call(main, *words):
     return subprocess.CompletedProcess(words, status or 0, said.getvalue(), complaints.getvalue())
 
 
+def program(path, text):
+    """Write a shell script that can be run. Returns its path."""
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
 def unpacked(packed, path):
     """Write a recording that is kept compressed, named from the top of the tree. Returns its path."""
     path.write_bytes(lzma.decompress((TOP / packed).read_bytes()))

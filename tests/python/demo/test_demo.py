@@ -5,6 +5,7 @@ import json
 import shutil
 
 import pytest
+from conftest import program
 
 from raidtrace.demo import demo, guest, workload
 from raidtrace.explain import readahead as explain
@@ -78,39 +79,35 @@ def test_every_cell_has_its_own_directory_and_untuned_comes_first():
     assert [cell.name() for cell in cells] == ["raw-256", "raw-16384", "xfs-256", "xfs-16384", "ext2-256", "ext2-16384"]
 
 
-def test_guests_run_in_simulated_time_whatever_is_asked_of_the_lab(tmp_path, monkeypatch):
+def guests_of(directory, script, jobs=2):
+    """Cells, and guests whose raidctl is a script."""
+    cells = workload.cells(1, 1)
+    demo.clear(directory / "out", cells)
+    return cells, guest.Guests(program(directory / "raidctl", script), directory / "out", "64M", jobs)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (
+            "echo \"LAB is '$LAB'\" >&2\nexit 3",
+            "LAB is ''",
+        ),  # guests run in simulated time whatever is asked of the lab
+        ("echo 'demo-cell: something broke' >&2\nexit 3", "exit status 3(.|\n)*something broke"),
+    ],
+)
+def test_a_failing_guest_is_reported_with_what_it_said(tmp_path, monkeypatch, script, said):
     monkeypatch.setenv("LAB", "vm")
-    raidctl = tmp_path / "raidctl"
-    raidctl.write_text("#!/bin/sh\necho \"LAB is '$LAB'\" >&2\nexit 3\n")
-    raidctl.chmod(0o755)
-    cells = workload.cells(1, 1)
-    demo.clear(tmp_path / "out", cells)
-    with pytest.raises(guest.GuestError, match="LAB is ''"):
-        guest.run_all(cells, guest.Guests(raidctl, tmp_path / "out", "64M", 2), lambda cell: None)
-
-
-def test_a_failing_guest_is_reported_with_what_it_said(tmp_path):
-    raidctl = tmp_path / "raidctl"
-    raidctl.write_text("#!/bin/sh\necho 'demo-cell: something broke' >&2\nexit 3\n")
-    raidctl.chmod(0o755)
-    cells = workload.cells(1, 1)
-    demo.clear(tmp_path / "out", cells)
-    guests = guest.Guests(raidctl, tmp_path / "out", "64M", 2)
-    with pytest.raises(guest.GuestError, match="exit status 3(.|\n)*something broke"):
-        guest.run_all(cells, guests, lambda cell: None)
+    with pytest.raises(guest.GuestError, match=said):
+        guest.run_all(*guests_of(tmp_path, script), lambda cell: None)
 
 
 @pytest.mark.parametrize(
     "first, expected", [(demo.PUBLISHED, "xfs xfs ext2 ext2 raw raw"), ("ext2", "ext2 ext2 xfs xfs raw raw")]
 )
 def test_what_is_first_runs_first_and_the_long_ones_before_the_short(tmp_path, first, expected):
-    raidctl = tmp_path / "raidctl"
-    raidctl.write_text(f"#!/bin/sh\nshift $(($# - 3))\necho $1 >>{tmp_path}/order\n")
-    raidctl.chmod(0o755)
-    cells = workload.cells(1, 1)
-    demo.clear(tmp_path / "out", cells)
+    cells, guests = guests_of(tmp_path, f"shift $(($# - 3))\necho $1 >>{tmp_path}/order", 1)
     ended = []
-    guests = guest.Guests(raidctl, tmp_path / "out", "64M", 1)
     guest.run_all(cells, guests, ended.append, lambda cell: cell.filesystem == first)
     assert (tmp_path / "order").read_text().split() == expected.split()
     assert set(ended) == set(cells)

@@ -166,13 +166,27 @@ def test_a_journal_whose_sweep_runs_is_left_alone(kernel):
     assert kernel.recover() == [f"{kernel.setting('dirty_ratio')}: 5 -> 20"] and kernel.recover() == []
 
 
-def test_a_line_that_was_cut_by_the_kill_is_left_out(kernel):
-    log = kernel.begin("sda")
-    log.put(kernel.setting("queue/read_ahead_kb"), "8192")
+def cut_line(kernel, log):
     log.file.write('{"mount": "/run/raidtr')
     log.file.flush()
+
+
+@pytest.mark.parametrize(
+    ("happen", "read_ahead"),
+    [
+        (cut_line, "128"),  # by the kill: it is left out
+        (lambda kernel, _: (kernel.sys / "block/sda/diskseq").write_text("99"), "8192"),  # another disk took the name
+        (lambda kernel, _: (kernel.sys / "block/sda").rename(kernel.top / "gone"), None),
+    ],
+)
+def test_what_is_still_that_of_the_sweep_is_put_back_after_a_kill(kernel, happen, read_ahead):
+    log = kernel.begin("sda")
+    log.put(kernel.setting("queue/read_ahead_kb"), "8192")
+    log.put(kernel.setting("dirty_ratio"), "5")
+    happen(kernel, log)
     killed(log)
-    assert kernel.recover() == [f"{kernel.setting('queue/read_ahead_kb')}: 8192 -> 128"]
+    assert f"{kernel.setting('dirty_ratio')}: 5 -> 20" in kernel.recover()
+    assert kernel.state().get("sys/block/sda/queue/read_ahead_kb") == read_ahead
 
 
 @pytest.mark.parametrize(
@@ -198,23 +212,6 @@ def test_of_a_damaged_journal_what_stands_before_the_damage_is_read(tmp_path, da
     path = tmp_path / "a.journal"
     path.write_bytes(b'{"path": "/sys/x", "was": "1"}\n' + damage)
     assert journal.read(path) == [{"path": "/sys/x", "was": "1"}]
-
-
-def test_a_disk_that_has_taken_the_name_keeps_its_settings(kernel):
-    log = kernel.begin("sda")
-    log.put(kernel.setting("queue/read_ahead_kb"), "8192")
-    (kernel.sys / "block/sda/diskseq").write_text("99")
-    killed(log)
-    kernel.recover()
-    assert kernel.state()["sys/block/sda/queue/read_ahead_kb"] == "8192"
-
-
-def test_a_disk_that_is_gone_is_no_error(kernel):
-    log = kernel.begin("sdb")
-    log.put(kernel.setting("dirty_ratio"), "5")
-    (kernel.sys / "block/sdb").rename(kernel.top / "gone")
-    killed(log)
-    assert kernel.recover() == [f"{kernel.setting('dirty_ratio')}: 5 -> 20"]
 
 
 def test_between_cells_all_is_as_before(kernel):

@@ -9,7 +9,7 @@ import subprocess
 import types
 
 import pytest
-from conftest import TOP, call
+from conftest import TOP, call, program
 from made_sweep import PLACE, create
 
 from raidtrace.benchmark.figure import Figure
@@ -375,21 +375,17 @@ RUBBISH = pytest.mark.parametrize(
 
 @RUBBISH
 def test_a_guest_that_leaves_rubbish(recording, said, tmp_path):
-    program = tmp_path / "raidctl"
     (tmp_path / "left").write_bytes(recording)
     out = tmp_path / "out"
-    program.write_text(f"#!/bin/sh\ncp {tmp_path}/left {out}/cell/run.rtdb\necho '{{}}' >{out}/cell/lab.json\n")
-    program.chmod(0o755)
-    outcome = cell_lab.Lab(program, out, "", CELL_PLAN).run(CELL, "cell")
+    raidctl = program(tmp_path / "raidctl", f"cp {tmp_path}/left {out}/cell/run.rtdb\necho '{{}}' >{out}/cell/lab.json")
+    outcome = cell_lab.Lab(raidctl, out, "", CELL_PLAN).run(CELL, "cell")
     assert said in outcome.error and outcome.recording == "cell/run.rtdb" and outcome.figures == ()
 
 
 @pytest.mark.parametrize(("said", "ends"), [("the simulated disks' contents did not fit: ask", True), ("a BUG", False)])
 def test_a_guest_whose_store_is_full_ends_the_sweep(said, ends, tmp_path):
-    program = tmp_path / "raidctl"
-    program.write_text(f'#!/bin/sh\necho "raidctl lab: {said}" >&2\nprintf "1\\n2\\n3\\n" >&2\nexit 126\n')
-    program.chmod(0o755)
-    outcome = cell_lab.Lab(program, tmp_path / "out", "", CELL_PLAN).run(CELL, "cell")
+    raidctl = program(tmp_path / "raidctl", f'echo "raidctl lab: {said}" >&2\nprintf "1\\n2\\n3\\n" >&2\nexit 126')
+    outcome = cell_lab.Lab(raidctl, tmp_path / "out", "", CELL_PLAN).run(CELL, "cell")
     assert outcome.error and outcome.ends == ends
 
 
@@ -420,7 +416,4 @@ def test_a_trial_in_the_lab_is_a_draw_of_chance(trial, words, tmp_path):
     ],
 )
 def test_a_guest_names_its_disks_by_the_device_of_the_profile(tmp_path, said, first):
-    program = tmp_path / "raidctl"
-    program.write_text(f"#!/bin/sh\necho '{said}'\n")
-    program.chmod(0o755)
-    assert cell_lab.disk_names(program, "x")[0] == first
+    assert cell_lab.disk_names(program(tmp_path / "raidctl", f"echo '{said}'"), "x")[0] == first

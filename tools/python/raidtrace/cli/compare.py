@@ -49,13 +49,9 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
     b = compare_sides.read(options.b, options.array, options.phase)
     rows, left, differs = compare_sides.pair(a, b)
     of_spans = spans.compare(a.recorded, b.recorded) if a.recorded and b.recorded else None
-    said = (*_wrong(a, "A"), *_wrong(b, "B"), *differs, *left)
+    broken = filter(None, (invariants.broken(letter, side.invariants) for letter, side in (("A", a), ("B", b))))
+    said = (*broken, *differs, *left)
     return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), said, spans=of_spans, verbose=options.verbose)
-
-
-def _wrong(side: compare_sides.Side, letter: str) -> tuple[str, ...]:
-    """What contradicts itself in a recording, or was not counted."""
-    return tuple(filter(None, (invariants.broken(letter, side.invariants),)))
 
 
 def published_name(table: str) -> str:

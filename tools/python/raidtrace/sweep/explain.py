@@ -152,9 +152,11 @@ def chain_of(curve: Curve, together: Sequence[str]) -> Chain:
     links = [_setting(curve), _trend(medians), _knee(curve), _correlation(points, curve.source()),
              _together(curve, together)]  # fmt: skip
     causal, limits, between = _ends(curve)
+    rates = [y for _, y in medians]
     story, sentences = _story(curve, points, medians, together, between)
     return Chain(f"{title}, phase {curve.phase}", "", curve.phase, "write" if curve.phase.startswith("write") else "read",
-                 story, (*links, *causal), limits, tuple(sentences), _factor(medians))  # fmt: skip
+                 story, (*links, *causal), limits, tuple(sentences),
+                 max(rates) / min(rates) if min(rates) > 0 else None)  # fmt: skip
 
 
 def _setting(curve: Curve) -> Link:
@@ -248,12 +250,6 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
         "It goes with readahead, and what is in flight rises with it; nothing else was changed.",
         rates,
     ]
-
-
-def _factor(medians: Sequence[tuple[float, float]]) -> float | None:
-    """Best by worst."""
-    rates = [y for _, y in medians]
-    return max(rates) / min(rates) if min(rates) > 0 else None
 
 
 def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:

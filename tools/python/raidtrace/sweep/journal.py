@@ -48,12 +48,7 @@ def value(path: pathlib.Path | str) -> str:
 
 def put(path: pathlib.Path | str, wanted: str) -> None:
     """Write a setting and see that the kernel took it."""
-    # one write(2), as the kernel's files want it
-    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(file, wanted.encode("ascii"))
-    finally:
-        os.close(file)
+    _write(path, wanted)
     if str(path).endswith("/drop_caches"):
         return
     got = value(path)
@@ -61,21 +56,25 @@ def put(path: pathlib.Path | str, wanted: str) -> None:
         raise OSError(f"{path}: wrote {wanted}, it says {got}")
 
 
+def _write(path: pathlib.Path | str, text: str) -> None:
+    """One write(2), as files of the kernel expect it."""
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(file, text.encode("ascii"))
+    finally:
+        os.close(file)
+
+
 def limit(file: str, machine: Machine, disk: str) -> str:
     """What a file io.max says of a disk."""
-    device = f"{(machine.sys / 'block' / disk / 'dev').read_text(encoding='ascii').strip()} "
+    device = f"{value(machine.sys / 'block' / disk / 'dev')} "
     lines = pathlib.Path(file).read_text(encoding="ascii").splitlines()
     return next((line.removeprefix(device) for line in lines if line.startswith(device)), NO_LIMIT)
 
 
 def put_limit(file: str, machine: Machine, disk: str, wanted: str) -> None:
     """Write what a file io.max is to say of a disk, and see that the kernel took it."""
-    device = (machine.sys / "block" / disk / "dev").read_text(encoding="ascii").strip()
-    handle = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(handle, f"{device} {wanted}".encode("ascii"))
-    finally:
-        os.close(handle)
+    _write(file, f"{value(machine.sys / 'block' / disk / 'dev')} {wanted}")
     got = limit(file, machine, disk)
     if got != wanted:
         raise OSError(f"{file}: wrote {wanted} for {disk}, it says {got}")
@@ -273,19 +272,15 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
 
 def end_left(marker: str) -> list[str]:
     """End processes that a sweep left. Only those that carry its marker: ids may be somebody else's by now."""
-    wanted = f"{MARKER}={marker}".encode()
+    mark = f"{MARKER}={marker}".encode()
     said: list[str] = []
     for _ in range(50):
         left = []
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 stat = (entry / "stat").read_text(encoding="utf-8", errors="replace")
-                zombie = stat.rsplit(")", 1)[1].split()[0] == "Z"
-                if (
-                    not zombie
-                    and int(entry.name) != os.getpid()
-                    and wanted in (entry / "environ").read_bytes().split(b"\0")
-                ):
+                lives = stat.rsplit(")", 1)[1].split()[0] != "Z" and int(entry.name) != os.getpid()
+                if lives and mark in (entry / "environ").read_bytes().split(b"\0"):
                     left.append(int(entry.name))
         if not left:
             return said
@@ -336,11 +331,13 @@ def make_writable(path: str, allowed: bool) -> None:
         raise OSError(f"{path}: whether it may be written could not be changed")
 
 
+def _unplugged(disk: dict[str, Any], machine: Machine) -> bool:
+    """Whether a disk of a line is no more there; another one of its name is none of ours."""
+    return bool(machine.identity(disk["name"]).sequence != disk["sequence"])
+
+
 def _allow_writing(line: dict[str, Any], machine: Machine) -> str:
-    identity = line["disk"]
-    if dataclasses.asdict(machine.identity(identity["name"]))["sequence"] != identity["sequence"]:
-        return ""  # it was unplugged; another of its name is none of ours
-    if writable(line["read_only"]):
+    if _unplugged(line["disk"], machine) or writable(line["read_only"]):
         return ""
     make_writable(line["read_only"], True)
     return f"{line['read_only']} may be written again"
@@ -348,22 +345,20 @@ def _allow_writing(line: dict[str, Any], machine: Machine) -> str:
 
 def _limit_back(line: dict[str, Any], machine: Machine) -> str:
     """Of a cgroup that is no more, and of a disk that was unplugged, there is no limit."""
-    file, disk, before = line["limit"], line["disk"], line["before"]
-    if dataclasses.asdict(machine.identity(disk["name"]))["sequence"] != disk["sequence"]:
+    file, disk, before = line["limit"], line["disk"]["name"], line["before"]
+    gone = _unplugged(line["disk"], machine) or not pathlib.Path(file).exists()
+    if gone or limit(file, machine, disk) == before:
         return ""
-    if not pathlib.Path(file).exists() or limit(file, machine, disk["name"]) == before:
-        return ""
-    put_limit(file, machine, disk["name"], before)
-    return f"{file}: {disk['name']} {before}"
+    put_limit(file, machine, disk, before)
+    return f"{file}: {disk} {before}"
 
 
 def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[str], list[str]]:
     said: list[str] = []
     wanted: dict[str, str] = {}
     for line in lines:
-        disk = line.get("disk")
-        if disk and dataclasses.asdict(machine.identity(disk["name"]))["sequence"] != disk["sequence"]:
-            continue  # it was unplugged, and took its settings along
+        if "disk" in line and _unplugged(line["disk"], machine):
+            continue  # it took its settings along
         wanted.setdefault(line["setting"], line["before"])
     # a limit in bytes and one in per cent are one setting: the one that is not 0 counts, and writing it zeroes the other
     for _ in range(PASSES):
