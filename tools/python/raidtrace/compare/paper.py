@@ -42,28 +42,27 @@ def own(table: str) -> tuple[list[Row], list[Check]]:
     return _blocks(), []
 
 
-def _amcc(array: str, test: int) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
-    for row in published.rows("amcc"):
-        if (row["array"], row["test"]) == (array, str(test)):
-            found.setdefault(row["metric"], []).append(float(row["value"]))
-    return found
-
-
 def _tuned() -> list[Row]:
     """Tuned over untuned: tests 4, 6, 8, ... over those before them."""
+    found: dict[tuple[str, int, str], list[published.Row]] = {}
+    for one in published.rows("amcc"):
+        found.setdefault((one["array"], int(one["test"]), one["metric"]), []).append(one)
     rows = []
-    about = {(row["array"], row["test"]): row for row in published.rows("amcc")}
-    units = {(row["array"], row["test"], row["metric"]): row["unit"] for row in published.rows("amcc")}
-    for array in ("raid0", "raid5"):
-        for test in (4, 6, 8, 10, 12, 14):
-            row = about[array, str(test)]
-            low, high = _amcc(array, test - 1), _amcc(array, test)
-            for metric in low:
-                unit = units[array, str(test), metric]
-                key = (("array", array), ("tool", row["tool"]), ("filesystem", row["filesystem"]), ("metric", metric))
-                rows.append(Row(key, normal(low[metric], unit, "setra 256"), normal(high[metric], unit, "setra 16384")))
+    for (array, test, metric), low in found.items():
+        high = found.get((array, test + 1, metric))
+        if test in (3, 5, 7, 9, 11, 13) and high:
+            key = (
+                ("array", array),
+                ("tool", high[0]["tool"]),
+                ("filesystem", high[0]["filesystem"]),
+                ("metric", metric),
+            )
+            rows.append(Row(key, _trials(low, "setra 256"), _trials(high, "setra 16384")))
     return rows
+
+
+def _trials(rows: list[published.Row], note: str) -> Figures:
+    return normal([float(row["value"]) for row in rows], rows[0]["unit"], note)
 
 
 def _seconds() -> list[Check]:
