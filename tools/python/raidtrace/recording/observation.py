@@ -115,15 +115,11 @@ class Observation:
         """Processes, those with most seeks first. None: not counted."""
         if "submitter" not in self.span.groups:
             return None
-        found: dict[tuple[int | None, str | None], list[int]] = {}
-        for one in self.span.submitters:
-            sums = found.setdefault((one.pid, one.comm), [0, 0, 0])
-            found[one.pid, one.comm] = [
-                a + one.counts[name] for a, name in zip(sums, ("queued", "bytes_queued", "seeks_queued"), strict=True)
-            ]
-        return tuple(
-            sorted((Submitter(*who, *sums) for who, sums in found.items()), key=lambda one: (-one.seeks, -one.bytes))
+        names = ("queued", "bytes_queued", "seeks_queued")  # LookupError: the file lacks one
+        found = (
+            Submitter(one.pid, one.comm, *map(dict(one.counts).__getitem__, names)) for one in self.span.processes()
         )
+        return tuple(sorted(found, key=lambda one: (-one.seeks, -one.bytes)))
 
     def setting(self, name: str) -> int | None:
         """A setting that is a number."""

@@ -149,6 +149,13 @@ class Span:
         """Nothing at all happened."""
         return not any(value for name, value in self.flow.get(direction, {}).items() if name != "in_flight_max")
 
+    def processes(self) -> list[Submitter]:
+        """Submitters, those of one process and name together."""
+        found: dict[tuple[int | None, str | None], collections.Counter[str]] = {}
+        for one in self.submitters:
+            found.setdefault((one.pid, one.comm), collections.Counter()).update(one.counts)
+        return [Submitter(*who, "", counts) for who, counts in found.items()]
+
     def class_unknown(self, counter: str) -> bool:
         """Whether a counter of the classes is not known: a disk without requests has bios alone."""
         return "issued" in self.unknown and not counter.endswith("queued")

@@ -12,7 +12,7 @@ from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import columns, figures
 from raidtrace.recording.figures import Figures, Range, percentile
-from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span, Submitter
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, Column, Row, Table, name, number, row_id
 
 PROCESSES = 10  # of each phase and disk
@@ -360,7 +360,7 @@ def _counters(span: Span, used: Sequence[Figures]) -> Iterator[Table]:
     yield Table.of("order", "Order: seeks and streams", ORDER, [f for f in data if f.count("queued") or f.issued])
     yield Table.of("classes", "What requests were for", CLASS, _classes(span))
     yield _blame(span)
-    sums = sorted(processes(span), key=lambda one: -one.counts["bytes_queued"])
+    sums = sorted(span.processes(), key=lambda one: -one.counts["bytes_queued"])
     others = "all others" if len(sums) > 1 else "all processes"
     subjects: list[Sums] = [(others if one.comm is None else one.comm,
                              one.counts | {"pid": None if one.comm is None else one.pid or 0}) for one in sums]  # fmt: skip
@@ -392,14 +392,6 @@ def _blame(span: Span) -> Table:
     return Table("blame", "Seeks from one class to another", BLAME, rows)
 
 
-def processes(span: Span) -> list[Submitter]:
-    """Submitters, those of one process and name together."""
-    found: dict[tuple[int | None, str | None], collections.Counter[str]] = {}
-    for one in span.submitters:
-        found.setdefault((one.pid, one.comm), collections.Counter()).update(one.counts)
-    return [Submitter(*who, "", counts) for who, counts in found.items()]
-
-
 def _cgroups(span: Span) -> Iterable[Sums]:
     """None where that is the root for all of them or not known."""
     sums: dict[str, collections.Counter[str]] = {}
@@ -424,7 +416,7 @@ def _added(span: Span, added: Sequence[columns.Column]) -> Table:
         "sample": [("disk", span.plain)],
         "flow": [(direction, counts) for direction, counts in span.flow.items() if direction in COUNTED],
         "origin": list(span.origin.items()),
-        "submitter": [(one.comm or "all others", one.counts) for one in processes(span)],
+        "submitter": [(one.comm or "all others", one.counts) for one in span.processes()],
         "hwq": [(f"queue {at}", counts) for at, counts in span.hwqs.items()],
     }
     rows = [
