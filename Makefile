@@ -67,7 +67,7 @@ reproduce:
 figures:
 	@tools/setup demo
 	@$(MAKE) --no-print-directory -s -C tools
-	@tools/python/figures --out figures-out
+	@tools/paper-2004/figures --out figures-out
 
 misconceptions:
 	@tools/setup demo

@@ -13,7 +13,7 @@ import matplotlib
 import pytest
 from conftest import TOP
 
-from raidtrace.cli import figures
+from paper2004 import figures
 from raidtrace.plot import style as plot
 from raidtrace.plot import sweep as plot_sweep
 
@@ -117,7 +117,7 @@ KEPT = figures.kept(figures.FIGURES / figures.DATA)
 def test_each_picture_is_drawn_from_its_source(name, tmp_path):
     source, how = figures.PICTURES[name]
     how(source, tmp_path / name)
-    assert (tmp_path / name).read_bytes() == (figures.FIGURES / name).read_bytes(), "tools/python/figures --draw"
+    assert (tmp_path / name).read_bytes() == (figures.FIGURES / name).read_bytes(), "tools/paper-2004/figures --draw"
 
 
 @pytest.mark.parametrize("name", figures.PICTURES)
@@ -127,7 +127,7 @@ def test_a_picture_is_of_its_source_as_it_is_now(name):
     title = re.search(r"<dc:title>(.*?)</dc:title>", (figures.FIGURES / name).read_text(encoding="utf-8"))
     assert title and title[1] == figures.title_of(
         source
-    ), f"{name} is of an older {source.name}: tools/python/figures --draw"
+    ), f"{name} is of an older {source.name}: tools/paper-2004/figures --draw"
 
 
 def test_another_source_would_be_noticed(tmp_path):

@@ -6,8 +6,7 @@ import os
 import pathlib
 import sys
 
-from paper2004 import reproduce_plan, reproduce_run, reproduction
-from raidtrace.cli import figures
+from paper2004 import figures, reproduce_plan, reproduce_run, reproduction
 from raidtrace.demo.guest import GuestError
 from raidtrace.recording.columns import RecordingError
 
@@ -19,7 +18,7 @@ def write(directory: pathlib.Path, results: dict[str, reproduce_run.Result]) -> 
     found = reproduction.points(results)
     reproduction.write_csv(directory / "reproduction.csv", found)
     (directory / "figures").mkdir(exist_ok=True)
-    figures.draw_published(directory / "reproduction.csv", directory / "figures")
+    figures.draw_published(directory / "reproduction.csv", directory / "figures" / "published.svg")
     reproduction.write_state(directory / "reproduction.json", results)
     page = reproduction.page(results)
     (directory / "reproduction.rst").write_text(page, encoding="utf-8")

@@ -26,7 +26,7 @@ from raidtrace.recording.sample_rows import Point
 from raidtrace.report import sweep as report_sweep
 from raidtrace.sweep import index as sweep_index
 
-TOP = pathlib.Path(__file__).resolve().parents[4]
+TOP = pathlib.Path(__file__).resolve().parents[3]
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 FIGURES = TOP / "Documentation" / "figures"
 REPRODUCTION = TOP / "Documentation" / "reproduction.csv"
