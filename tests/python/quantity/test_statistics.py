@@ -111,6 +111,8 @@ def test_by_hand():
 def test_what_never_changes_has_no_correlation():
     assert ranks.correlate([(float(x), 5.0) for x in range(8)]) is None
     assert ranks.correlate([(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]) is None  # too few
+    two = [(256.0, 1.0 + at / 100) for at in range(6)] + [(4096.0, 2.0 + at / 100) for at in range(6)]
+    assert ranks.correlate(two) is None and ranks.correlate([*two, (1024.0, 1.5)])  # of two settings, however many runs
 
 
 def test_the_interval_tells_chance_from_cause():
@@ -137,12 +139,6 @@ def test_regions_tile_the_curve_and_neighbours_differ(curve):
         assert before.last == after.first and before.direction != after.direction
 
 
-def test_two_settings_have_no_rank_correlation_however_many_runs():
-    two = [(256.0, 1.0 + at / 100) for at in range(6)] + [(4096.0, 2.0 + at / 100) for at in range(6)]
-    assert ranks.correlate(two) is None
-    assert ranks.correlate([*two, (1024.0, 1.5)]) is not None
-
-
 def made(a, b, count=100, noise=0.0, seeks=(0, 20)):
     source = random.Random(3)
     found = []
@@ -165,12 +161,9 @@ def test_with_noise_the_interval_holds_it():
     assert found.low_ms <= 0.4 <= found.high_ms
 
 
-def test_seeks_that_cost_nothing_are_not_charged():
-    assert not seek_cost.cost(made(2.4, 0, noise=0.05)).sure()
-
-
-def test_samples_that_are_all_alike_tell_nothing_of_seeks():
-    assert not seek_cost.cost([(1e8, 1e7, 5.0)] * 50).sure()
+@pytest.mark.parametrize("samples", [made(2.4, 0, noise=0.05), [(1e8, 1e7, 5.0)] * 50])
+def test_seeks_that_cost_nothing_and_samples_that_are_all_alike_are_not_charged(samples):
+    assert not seek_cost.cost(samples).sure()
 
 
 def test_too_few_say_nothing():

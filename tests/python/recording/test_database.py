@@ -48,13 +48,6 @@ def test_what_a_killed_recorder_did_not_commit_is_not_read(killed):
     assert found.output == "kept" and found.meta["end"] == "complete"
 
 
-def test_raidctl_reads_the_same(killed, tmp_path):
-    environment = dict(os.environ, TMPDIR=str(tmp_path / "tmp"))
-    command = [TOP / "tools/bin/raidctl", "export", "--json", killed]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0 and "not committed" not in done.stdout and "kept" in done.stdout
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
 def test_another_user_reads_what_root_left(killed):
     for place in [killed.parent, *killed.parent.parents][:-2]:

@@ -39,6 +39,11 @@ def page(recorded):
     return report_html.page([recorded])
 
 
+@pytest.fixture(scope="module")
+def tree(page):
+    return parse(page)
+
+
 def parse(page):
     """As a browser reads it; html5lib raises on what a browser would have to guess."""
     return html5lib.HTMLParser(strict=True).parse(page)
@@ -52,8 +57,7 @@ def check_links(tree):
     return links
 
 
-def test_a_browser_need_not_guess_and_links_lead_somewhere(page):
-    tree = parse(page)
+def test_a_browser_need_not_guess_and_links_lead_somewhere(tree):
     assert len(check_links(tree)) > 20 and tree.get("lang") == "en"
 
 
@@ -67,8 +71,8 @@ def test_of_an_idle_disk_and_of_two_recordings_too(maker, recorded):
     assert not [one for one in figures if one.get("class") == "live"], "one axis of time is of one alone"
 
 
-def test_the_file_needs_no_other(page):
-    for element in parse(page).iter():
+def test_the_file_needs_no_other(page, tree):
+    for element in tree.iter():
         for name in ("src", "href", "action", "data", "poster", "{http://www.w3.org/1999/xlink}href"):
             value = element.get(name)
             assert value is None or value.startswith(("#", "data:image/png;base64,")), (element.tag, name, value)
@@ -81,15 +85,15 @@ def data_of(tree):
     return next(e.text for e in tree.iter(f"{HTML}script") if e.get("type") == "application/json")
 
 
-def test_the_browser_runs_this_script_alone(page):
-    scripts = [e for e in parse(page).iter(f"{HTML}script") if e.get("type") is None]
+def test_the_browser_runs_this_script_alone(page, tree):
+    scripts = [e for e in tree.iter(f"{HTML}script") if e.get("type") is None]
     digest = base64.b64encode(hashlib.sha256(scripts[0].text.encode()).digest()).decode()
     assert len(scripts) == 1 and f"script-src 'sha256-{digest}'" in page
     assert "SPDX-License-Identifier: MIT" in scripts[0].text and "Permission is hereby granted" in scripts[0].text
 
 
-def test_the_first_screen_has_answer_table_and_pictures_in_this_order(recorded, page):
-    summary = next(parse(page).iter(f"{HTML}main"))[0]
+def test_the_first_screen_has_answer_table_and_pictures_in_this_order(recorded, tree):
+    summary = next(tree.iter(f"{HTML}main"))[0]
     kinds = [e.get("class") or e.tag.removeprefix(HTML) for e in summary]
     assert kinds[:5] == ["h2", "answer", "scroll", "multiples", "live"], kinds
     said = "".join(summary[1].itertext())
@@ -97,7 +101,7 @@ def test_the_first_screen_has_answer_table_and_pictures_in_this_order(recorded, 
     assert len(rows) > 2 and all(f"{name}: {sentence}" in said for name, sentence in rows)
 
 
-def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, page):
+def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, tree):
     explained = explain_runs.one(recorded)
     limits = {
         (chain.phase, chain.disk, chain.direction): next(
@@ -105,7 +109,7 @@ def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, page):
         )
         for chain in explained.chains
     }
-    table = next(e for e in parse(page).iter(f"{HTML}table") if e.get("id") == "glance")
+    table = next(e for e in tree.iter(f"{HTML}table") if e.get("id") == "glance")
     rows = [["".join(cell.itertext()) for cell in row] for row in table.iter(f"{HTML}tr")][1:]
     assert len(rows) == 10 and len({row[-1] for row in rows}) > 1
     for row in rows:
@@ -113,8 +117,8 @@ def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, page):
         assert row[-1] == limits[phase, disk, row[1]]
 
 
-def test_the_numbers_of_the_picture_are_those_of_the_recording(recorded, page):
-    data, one = json.loads(data_of(parse(page))), invariants.load(recorded)
+def test_the_numbers_of_the_picture_are_those_of_the_recording(recorded, tree):
+    data, one = json.loads(data_of(tree)), invariants.load(recorded)
     assert data["panels"] == ["MiB/s", "in flight", "latency, ms"]
     assert [group["disk"] for group in data["groups"]] == [disk.disk for disk in one.targets]
     of_sda = [span for span in one.spans if span.disk == "sda"]
@@ -137,8 +141,8 @@ def test_the_numbers_of_the_picture_are_those_of_the_recording(recorded, page):
     assert None in latency[0]["y"], "no latency where nothing was completed"
 
 
-def test_the_summary_comes_first_and_each_sentence_leads_to_its_chain_or_table(page):
-    main = next(parse(page).iter(f"{HTML}main"))
+def test_the_summary_comes_first_and_each_sentence_leads_to_its_chain_or_table(tree):
+    main = next(tree.iter(f"{HTML}main"))
     assert main[0].get("id") == "summary"
     by_id = {element.get("id"): element for element in main.iter()}
     sentences = [one for one in main[0].iter(f"{HTML}p") if one.get("class") != "key"]
@@ -147,8 +151,7 @@ def test_the_summary_comes_first_and_each_sentence_leads_to_its_chain_or_table(p
     assert linked.count(f"{HTML}table") == 1 and len(linked) == len(sentences), "a sentence without data"
 
 
-def test_numbers_of_a_chain_lead_to_the_row_of_their_phase(page):
-    tree = parse(page)
+def test_numbers_of_a_chain_lead_to_the_row_of_their_phase(tree):
     by_id = {element.get("id"): element for element in tree.iter()}
     chains = [e for e in tree.iter(f"{HTML}ol") if e.get("class") == "chain"]
     links = [link for chain in chains for link in chain.iter(f"{HTML}a")]
@@ -163,14 +166,14 @@ def test_numbers_of_a_chain_lead_to_the_row_of_their_phase(page):
     assert len(quiet) >= len(everywhere) > 10, "what is ruled out is folded"
 
 
-def test_pictures_have_names_and_the_page_s_colours(page):
-    pictures = [picture for picture in parse(page).iter(f"{SVG}svg") if not picture.get("aria-hidden")]
+def test_pictures_have_names_and_the_page_s_colours(page, tree):
+    pictures = [picture for picture in tree.iter(f"{SVG}svg") if not picture.get("aria-hidden")]
     assert len(pictures) == 8  # over time, depth, depths, sizes; map and blame of each disk
     for picture in pictures:
         assert picture.get("role") == "img" and len(picture.get("aria-label")) > 10
     assert "var(--ink)" in page
     svg = page[page.index("<svg") : page.rindex("</svg>")]
-    panels = [e for e in parse(page).iter(f"{HTML}div") if e.get("class") == "panel"]
+    panels = [e for e in tree.iter(f"{HTML}div") if e.get("class") == "panel"]
     assert len(panels) == 15 and all(e.get("role") == "img" and len(e.get("aria-label")) > 20 for e in panels)
     assert not set(plot.VARIABLES) & set(re.findall(r"#[0-9a-f]{6}", svg))
 

@@ -253,37 +253,27 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
     if os.geteuid():
         raise sweep.SweepError("real disks need root; --lab does not")
     with journal.alone():
-        return _alone_on_disks(options, the_plan, overrides, machine, wanted)
-
-
-def _alone_on_disks(
-    options: argparse.Namespace,
-    the_plan: plan.Plan,
-    overrides: dict[str, plan.Value],
-    machine: device.Machine,
-    wanted: cell_disk.Wanted,
-) -> int:
-    for line in journal.recover():
-        print(f"put back after a sweep that was killed: {line}")
-    if not options.resume:
-        sweep.fresh(options.out)
-    known = cell_disk.known(options.out) if options.resume else ()
-    cell_disk.same_disks(machine, wanted.destroyed, known)
-    with (
-        destruction.permit(machine, wanted.destroyed, options.force_signature, known) as permit,
-        sweep.alone(options.out),
-    ):
-        facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
-        facts |= cell_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
-        index = sweep.open_or_create(options.out, the_plan, wanted.place, facts, options.resume)
-        index.note("disks", cell_disk.stored(permit.identities))
-        log = journal.Journal.begin(wanted.disks, machine)
-        disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
-                                not options.no_record, machine)  # fmt: skip
-        try:
-            return _run(options, the_plan, index, disks, 1, cell_disk.ram_bytes())
-        finally:
-            log.end(machine)
+        for line in journal.recover():
+            print(f"put back after a sweep that was killed: {line}")
+        if not options.resume:
+            sweep.fresh(options.out)
+        known = cell_disk.known(options.out) if options.resume else ()
+        cell_disk.same_disks(machine, wanted.destroyed, known)
+        with (
+            destruction.permit(machine, wanted.destroyed, options.force_signature, known) as permit,
+            sweep.alone(options.out),
+        ):
+            facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
+            facts |= cell_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
+            index = sweep.open_or_create(options.out, the_plan, wanted.place, facts, options.resume)
+            index.note("disks", cell_disk.stored(permit.identities))
+            log = journal.Journal.begin(wanted.disks, machine)
+            disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
+                                    not options.no_record, machine)  # fmt: skip
+            try:
+                return _run(options, the_plan, index, disks, 1, cell_disk.ram_bytes())
+            finally:
+                log.end(machine)
 
 
 def _run(

@@ -70,15 +70,10 @@ def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
         observed = observation.read(one, rows)
         over_time = (series.build(rows, disk.target, bool(disk.bio_based), "place" in (disk.groups or "").split())
                      for disk in one.targets)  # fmt: skip
-        bio_based = {disk.target: bool(disk.bio_based) for disk in one.targets}
-        of_phases = {
-            (span.target, span.number): series.build(
-                rows, span.target, bio_based[span.target], False, span.number, PHASE_STEPS
-            )
-            for span in one.spans
-        }
-        small = tuple((key, found) for key, found in of_phases.items() if found)
-        return dataclasses.replace(one, series=tuple(filter(None, over_time)), phase_series=dict(small)), observed
+        of_phases = ((span, series.build(rows, span.target, span.bio_based, False, span.number, PHASE_STEPS))
+                     for span in one.spans)  # fmt: skip
+        small = {(span.target, span.number): found for span, found in of_phases if found}
+        return dataclasses.replace(one, series=tuple(filter(None, over_time)), phase_series=small), observed
 
 
 def _answer(found: Explanation) -> list[str]:
