@@ -3,17 +3,19 @@
 
 import dataclasses
 import itertools
+import json
 import pathlib
 
 import pytest
 
 from raidtrace.cli import why as cli
-from raidtrace.why import changes, experiment, rate, verdict
+from raidtrace.why import changes, experiment, rate, text, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.rate import SMALL, Rates
 from raidtrace.why.run import MIB, Run
 
 DEEP = changes.setting("nr_requests", "1024")
+DEEPER = changes.setting("queue_depth", "32")
 
 
 def test_a_limit_of_requests_and_one_of_bytes() -> None:
@@ -118,11 +120,18 @@ def test_what_is_said() -> None:
     assert said(run, BOTH).commands == () and said(run, Rates()).causes == ()
 
 
-def test_what_helps_comes_first() -> None:
-    """A change that gains is the verdict; the limit stands beside it. In the lab, the limit is a change itself."""
-    run = Run(seconds=1.0, disk_requests=3000, disk_bytes={"read": 1})
-    found = said(run, BOTH, (changes.setting("max_sectors_kb", "1280"), 1.4))
-    assert found.causes == ("request size",) and "its IOPS limit is reached" in found.sentence
+@pytest.mark.parametrize("gain, first", [(1.1, True), (1.99, True), (2.01, False)])
+def test_a_limit_comes_before_a_small_gain(gain: float, first: bool) -> None:
+    """A change that doubles the speed is the verdict. In the lab, the limit is a change itself."""
+    run = Run(seconds=1.0, disk_requests=3000, disk_bytes={"read": 1}, read_back={"read_ahead_kb": "128"})
+    found = said(run, BOTH, (changes.setting("read_ahead_kb", "1024"), gain))
+    assert found.causes == (("IOPS limit",) if first else ()) + ("readahead",)
+    assert found.sentence.startswith(
+        "IOPS limit: the disk completes 2,990" if first else "Readahead: with readahead 2048"
+    )
+    assert "its IOPS limit is reached" in found.sentence and f"({gain:.2f}x" in found.sentence
+    assert found.factor == gain and found.commands == ("blockdev --setra 2048 /dev/sdx",)
+    assert said(dataclasses.replace(run, disk_requests=2400), BOTH, (DEEPER, gain)).causes == ("queue depth",)
     assert said(run, BOTH, (Change("limit 10 x as fast", "limit", Kind.LAB), 9.0)).causes == ("limit",)
 
 
@@ -146,6 +155,13 @@ def test_requests_that_do_not_wait_are_not_limited(mean_ms: float, cause: tuple[
 def test_a_limit_that_is_near_is_printed(requests: int, near: bool) -> None:
     found = said(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
     assert not found.causes and ("80% of its IOPS limit" in found.sentence) == near
+
+
+def test_json_has_all_that_the_sentence_is_of() -> None:
+    rates = dataclasses.replace(BOTH, alone_ms=0.5)
+    table = experiment.Table(Run(seconds=1.0), [1.0], "seconds", 0.0, rates=rates)
+    assert json.loads(text.as_json(table, verdict.judge(table, "sdx"), {}))["rates"] == {
+        "requests_per_s": [2990.0, 3010.0], "bytes_per_s": [125.0 * MIB, 126.0 * MIB], "alone_ms": 0.5}  # fmt: skip
 
 
 def test_the_rate_of_a_disk_with_a_load_is_that_of_both() -> None:

@@ -104,7 +104,11 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
             "rows": rows,
             "runs": table.runs,
             "unfinished": table.unfinished,
-            "rates": {"requests_per_s": table.rates.requests, "bytes_per_s": table.rates.octets},
+            "rates": {
+                "requests_per_s": table.rates.requests,
+                "bytes_per_s": table.rates.octets,
+                "alone_ms": table.rates.alone_ms,
+            },
             "verdict": {
                 "causes": list(verdict.causes),
                 "change": verdict.change,

@@ -19,6 +19,7 @@ UNSURE = "Chance is not ruled out: more runs are needed."
 NEAR = 0.8  # of a limit, from which on it is printed
 WAITS = 1.1  # times what a request takes that is alone at the disk, from which on it waits for others or for a limit
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
+SMALL = 2.0  # gain of a change below which a limit that is reached is named first: the change only works around it
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
 
@@ -59,7 +60,12 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
     if best.change.kind is Kind.PROGRAM:
         said.append(f"To do: {PROGRAM[best.change.program][2]}.")
-    said += [_latency(table, best), _physics(table, best), _limit(table)[1]]
+    said += [_latency(table, best), _physics(table, best)]
+    kind, limit = _limit(table)
+    if kind and best.factor() < SMALL:
+        causes, said = (kind, *causes), [f"{kind[0].upper()}{kind[1:]}: {limit[0].lower()}{limit[1:]}", *said]
+    else:
+        said.append(limit)
     return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, best.shown, commands,
                    " ".join(part for part in said if part))  # fmt: skip
 
