@@ -19,6 +19,7 @@ TOGETHER = 1.1  # a group counts if it is so much faster than the best single ch
 MEMBER = 1.1  # what a group loses without a member that belongs to it
 HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab can change is looked at
 CONFIRMED = 3
+SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 COLD = 0.1  # of the bytes, from which on a run was not from memory
 
 
@@ -58,13 +59,13 @@ class Place(Protocol):
 
 @dataclasses.dataclass
 class Row:
-    """A change and what its runs gave. costs: as it is and changed, of each pair that counts. p99_ms: of reads or writes,
-    whichever is longer, as it is and changed. wrong: why it does not count. moved: settings that changed along with it.
+    """A change and what its runs gave. costs: as it is and changed, of each pair that counts. p99_ms: the same of reads or
+    writes, whichever is longer, of the pairs that have both. wrong: why it does not count. moved: settings that changed along with it.
     """
 
     change: Change
     costs: list[tuple[float, float]] = dataclasses.field(default_factory=list)
-    p99_ms: tuple[float | None, float | None] = (None, None)
+    p99_ms: list[tuple[float, float]] = dataclasses.field(default_factory=list)
     wrong: str = ""
     moved: tuple[str, ...] = ()
     effect: chance.Effect | None = None
@@ -74,10 +75,15 @@ class Row:
         """How many times faster; 1 where nothing was measured."""
         return self.effect.factor if self.effect else 1.0
 
+    def p99_within(self, low: float, high: float) -> bool:
+        """Whether the p99 latency of every pair changed by a factor between these. A few pairs are no chance if all agree."""
+        return bool(self.p99_ms) and all(low <= after / before <= high for before, after in self.p99_ms)
+
 
 @dataclasses.dataclass
 class Table:
-    """All that was found. noise: standard deviation of the logarithm of the baselines' cost. together: settings that were
+    """All that was found. noise: standard deviation of the logarithm of the baselines' cost. late: the same of their p99
+    latency. together: settings that were
     opened in a group, and what was lost without each. rates: of the disk, whatever is requested."""
 
     baseline: Run
@@ -90,6 +96,7 @@ class Table:
     unfinished: list[str] = dataclasses.field(default_factory=list)
     stopped: bool = False
     rates: rate.Rates = rate.Rates()
+    late: float = 0.0
 
     def row(self, change: Change) -> Row | None:
         """Of a change that was tried."""
@@ -98,6 +105,14 @@ class Table:
     def least(self) -> float:
         """The factor from which on an effect is looked at: worth acting on, and twice the noise of a pair."""
         return math.exp(max(chance.WORTH, 2 * math.sqrt(2) * self.noise))
+
+    def shorter(self) -> list[Row]:
+        """Rows of settings that cost no time and shorten the p99 latency in all their pairs, by half and beyond the noise of a
+        pair; the shortest first."""
+        most = min(SHORTER, math.exp(-2 * math.sqrt(2) * self.late))
+        found = [row for row in self.rows if row.change.settings and not row.wrong and row.factor() >= 1 / self.least()
+                 and row.p99_within(0.0, most)]  # fmt: skip
+        return sorted(found, key=lambda row: row.p99_ms[0][1] / row.p99_ms[0][0])
 
     def helpful(self, *kinds: Kind) -> list[Row]:
         """Rows that made it faster, the fastest first."""
@@ -153,7 +168,7 @@ class Experiment:
                 self._confirm(self.table.helpful(Kind.LAB)[:1])
                 if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk
                     self._confirm([row for row in self.table.rows if row.change.kind is Kind.FREE])
-        self._confirm(self._top(CONFIRMED))
+        self._confirm([*self._top(CONFIRMED), *self.table.shorter()[:1]])
 
     def _unexplained(self) -> bool:
         bounds = [row.factor() for row in self.table.rows if row.change.kind is Kind.FREE]
@@ -238,8 +253,8 @@ class Experiment:
             row.wrong, row.effect = wrong, None
             return
         row.costs.append((before.cost(self.metric), after.cost(self.metric)))
-        if row.p99_ms == (None, None):
-            row.p99_ms = (before.cost(metric.P99) or None, after.cost(metric.P99) or None)
+        late = before.cost(metric.P99), after.cost(metric.P99)
+        row.p99_ms += [late] if all(late) else []
         costs = [cost for cost, _ in row.costs], [cost for _, cost in row.costs]
         row.effect = chance.effect(*costs, self.table.noise, self.place.looks)
 
@@ -267,7 +282,8 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
     if runs[0].status:
         raise WhyError(f"the command as it is fails: exit status {runs[0].status}")
     costs = [run.cost(what) for run in runs]
-    return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs))
+    late = chance.noise([cost for run in runs if (cost := run.cost(metric.P99))])
+    return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)
 
 
 def recommended(table: Table) -> Row | None:

@@ -62,8 +62,7 @@ def _row(row: Row, table: Table) -> str:
         times = f"{_times(effect.factor)} ({_times(effect.low)}-{_times(effect.high)})"
     elif effect:
         times = _times(effect.factor)
-    before, after = row.p99_ms
-    late = f"{size.significant(before)} > {size.significant(after)}" if before and after else "-"
+    late = " > ".join(map(size.significant, row.p99_ms[0])) if row.p99_ms else "-"
     return f"{name:<{NAME}} {times:>{TIMES}}  {late:>{LATE}}  {word(row, table)}"
 
 
@@ -87,7 +86,7 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
             "low": row.effect.low if row.effect else None,
             "high": row.effect.high if row.effect else None,
             "pairs": [list(pair) for pair in row.costs],
-            "p99_ms": list(row.p99_ms),
+            "p99_ms": list(row.p99_ms[0]) if row.p99_ms else [None, None],
             "verdict": word(row, table),
             "shown": row.shown,
             "invalid": row.wrong or None,

@@ -2,10 +2,11 @@
 """What a table of runs says: the cause, what to do about it, and what that gains. Cause and remedy may differ."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 from raidtrace.quantity import size
-from raidtrace.why import changes, metric, rate
+from raidtrace.why import chance, changes, metric, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, Row, Table, recommended
 from raidtrace.why.run import MIB
@@ -20,7 +21,7 @@ NEAR = 0.8  # of a limit, from which on it is printed
 WAITS = 1.1  # times what a request takes that is alone at the disk, from which on it waits for others or for a limit
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
 SMALL = 2.0  # gain of a change below which a limit that is reached is named first: the change only works around it
-SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
+LOWER, HIGHER = 0.8, 1.25  # of the p99 latency with the best change, from which on it is printed
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
 
 
@@ -126,22 +127,23 @@ def _rest(table: Table, best: Row) -> str:
     if top and bound and bound.factor() >= best.factor() * table.least():
         text += f"; the bound, {bound.change.name}, is {bound.factor():.2f}x"
     text += ". " if top else ""
-    before, after = best.p99_ms
-    if before and after and not 0.8 < after / before < 1.25:
-        text += f"The p99 latency of a request goes from {size.significant(before)} to {size.significant(after)} ms."
+    noise = math.exp(2 * math.sqrt(2) * table.late)
+    if len(best.p99_ms) >= chance.FEWEST and (
+        best.p99_within(0.0, min(LOWER, 1 / noise)) or best.p99_within(max(HIGHER, noise), math.inf)
+    ):
+        before, after = map(size.significant, best.p99_ms[0])
+        text += f"The p99 latency of a request goes from {before} to {after} ms."
     return text.strip()
 
 
 def _latency(table: Table, best: Row | None) -> str:
-    """What shortens the longest latencies most, if it costs no time: the best by speed need not be it."""
-    found = [(row.p99_ms[1] / row.p99_ms[0], row) for row in table.rows
-             if row.change.settings and not row.wrong and row.factor() >= 1 / table.least()
-             and row.p99_ms[0] and row.p99_ms[1]]  # fmt: skip
-    share, row = min(found, key=lambda one: one[0], default=(1.0, None))
-    if row is None or row is best or share > SHORTER:
+    """What shortens the longest latencies most, if it costs no time and enough pairs show it: the best by speed need not be it."""
+    row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.FEWEST), None)
+    if row is None or row is best:
         return ""
-    before, after = (size.significant(one or 0.0) for one in row.p99_ms)
-    return f"For latency: {row.change.name}, p99 {before} to {after} ms at {row.factor():.2f}x the speed."
+    before, after = map(size.significant, row.p99_ms[0])
+    pairs = f"{len(row.p99_ms)} of {len(row.p99_ms)} pairs"
+    return f"For latency: {row.change.name}, p99 {before} to {after} ms ({pairs}) at {row.factor():.2f}x the speed."
 
 
 def _same_cause(one: Change, other: Change) -> bool:
