@@ -5,12 +5,17 @@ tests/lab/ctl-why does the rest on scsi_debug.
 """
 
 import dataclasses
+import os
 import pathlib
+import stat
+import subprocess
+import types
 
 import pytest
 
+from raidtrace.cli import why as cli
 from raidtrace.sweep.device import DeviceError, Machine
-from raidtrace.why import changes, disk
+from raidtrace.why import changes, disk, experiment, figures
 from raidtrace.why.run import Run
 
 CHANGE = changes.setting("queue_depth", "8")
@@ -44,9 +49,9 @@ def test_each_changed_run_has_one_as_it_is_beside_it() -> None:
 def test_baselines() -> None:
     """Five; the first is not ended in time, the others are. One that fails is not repeated."""
     place = Made()
-    assert len(place.baselines()) == disk.BASELINES and [cap for _, cap in place.made] == [0, 1, 1, 1, 1]
-    assert len(Made(Run(status=1)).baselines()) == 1
-    assert len(Made(Run(failure="no")).baselines()) == 1
+    assert len(list(place.baselines())) == disk.BASELINES and [cap for _, cap in place.made] == [0, 1, 1, 1, 1]
+    for first in (Run(status=1), Run(failure="no"), Run(idle=True)):
+        assert len(list(Made(first).baselines())) == 1
 
 
 @pytest.mark.parametrize("first, warm", [
@@ -56,7 +61,7 @@ def test_data_in_memory(first: Run, warm: bool) -> None:
     """Says something only of what reads through the cache."""
     place = Made(first)
     assert place.bound() is None
-    place.baselines()
+    list(place.baselines())
     assert (place.bound() is changes.WARM) == warm
 
 
@@ -77,6 +82,66 @@ def test_left_is_in_pairs() -> None:
     place = Made(most_runs=100, budget_s=20.0)
     place.wall_s = [2.0, 4.0]
     assert place.left() == 3
+
+
+def test_the_disks_of_the_files_of_a_command(tmp_path: pathlib.Path) -> None:
+    """Of devices and files, also after if= and in the words of a shell; a partition's whole disk; not of the program."""
+    top = tmp_path / "sys/class/block"
+    for name, number in {"sda": "8:0", "sda/sda1": "8:1", "sdb": "8:16"}.items():
+        real = tmp_path / "devices" / name
+        real.mkdir(parents=True)
+        (real / "dev").write_text(f"{number}\n")
+        top.mkdir(parents=True, exist_ok=True)
+        (top / real.name).symlink_to(real)
+    (tmp_path / "devices/sda/sda1/partition").write_text("1\n")
+    files = {"/dev/sdb": (stat.S_IFBLK, 0, os.makedev(8, 16)), "data": (stat.S_IFREG, os.makedev(8, 1), 0),
+             "/dev/null": (stat.S_IFCHR, 5, os.makedev(1, 3)), "dd": (stat.S_IFREG, os.makedev(8, 16), 0)}  # fmt: skip
+
+    def known(path: str) -> types.SimpleNamespace:
+        if path not in files:
+            raise FileNotFoundError(path)
+        return types.SimpleNamespace(**dict(zip(("st_mode", "st_dev", "st_rdev"), files[path])))
+
+    machine = Machine(sys=tmp_path / "sys", stat=known)  # type: ignore[arg-type]
+    assert disk.of_files(machine, ["dd", "if=data", "of=/dev/null"]) == ["sda"]
+    assert disk.of_files(machine, ["sh", "-c", "cat data /dev/sdb data"]) == ["sda", "sdb"]
+    assert disk.of_files(machine, ["dd", "if=none", "a\0b"]) == []
+
+
+def test_a_disk_without_a_request_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the disk to name, if it is known. Nothing of a disk can make a command faster that never reaches it."""
+    place = types.SimpleNamespace(baselines=lambda: iter([Run(seconds=1.0, idle=True)]), runs=1)
+    options = cli.parser().parse_args(["--disk", "sda", "--quiet"])
+    monkeypatch.setattr(cli.why_disk, "of_files", lambda *_: ["sda", "sdb"])
+    monkeypatch.setattr(type(options.out), "mkdir", lambda *_args, **_more: None)
+    with pytest.raises(experiment.WhyError, match="sda got no request .*on sdb: .*--disk sdb"):
+        cli._experiment(options, ["cat", "x"], place, "sda")
+    monkeypatch.setattr(cli.why_disk, "of_files", lambda *_: [])
+    with pytest.raises(experiment.WhyError, match="df FILE"):
+        cli._experiment(options, ["cat", "x"], place, "sda")
+
+
+def test_a_command_keeps_its_directory(tmp_path: pathlib.Path) -> None:
+    """Paths of a command are relative to where raidctl why was begun; what is kept of the run lies in its own directory."""
+    here, out = tmp_path / "here it is", tmp_path / "out"
+    here.mkdir()
+    out.mkdir()
+    (here / "data").write_text("x\n")
+    script = figures.measured(["sh", "-c", "cat data; echo sync >$RAIDTRACE_WHY_SEEN"], "", "", 0, True, str(here))
+    subprocess.run(["sh", "-c", script], cwd=out, check=True)
+    assert (out / figures.STATUS).read_text() == "0\n" and (out / figures.SEEN).read_text() == "sync\n"
+
+
+@pytest.mark.parametrize("printed, said", [
+    (b"", ""), (b"one\n\n two \n3\n4\n5\n6\n", "two | 3 | 4 | 5 | 6"), (b"\x1b[2J\xff gone\n", "\\x1b[2J\ufffd gone"),
+    (b"y" * 5000 + b"\nend", None),
+])  # fmt: skip
+def test_what_a_failed_command_printed_is_said(tmp_path: pathlib.Path, printed: bytes, said: str | None) -> None:
+    """Its last five lines, not more than fits, and nothing that a terminal obeys."""
+    (tmp_path / "err").write_bytes(printed)
+    found = figures.last_words(tmp_path / "err")
+    assert found == said if said is not None else len(found) == figures.LAST_BYTES and found.endswith("y | end")
+    assert figures.last_words(tmp_path / "none") == ""
 
 
 def test_what_may_be_frozen(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@
 import dataclasses
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
@@ -45,8 +45,9 @@ class Made:
         return self.wrong(change, Run(took, 1 << 28, read_back=values, limits=limits, seen=self.seen,
                                       p99_ms={"read": 2.0, "write": None}))  # fmt: skip
 
-    def baselines(self) -> list[Run]:
-        return [self.run(changes.BASELINE) for _ in range(3)]
+    def baselines(self) -> Iterator[Run]:
+        for _ in range(3):
+            yield self.run(changes.BASELINE)
 
     def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
         return [(self.run(changes.BASELINE), self.run(change)) for change, _ in wanted]
@@ -251,8 +252,8 @@ def test_baselines_that_differ() -> None:
     good = Run(1.0, 1 << 20)
     with pytest.raises(experiment.WhyError, match="--metric rate"):
         experiment.baseline_table([good, dataclasses.replace(good, asked_bytes=1 << 24)], "seconds")
-    with pytest.raises(experiment.WhyError, match="exit status 2"):
-        experiment.baseline_table([dataclasses.replace(good, status=2)] * 3, "seconds")
+    with pytest.raises(experiment.WhyError, match="exit status 2; it printed: no such file"):
+        experiment.baseline_table([dataclasses.replace(good, status=2, stderr="no such file")] * 3, "seconds")
     with pytest.raises(experiment.WhyError, match="no room"):
         experiment.baseline_table([dataclasses.replace(good, failure="no room")], "seconds")
     assert experiment.baseline_table([good, good], "seconds").noise == 0
@@ -294,9 +295,15 @@ def test_progress() -> None:
 
 
 def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
-    """Before the first change there is nothing to keep."""
+    """Before the first change, those of the unchanged command; before the first run, there is nothing."""
 
     class Stopped(Made):
+        def baselines(self):
+            for run in super().baselines():
+                if self.runs > self.most_runs - 48:
+                    raise KeyboardInterrupt
+                yield run
+
         def pairs(self, wanted, cap_s):
             if self.runs >= self.most_runs - 50:
                 raise KeyboardInterrupt
@@ -305,5 +312,19 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
     table, said = found(Stopped(ahead))
     assert table.stopped and table.rows and table.unfinished[-1].startswith("stopped by a signal")
     assert not any(row.shown for row in table.rows if len(row.costs) < 2) and said
+    for most, runs in ((53, 3), (50, 2), (49, 1)):
+        place = Stopped(ahead, most_runs=most)
+        table, said = found(place)
+        assert (
+            table.stopped
+            and not table.rows
+            and len(table.costs) == runs
+            and said.sentence.startswith("No change was tried")
+        )
+        assert table.unfinished == ["stopped by a signal: no change was measured"]
+        table.baseline = dataclasses.replace(table.baseline, recording="/a b/run.rtdb")
+        lines = text.lines(table, said, True)
+        assert any(line.startswith("As it is: ") for line in lines) and lines[-1] == "  raidctl explain '/a b/run.rtdb'"
+        assert not any("times as fast" in line for line in lines) and ("1 run. " in " ".join(lines)) == (runs == 1)
     with pytest.raises(KeyboardInterrupt):
-        found(Stopped(ahead, most_runs=50))
+        found(Stopped(ahead, most_runs=48))

@@ -61,7 +61,10 @@ def main(arguments: Sequence[str]) -> int:
         print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("raidctl why: stopped" + ("" if options.lab else "; all settings are restored"), file=sys.stderr)
+        restored = "" if options.lab else "; all settings are restored"
+        print(
+            f"raidctl why: stopped before a first run was complete, so nothing was measured{restored}", file=sys.stderr
+        )
         return 1
 
 
@@ -190,7 +193,9 @@ def _experiment(
     say = Progress(options.quiet)
 
     def forecast(table: experiment.Table) -> None:
-        """What it will take, and what it can find, before anything is changed."""
+        """What it will take, and what it can find, before anything is changed. WhyError: there is nothing to find."""
+        if table.baseline.idle:
+            raise experiment.WhyError(_idle(command, disk, bool(options.lab)))
         pairs = min(place.most_pairs, chance.MOST)
         least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
         if not options.quiet:
@@ -207,6 +212,15 @@ def _experiment(
     store.write(options.out, as_json)
     print(as_json if options.json else "\n".join(text.lines(table, found, options.lab is not None)), flush=True)
     return 1 if table.stopped else 0
+
+
+def _idle(command: Sequence[str], disk: str, in_lab: bool) -> str:
+    """The command never reaches the disk: say so, and which disk it reaches."""
+    text = f"{disk} got no request while the command ran, so nothing about this disk makes it faster or slower. "
+    others = [] if in_lab else [name for name in why_disk.of_files(device.Machine(), command) if name != disk]
+    if others:
+        return f"{text}The files that it names are on {' and '.join(others)}: name that disk, as in: --disk {others[0]}"
+    return f"{text}Name the disk that its files are on; df FILE prints it"
 
 
 def _restore() -> int:

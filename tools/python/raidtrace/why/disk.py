@@ -7,10 +7,13 @@ must say that the command may write files. One that was named is judged by the o
 
 import contextlib
 import dataclasses
+import itertools
 import os
 import pathlib
+import re
 import shlex
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -26,6 +29,7 @@ BASELINES = 5
 DROP = "/proc/sys/vm/drop_caches"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 PAGE = 4096
+MOST_WORDS = 1000  # of a command, that are looked at
 LEAD_S = 0.5  # of the load beside the command
 
 
@@ -86,12 +90,11 @@ class Disk:
                 place.end()
                 log.end(machine)
 
-    def baselines(self) -> list[Run]:
-        runs = [self._run(changes.BASELINE, 0, 0)]
-        self._first = runs[0]
-        for trial in range(1, BASELINES if not runs[0].failure and not runs[0].status else 1):
-            runs.append(self._run(changes.BASELINE, trial, runs[0].seconds))
-        return runs
+    def baselines(self) -> Iterator[Run]:
+        self._first = first = self._run(changes.BASELINE, 0, 0)
+        yield first
+        for trial in range(1, 1 if first.failure or first.status or first.idle else BASELINES):
+            yield self._run(changes.BASELINE, trial, first.seconds)
 
     def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
         found = []
@@ -185,14 +188,14 @@ class Disk:
             self._keep_settings(out)
             loaded = bool(wanted.beside) and not change.alone
             preload = shlex.quote(str(wanted.raidctl.parent / "why-preload.so"))
-            script = figures.measured(wanted.command, preload, change.program, cap_s, loaded)
+            script = figures.measured(wanted.command, preload, change.program, cap_s, loaded, os.getcwd())
             (out / figures.MEASURED).write_text(script, encoding="utf-8")
             with contextlib.ExitStack() as stack:
                 if change.warm:
                     # the cache of a block device lives as long as somebody has it open
                     stack.callback(os.close, os.open(f"{self.machine.dev}/{wanted.disk}", os.O_RDONLY | os.O_CLOEXEC))
                     for _ in range(2):
-                        self._wait(self._start(wanted.command, out / "warm.log", out))
+                        self._wait(self._start(wanted.command, out / "warm.log"))
                 else:
                     os.sync()
                     self.journal.put(DROP, "3")
@@ -202,7 +205,7 @@ class Disk:
                 for file, before in change.unlimited:
                     stack.callback(self.journal.put_limit, file, before, self.machine)
                     self.journal.put_limit(file, journal.NO_LIMIT, self.machine)
-                beside = self._start(["sh", "-c", wanted.beside], out / "beside.log", out) if loaded else None
+                beside = self._start(["sh", "-c", wanted.beside], out / "beside.log") if loaded else None
                 if beside:
                     time.sleep(LEAD_S)
                 command = [str(wanted.raidctl), "record", "-q", "-f", "-d", wanted.disk, "-o", figures.RECORDING, "--",
@@ -213,8 +216,8 @@ class Disk:
                         os.killpg(beside.pid, signal.SIGKILL)
                     self._wait(beside)
             if not (out / figures.STATUS).exists():
-                last = (out / "record.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
-                return Run(failure=f"raidctl record: exit status {status}: {' '.join(last)}")
+                last = figures.last_words(out / "record.log")
+                return Run(failure=f"raidctl record: exit status {status}: {last}")
             return figures.read(out, wanted.disk, wanted.phase, cap_s)
         finally:
             if self.permit:
@@ -243,13 +246,15 @@ class Disk:
             path.write_text("".join(f"{name} {value}\n" for name, value in found.items()), encoding="ascii")
 
     def _shell(self, text: str, log: pathlib.Path) -> None:
-        status = self._wait(self._start(["sh", "-c", text], log, log.parent))
+        status = self._wait(self._start(["sh", "-c", text], log))
         if status:
-            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
-            raise OSError(f"--prepare: exit status {status}: {' '.join(last)}")
+            raise OSError(f"--prepare: exit status {status}: {figures.last_words(log)}")
 
-    def _start(self, words: Sequence[str], log: pathlib.Path, cwd: pathlib.Path) -> subprocess.Popen[bytes]:
-        """In a session of its own, with the mark by which the journal finds what a kill has left."""
+    def _start(
+        self, words: Sequence[str], log: pathlib.Path, cwd: pathlib.Path | None = None
+    ) -> subprocess.Popen[bytes]:
+        """In a session of its own, with the mark by which the journal finds what a kill has left. cwd: None for that in which
+        raidctl why was begun."""
         environment = dict(os.environ, **{journal.MARKER: self.journal.marker})
         environment["PATH"] = f"{self.wanted.raidctl.parent}:{environment.get('PATH', '')}"
         with log.open("ab") as output:
@@ -289,6 +294,24 @@ def limited_files(machine: Machine, disk: str) -> dict[str, str]:
             found[str(file)] = said
         group = group.parent
     return found
+
+
+def of_files(machine: Machine, command: Sequence[str]) -> list[str]:
+    """Disks on which the files and devices lie that the arguments of a command name, as far as the kernel tells."""
+    found = dict[str, None]()
+    names = machine.names()
+    for path in itertools.islice(
+        (part for word in command[1:] for part in re.split(r"[\s=]", word) if part), MOST_WORDS
+    ):
+        try:
+            status = machine.stat(path)
+        except (OSError, ValueError):
+            continue
+        name = names.get(status.st_rdev if stat.S_ISBLK(status.st_mode) else status.st_dev, "")
+        if (machine.sys / "class/block" / name / "partition").exists():
+            name = (machine.sys / "class/block" / name).resolve().parent.name
+        found |= {name: None} if name else {}
+    return list(found)
 
 
 def _unused(machine: Machine, disk: str) -> None:

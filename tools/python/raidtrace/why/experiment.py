@@ -7,7 +7,7 @@ Where runs are made is another's business (Place), so all that is decided here c
 import dataclasses
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from raidtrace.why import chance, changes, likely, metric, rate
@@ -35,8 +35,8 @@ class Place(Protocol):
     most_pairs: int
     most_runs: int
 
-    def baselines(self) -> list[Run]:
-        """The command as it is, several times."""
+    def baselines(self) -> Iterator[Run]:
+        """The command as it is, several times, each as soon as it was measured."""
 
     def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
         """For each change and trial the run as it is that belongs to it, and the changed one."""
@@ -60,8 +60,8 @@ class Place(Protocol):
 @dataclasses.dataclass
 class Row:
     """A change and what its runs gave. costs: as it is and changed, of each pair that counts. p99_ms: the same of reads or
-    writes, whichever is longer, of the pairs that have both. wrong: why it does not count. moved: settings that changed along with it.
-    """
+    writes, whichever is longer, of the pairs that have both. wrong: why it does not count. moved: settings that changed along
+    with it."""
 
     change: Change
     costs: list[tuple[float, float]] = dataclasses.field(default_factory=list)
@@ -133,17 +133,20 @@ class Experiment:
         self.table: Table
 
     def run(self) -> Table:
-        """All stages. A signal that ends it leaves the table of the runs that were made, if any change was tried."""
-        runs = self.place.baselines()
-        self.table = baseline_table(runs, self.metric)
-        self.forecast(self.table)
+        """All stages. A signal that ends it leaves the table of the runs that were made; KeyboardInterrupt if there is none."""
+        runs: list[Run] = []
         try:
+            for run in self.place.baselines():
+                self.table = baseline_table([*runs, run], self.metric)
+                runs.append(run)
+            self.forecast(self.table)
             self._stages()
         except KeyboardInterrupt:
-            if not self.table.rows:
+            if not runs:
                 raise
+            tried = "changes after that were not tried" if self.table.rows else "no change was measured"
             self.table.stopped = True
-            self.table.unfinished.append("stopped by a signal: changes after that were not tried")
+            self.table.unfinished.append(f"stopped by a signal: {tried}")
         self._judge()
         return self.table
 
@@ -280,7 +283,7 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
             )
             raise WhyError(f"the command as it is cannot be measured: {wrong}{hint}")
     if runs[0].status:
-        raise WhyError(f"the command as it is fails: exit status {runs[0].status}")
+        raise WhyError(f"the command as it is fails: exit status {runs[0].status}{runs[0].printed()}")
     costs = [run.cost(what) for run in runs]
     late = chance.noise([cost for run in runs if (cost := run.cost(metric.P99))])
     return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a run left in its directory, read back: the recording, the settings, and what the measured program asked for."""
 
+import os
 import pathlib
 import shlex
 from collections.abc import Sequence
 
+from raidtrace.quantity import shown
 from raidtrace.recording import invariants
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.figures import Figures
-from raidtrace.recording.spans import DATA, OUTSIDE, Span
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Span
 from raidtrace.why.changes import FILES
 from raidtrace.why.run import Run
 
 RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
 MEASURED = "measured.sh"
-STATUS, ASKED, SEEN = "status", "asked", "seen"  # of the measured program
+STATUS, ASKED, SEEN, STDERR = "status", "asked", "seen", "err"  # of the measured program
 TOOK_TOO_LONG = 124  # timeout(1)
 NS_PER_MS = 1e6
+LAST_BYTES, LAST_LINES = 500, 5  # of what a failed command printed
 
 
 def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
@@ -53,22 +56,39 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         limits=limits,
         seen=seen,
         failure=failure,
+        idle=all(span.idle(name) for span in spans for name in COUNTED),
+        stderr=last_words(directory / STDERR) if status else "",
         recording=str(directory / RECORDING),
     )
 
 
-def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, loaded: bool) -> str:
+def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, loaded: bool, where: str = ".") -> str:
     """A shell script: the command, its end in time, and until its data is on the disk. preload: the library that watches the
     command, as a word of the shell. omit: what that library leaves out. loaded: something writes beside it, whose data
-    is none of its business. The shell's own /proc/self/io holds what its children asked for, once they have ended."""
+    is none of its business. where: the command's working directory. The shell's own /proc/self/io holds what its children
+    asked for, once they have ended."""
     limit = f"timeout -k 5 {cap_s:.6f} " if cap_s else ""
-    words = [f"RAIDTRACE_WHY_SEEN={SEEN}", *([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
+    words = [*([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
+    seen = f'RAIDTRACE_WHY_SEEN="$PWD/{SEEN}"'
     lines = [
-        f"{limit}env LD_PRELOAD={preload} {shlex.join(words)} >out 2>err",
+        f"{limit}env -C {shlex.quote(where)} LD_PRELOAD={preload} {seen} {shlex.join(words)} >out 2>{STDERR}",
         f"echo $? >{STATUS}",
         f"cat /proc/$$/io >{ASKED}",
     ]
     return "\n".join(lines + ([] if loaded else ["sync"])) + "\n"
+
+
+def last_words(path: pathlib.Path) -> str:
+    """The last lines of what a program printed, in one line that a terminal does not obey; empty if there is nothing. The
+    program is not trusted: it may have printed anything, and any amount."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_BYTES))
+            text = file.read(LAST_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
+    lines = [shown.visible(line.strip()) for line in text.splitlines() if line.strip()]
+    return " | ".join(lines[-LAST_LINES:])[-LAST_BYTES:]
 
 
 def named_values(path: pathlib.Path) -> dict[str, str]:

@@ -17,7 +17,8 @@ class Run:
     """What one run gave. seconds: of the command, or the phase. asked_bytes: what the program asked the system to read and
     write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed. read_back:
     settings after they were written. seen: what the preloaded library saw the program do. failure: why there is no figure;
-    empty when there is. recording: its path. mean_ms: of its requests, from issue to completion."""
+    empty when there is. recording: its path. mean_ms: of its requests, from issue to completion. idle: the disk got no request
+    of any kind. stderr: the end of what a command printed that failed, in one line without controls."""
 
     seconds: float = 0.0
     asked_bytes: int = 0
@@ -32,6 +33,12 @@ class Run:
     seen: frozenset[str] = frozenset()
     failure: str = ""
     recording: str = ""
+    idle: bool = False
+    stderr: str = ""
+
+    def printed(self) -> str:
+        """What a failed command printed, as the end of a sentence."""
+        return f"; it printed: {self.stderr}" if self.stderr else ""
 
     def cost(self, what: str) -> float:
         """Less is better. Seconds, seconds a byte, milliseconds, or what an expression is in; 0 where it was not measured."""
@@ -56,7 +63,7 @@ def invalid(run: Run, baseline: Run, what: str = metric.SECONDS) -> str:
     if run.failure:
         return run.failure
     if run.status != baseline.status:
-        return f"exit status {run.status}, the baseline's {baseline.status}"
+        return f"exit status {run.status}, the baseline's {baseline.status}{run.printed()}"
     if run.errors != baseline.errors:
         return f"{run.errors} failed requests, the baseline's {baseline.errors}"
     differ = abs(run.asked_bytes - baseline.asked_bytes)

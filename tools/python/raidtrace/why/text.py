@@ -2,6 +2,7 @@
 """The table and the verdict of an experiment, as text of 80 columns and as JSON."""
 
 import json
+import shlex
 import textwrap
 from typing import Any
 
@@ -31,7 +32,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     found = textwrap.wrap(verdict.sentence, COLUMNS)
     if verdict.commands:
         found += ["Type:", *(f"  {command}" for command in verdict.commands)]
-    found += ["", f"{'change':<{NAME}} {'times as fast':>{TIMES}}  {'p99 ms':>{LATE}}  verdict"]
+    found += ["", f"{'change':<{NAME}} {'times as fast':>{TIMES}}  {'p99 ms':>{LATE}}  verdict"] if table.rows else []
     order = list(Kind)
     for row in sorted(table.rows, key=lambda row: (bool(row.wrong), -row.factor(), order.index(row.change.kind))):
         found.append(_row(row, table))
@@ -44,13 +45,16 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     costs = table.costs
     unit = metric.unit(table.metric)
     spread = 100 * (max(costs) / min(costs) - 1)
-    said = f"As it is: {sum(costs) / len(costs):.4g} {unit}, {len(costs)} runs within {spread:.2g} %."
-    said += f" {table.runs} runs in all." + (
+    within = f"{len(costs)} runs within {spread:.2g} %" if len(costs) > 1 else "1 run"
+    said = f"As it is: {sum(costs) / len(costs):.4g} {unit}, {within}."
+    said += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
         " Simulated: the lab's model of the disk and of time." if simulated else ""
     )
     found += textwrap.wrap(said, COLUMNS)
     if table.unfinished:
         found += textwrap.wrap(f"Not finished: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
+    if not table.rows and table.baseline.recording:
+        found += ["To infer a cause from the first run:", f"  raidctl explain {shlex.quote(table.baseline.recording)}"]
     return found
 
 
@@ -86,7 +90,7 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
             "low": row.effect.low if row.effect else None,
             "high": row.effect.high if row.effect else None,
             "pairs": [list(pair) for pair in row.costs],
-            "p99_ms": list(row.p99_ms[0]) if row.p99_ms else [None, None],
+            "p99_ms": list[float | None](row.p99_ms[0] if row.p99_ms else (None, None)),
             "verdict": word(row, table),
             "shown": row.shown,
             "invalid": row.wrong or None,

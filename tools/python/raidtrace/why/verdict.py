@@ -137,7 +137,7 @@ def _rest(table: Table, best: Row) -> str:
 
 
 def _latency(table: Table, best: Row | None) -> str:
-    """What shortens the longest latencies most, if it costs no time and enough pairs show it: the best by speed need not be it."""
+    """What shortens the longest latencies most, if it costs no time and enough pairs show it."""
     row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.FEWEST), None)
     if row is None or row is best:
         return ""
