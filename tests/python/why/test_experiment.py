@@ -177,9 +177,11 @@ def test_data_that_does_not_stay_in_memory_says_nothing(again: float, wrong: boo
     assert row and bool(row.wrong) == wrong and (said.causes == ("not the disk",)) != wrong
 
 
-@pytest.mark.parametrize("free, gain, read", [(1.0, 1.0, True), (2.9, 1.0, False), (1.0, 2.9, False), (1.0, 1.2, True)])
+@pytest.mark.parametrize("free, gain, read", [
+    (1.0, 1.0, True), (2.9, 1.0, False), (1.0, 2.9, False), (1.0, 1.2, True), (0.1, 1.99, True), (0.1, 2.01, False),
+])  # fmt: skip
 def test_the_rate_of_the_disk_is_measured_where_nothing_else_explains(free: float, gain: float, read: bool) -> None:
-    """Not if it is not the disk, and not if a setting explains more than half of what memory gains."""
+    """Not if it is not the disk, nor if a setting doubles the speed or explains more than half of what memory gains."""
     bound = Change("data in memory", "disk", Kind.FREE, warm=True)
 
     def seconds(values: Mapping[str, str], change: Change) -> float:

@@ -18,6 +18,7 @@ from raidtrace.why.run import Run, also_changed, invalid
 TOGETHER = 1.1  # a group counts if it is so much faster than the best single change
 MEMBER = 1.1  # what a group loses without a member that belongs to it
 HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab can change is looked at
+SMALL = 2.0  # gain of a change, below which it may be only a way around a limit of the disk
 CONFIRMED = 3
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 COLD = 0.1  # of the bytes, from which on a run was not from memory
@@ -164,7 +165,7 @@ class Experiment:
             self._confirm([best])
         if self._unexplained():
             self._try(self.place.last())
-            if not self._shown_otherwise():
+            if not self._shown_otherwise() and (best is None or best.factor() < SMALL):
                 self.say("the rate of the disk, by reads of our own", self.place.runs, self.place.most_runs)
                 self.table.rates = self.place.rates()
             if not best:

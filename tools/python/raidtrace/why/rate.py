@@ -28,6 +28,7 @@ SAME = 1.06  # largest rate by smallest, up to which they are one rate
 AT_IT = 0.95  # of a rate: a command that reaches this is limited by it
 BUSY = 0.5  # of a processor: a reader that uses more may be limited by itself
 WARM_S, LEAST_S, MOST_S, ENOUGH = 0.5, 1.0, 4.0, 200  # of one reader; requests
+MOST_RATE = 25000  # requests a second: about there Python begins to take more than BUSY, and a reader gives up early
 SEED = 1
 KIB = 1 << 10
 
@@ -102,12 +103,12 @@ def alone_ms(path: str, octets: int, seed: int) -> float:
 
 
 def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
-    """Requests a second, and the part of a processor that it took. OSError: the disk cannot be read so."""
+    """Requests a second, and the part of a processor that it took. OSError: the disk cannot be read so, or is too fast."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
     size = os.lseek(handle, 0, os.SEEK_END)
     if size < 4 * reads.octets:
         raise OSError(f"{path} is too small")
-    where, taking = places(reads.octets, size, reads.pattern, seed), threading.Lock()
+    where, taking = enumerate(places(reads.octets, size, reads.pattern, seed)), threading.Lock()
     done: collections.deque[float] = collections.deque()
     begin = time.monotonic()
     errors: list[OSError] = []
@@ -119,7 +120,10 @@ def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
             if now > WARM_S + MOST_S or (now > WARM_S + LEAST_S and len(done) >= ENOUGH):
                 return
             with taking:
-                at = next(where)
+                number, at = next(where)
+            if number > MOST_RATE * max(now, WARM_S):
+                errors.append(OSError(f"{path} is faster than this reader"))
+                return
             try:
                 os.preadv(handle, [page], at)
             except OSError as error:

@@ -20,7 +20,6 @@ UNSURE = "Chance is not ruled out: more runs are needed."
 NEAR = 0.8  # of a limit, from which on it is printed
 WAITS = 1.1  # times what a request takes that is alone at the disk, from which on it waits for others or for a limit
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
-SMALL = 2.0  # gain of a change below which a limit that is reached is named first: the change only works around it
 LOWER, HIGHER = 0.8, 1.25  # of the p99 latency with the best change, from which on it is printed
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
 
@@ -63,7 +62,7 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         said.append(f"To do: {PROGRAM[best.change.program][2]}.")
     said += [_latency(table, best), _physics(table, best)]
     kind, limit = _limit(table)
-    if kind and best.factor() < SMALL:
+    if kind:
         causes, said = (kind, *causes), [f"{kind[0].upper()}{kind[1:]}: {limit[0].lower()}{limit[1:]}", *said]
     else:
         said.append(limit)
