@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
-from raidtrace.why import changes, experiment, rate, text, verdict
+from raidtrace.why import changes, experiment, mapping, rate, text, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.run import Run
 
@@ -34,6 +34,7 @@ class Made:
     looks: int = 1
     runs: int = 0
     tried: list[str] = dataclasses.field(default_factory=list)
+    stack: mapping.Layer = mapping.Layer()
     source: random.Random = dataclasses.field(default_factory=lambda: random.Random(1))
 
     def run(self, change: Change) -> Run:
@@ -64,6 +65,10 @@ class Made:
     def rates(self) -> rate.Rates:
         self.tried.append("rates")
         return rate.Rates((100.0, 101.0))
+
+    def layer(self) -> mapping.Layer:
+        self.tried.append("layer")
+        return self.stack
 
     def left(self) -> int:
         return (self.most_runs - self.runs) // 2
@@ -190,6 +195,13 @@ def test_the_rate_of_the_disk_is_measured_where_nothing_else_explains(free: floa
     place = Made(seconds, free=bound)
     table, _ = found(place)
     assert ("rates" in place.tried) == read and (table.rates.requests is not None) == read
+
+
+@pytest.mark.parametrize("below, rates", [(100.0, True), (300.0, False)])
+def test_the_rates_of_a_layer_that_costs_are_not_those_of_the_disk(below: float, rates: bool) -> None:
+    place = Made(lambda *_: 3.0, stack=mapping.Layer("dm-0", "dm-crypt", "sda", 4096, 1, False, ((100.0, below),) * 3))
+    table, _ = found(place)
+    assert "layer" in place.tried and ("rates" in place.tried) == rates and table.layer is place.stack
 
 
 def test_program_and_load() -> None:

@@ -59,9 +59,18 @@ def test_a_reader_that_its_processor_limits_tells_nothing(text: str, found: floa
 
 def test_places() -> None:
     """At random, within the disk; forward with a gap, and at the end again from the first."""
-    assert set(itertools.islice(rate.places(4096, 8 * 4096, "random", 1), 200)) == {4096 * at for at in range(8)}
-    forward = list(itertools.islice(rate.places(10, 85, "forward", 1), 9))
-    assert [(after - before) % 80 for before, after in itertools.pairwise(forward)] == [20] * 8
+
+    def first(count: int, size: int, *words: object) -> list[int]:
+        return list(itertools.islice(rate.places(rate.Reads(*words), size), count))  # type: ignore[arg-type]
+
+    assert set(first(200, 8 * 4096, 4096, 1, "random")) == {4096 * at for at in range(8)}
+    for pattern, step in (("forward", 20), ("along", 10)):
+        there = first(9, 85, 10, 1, pattern)
+        assert [(after - before) % 80 for before, after in itertools.pairwise(there)] == [step] * 8
+    assert set(first(200, 1000, 10, 1, "random", 7, 300, 45)) == {300, 310, 320, 330}
+    assert first(9, 1000, 10, 1, "random", 7) != first(9, 1000, 10, 1, "random", 8)
+    with pytest.raises(OSError, match="too small"):
+        rate.places(rate.Reads(10, 1, "random", 7, 300, 39), 1000)
 
 
 def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,16 +81,16 @@ def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "disk"
     path.write_bytes(bytes(1 << 20))
     try:
-        found, busy = rate.measure(str(path), rate.Reads(4096, 2, "random"), 1)
+        found, busy = rate.measure(str(path), rate.Reads(4096, 2, "random"))
     except OSError as error:
         pytest.skip(f"no O_DIRECT here: {error}")
     assert found > 0 and busy > 0
     monkeypatch.setattr(rate, "MOST_RATE", 100)
     with pytest.raises(OSError, match="faster than this reader"):
-        rate.measure(str(path), rate.Reads(4096, 2, "random"), 1)
+        rate.measure(str(path), rate.Reads(4096, 2, "random"))
     path.write_bytes(bytes(8192))
     with pytest.raises(OSError, match="too small"):
-        rate.measure(str(path), rate.Reads(4096, 2, "random"), 1)
+        rate.measure(str(path), rate.Reads(4096, 2, "random"))
 
 
 def said(run: Run, rates: Rates, *more: tuple[Change, float]) -> verdict.Verdict:

@@ -186,6 +186,29 @@ def test_what_timeout_ended_is_no_result(
     assert run.failure == failure and run.status == status and math.isclose(run.seconds, 6.0)
 
 
+def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    """Of them bios are counted, and their time from the queue on; a disk with neither got nothing."""
+    flow = {"queued": 8, "bytes_queued": 1 << 20, "q2c_sum_ns": 16 * 10**6, "stream_queued": 5, "completed": 3,
+            "bytes_completed": 1 << 19, "d2c_sum_ns": 3 * 10**6}  # fmt: skip
+    for name, said in {
+        figures.SETTINGS: "",
+        figures.LIMITS: "",
+        figures.STATUS: "0\n",
+        figures.ASKED: "rchar: 5\nwchar: 6\n",
+    }.items():
+        (tmp_path / name).write_text(said, encoding="utf-8")
+
+    def read(counted: dict[str, int], bios: bool) -> Run:
+        span = made_span.span({"read": counted}, disk="sdx", bio_based=bios)
+        monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,)))
+        return figures.read(tmp_path, "sdx", "", 0.0)
+
+    runs = read(flow, True), read(flow, False), read(flow | {"stream_queued": 4}, False), read({}, False)
+    found = [(run.disk_requests, run.disk_bytes["read"], run.mean_ms, run.in_order, run.idle) for run in runs]
+    assert found == [(8, 1 << 20, 2.0, True, False), (3, 1 << 19, 1.0, True, False), (3, 1 << 19, 1.0, False, False),
+                     (0, 0, 0.0, False, True)]  # fmt: skip
+
+
 def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
     """The program without what the preloaded library leaves out; but nobody is told to type what may lose data."""
     for what, typed in (("direct", True), ("sleep", True), ("fadvise", True), ("mapping", True), ("sync", False)):

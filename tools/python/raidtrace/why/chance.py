@@ -15,7 +15,8 @@ from raidtrace.quantity.trials import student_quantile, student_tail
 ALPHA = 0.05
 FEWEST, MOST = 3, 10  # pairs
 LOOKS = MOST - FEWEST + 1
-WORTH = math.log(1.05)  # less than this is no effect that one would act on
+WORTH_FACTOR = 1.05  # less than this is no effect that one would act on
+WORTH = math.log(WORTH_FACTOR)
 CONFIDENCE = 0.95
 POWER = 0.842  # normal quantile of 80 %
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
-from raidtrace.why import chance, changes, figures, rate, store
+from raidtrace.why import chance, changes, figures, mapping, rate, store
 from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
@@ -127,14 +127,40 @@ class Disk:
         size = first.disk_bytes.get("read", 0) // max(first.disk_requests, 1) // PAGE * PAGE
         if found == rate.Rates() or not size or first.disk_bytes.get("write"):
             return found
-        return dataclasses.replace(found, alone_ms=self._rate(rate.Reads(size, 1, "alone")))
+        return dataclasses.replace(found, alone_ms=self._rate(rate.Reads(size, 1, rate.ALONE)))
 
-    def _rate(self, reads: rate.Reads) -> float | None:
-        """What one reader of rate.py measures; None if there is no time, or it is not known."""
+    def layer(self) -> mapping.Layer:
+        disk, first = self.wanted.disk, self._first or Run()
+        if not self.machine.below(disk):
+            above = made_of(self.machine, disk)
+            if not above:
+                return mapping.Layer()
+            text = f"{' and '.join(above)} above {disk}, with a readahead of its own. To test it: --disk {above[0]}"
+            return mapping.Layer(above[0], untried=text)
+        if first.disk_bytes.get("write"):
+            return mapping.Layer(disk, untried=f"{disk}, because the command writes and only reads are compared")
+        try:
+            found = mapping.lowest(disk, self._table, self.machine.names())
+        except OSError as error:
+            return mapping.Layer(disk, untried=f"{disk}, because dmsetup does not run: {error.strerror}")
+        if not found:
+            return mapping.Layer(disk, untried=f"{disk}, because it does not map one piece of one device")
+        return mapping.measured(disk, *found, first, lambda name, reads: self._rate(reads, name))
+
+    def _table(self, disk: str) -> str:
+        """What the device mapper says of a disk; empty if it is none of its."""
+        number = self.machine.number(disk)
+        words = ["dmsetup", "table", "--major", str(os.major(number)), "--minor", str(os.minor(number))]
+        done = subprocess.run(words, capture_output=True, check=False)
+        return "" if done.returncode else done.stdout.decode(errors="replace")
+
+    def _rate(self, reads: rate.Reads, disk: str = "") -> float | None:
+        """What one reader of rate.py measures, at another disk if it is named; None if there is no time, or it is not known."""
         if self.budget_s - (time.monotonic() - self.begun) < rate.WARM_S + rate.MOST_S:
             return None
-        out = self.wanted.out / f"rate-{reads.octets >> 10}-{reads.depth}-{reads.pattern}"
-        words = [sys.executable, "-I", rate.__file__, f"{self.machine.dev}/{self.wanted.disk}"]
+        disk = disk or self.wanted.disk
+        out = self.wanted.out / f"rate-{disk}-{reads.octets >> 10}-{reads.depth}-{reads.pattern}-{reads.seed}"
+        words = [sys.executable, "-I", rate.__file__, f"{self.machine.dev}/{disk}"]
         out.unlink(missing_ok=True)
         status = self._wait(self._start([*words, *map(str, dataclasses.astuple(reads))], out, self.wanted.out))
         try:
@@ -229,7 +255,7 @@ class Disk:
         for name, file in FILES.items():
             value = dict(change.settings).get(name)
             if value is None and change.settings and name == "nr_requests":
-                value = before.get(name)  # a scheduler sets it anew
+                value = before.get(name)
             if value is not None:
                 with contextlib.suppress(OSError):
                     self.journal.put(str(self.machine.sys / "block" / self.wanted.disk / file), value)
@@ -240,8 +266,9 @@ class Disk:
 
     def _keep_settings(self, out: pathlib.Path) -> None:
         queue = self.machine.sys / "block" / self.wanted.disk / "queue"
-        limits = {"scheduler": (queue / "scheduler").read_text(encoding="ascii").replace("[", "").replace("]", "").strip(),
-                  "max_sectors_kb": (queue / "max_hw_sectors_kb").read_text(encoding="ascii").strip()}  # fmt: skip
+        files = {"scheduler": queue / "scheduler", "max_sectors_kb": queue / "max_hw_sectors_kb"}
+        limits = {name: re.sub(r"[][]", "", path.read_text(encoding="ascii")).strip()
+                  for name, path in files.items() if path.exists()}  # fmt: skip
         for path, found in ((out / figures.SETTINGS, self._settings()), (out / figures.LIMITS, limits)):
             path.write_text("".join(f"{name} {value}\n" for name, value in found.items()), encoding="ascii")
 
@@ -314,12 +341,19 @@ def of_files(machine: Machine, command: Sequence[str]) -> list[str]:
     return list(found)
 
 
+def made_of(machine: Machine, disk: str) -> list[str]:
+    """md, dm and others that lie on a disk or on a partition of it."""
+    return sorted({name for part in (disk, *machine.partitions(disk)) for name in machine.holders(part)})
+
+
 def _unused(machine: Machine, disk: str) -> None:
     """A disk that is in use cannot be made read-only under its user. DeviceError says who uses it."""
     disk_users.all_can_be_seen(machine)
     uses = disk_users.Look.now(machine).uses(disk)
     if uses:
+        above = made_of(machine, disk)
+        other = f"the disk above it ({above[0]})" if above else "an idle disk"
         raise DeviceError(
             f"{disk}: {'; '.join(use.what for use in uses)}. The command could write to it: give --in-use if its files may be "
-            "written, or name an idle disk"
+            f"written, or name {other}"
         )

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from raidtrace.why import chance, changes, likely, metric, rate
+from raidtrace.why import chance, changes, likely, mapping, metric, rate
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import TOOK_TOO_LONG
 from raidtrace.why.run import Run, also_changed, invalid
@@ -54,6 +54,9 @@ class Place(Protocol):
     def rates(self) -> rate.Rates:
         """What the disk completes whatever is requested, by reads of our own; nothing where a change shows it better."""
 
+    def layer(self) -> mapping.Layer:
+        """What a mapping costs on which the command reads, likewise."""
+
     def left(self) -> int:
         """Changes that can still be run once."""
 
@@ -84,8 +87,8 @@ class Row:
 @dataclasses.dataclass
 class Table:
     """All that was found. noise: standard deviation of the logarithm of the baselines' cost. late: the same of their p99
-    latency. together: settings that were
-    opened in a group, and what was lost without each. rates: of the disk, whatever is requested."""
+    latency. together: settings that were opened in a group, and what was lost without each. rates: of the disk, whatever is
+    requested. layer: a mapping through which the command reads."""
 
     baseline: Run
     costs: list[float]
@@ -98,6 +101,7 @@ class Table:
     stopped: bool = False
     rates: rate.Rates = rate.Rates()
     late: float = 0.0
+    layer: mapping.Layer = mapping.Layer()
 
     def row(self, change: Change) -> Row | None:
         """Of a change that was tried."""
@@ -167,7 +171,9 @@ class Experiment:
             self._try(self.place.last())
             if not self._shown_otherwise() and (best is None or best.factor() < SMALL):
                 self.say("the rate of the disk, by reads of our own", self.place.runs, self.place.most_runs)
-                self.table.rates = self.place.rates()
+                self.table.layer = self.place.layer()
+                if not self.table.layer.costs():  # else the rates are those of the layer
+                    self.table.rates = self.place.rates()
             if not best:
                 self._confirm(self.table.helpful(Kind.LAB)[:1])
                 if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk

@@ -19,6 +19,8 @@ MEASURED = "measured.sh"
 STATUS, ASKED, SEEN, STDERR = "status", "asked", "seen", "err"  # of the measured program
 TOOK_TOO_LONG = 124  # timeout(1)
 NS_PER_MS = 1e6
+# counters of a disk, and of one that has bios alone: how many, their bytes, the sum of their times
+REQUESTS, BIOS = ("completed", "bytes_completed", "d2c_sum_ns"), ("queued", "bytes_queued", "q2c_sum_ns")
 LAST_BYTES, LAST_LINES = 500, 5  # of what a failed command printed
 
 
@@ -43,19 +45,25 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
     for name in DATA:
         found = [Figures(span, name).d2c(0.99) for span in spans]
         longest[name] = max((one.high / NS_PER_MS for one in found if one and one.high), default=None)
+    number, octets, took = BIOS if spans[0].bio_based else REQUESTS
+    requests = sum(span.count(name, number) for span in spans for name in DATA)
+    queued, along = (
+        sum(span.count(name, counter) for span in spans for name in DATA) for counter in ("queued", "stream_queued")
+    )
     return Run(
         seconds=sum(span.length() for span in spans) / 1e9,
         asked_bytes=bytes_asked,
         errors=sum(span.count(name, "errors") for span in spans for name in DATA),
         status=status,
         p99_ms=longest,
-        disk_bytes={name: sum(span.count(name, "bytes_completed") for span in spans) for name in DATA},
-        disk_requests=(requests := sum(span.count(name, "completed") for span in spans for name in DATA)),
-        mean_ms=sum(span.count(name, "d2c_sum_ns") for span in spans for name in DATA) / NS_PER_MS / max(requests, 1),
+        disk_bytes={name: sum(span.count(name, octets) for span in spans) for name in DATA},
+        disk_requests=requests,
+        mean_ms=sum(span.count(name, took) for span in spans for name in DATA) / NS_PER_MS / max(requests, 1),
         read_back=settings,
         limits=limits,
         seen=seen,
         failure=failure,
+        in_order=2 * along > queued,
         idle=all(span.idle(name) for span in spans for name in COUNTED),
         stderr=last_words(directory / STDERR) if status else "",
         recording=str(directory / RECORDING),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tomllib
 
-from raidtrace.why import changes, figures, rate, store
+from raidtrace.why import changes, figures, mapping, rate, store
 from raidtrace.why.changes import FILES, Change, Kind
 from raidtrace.why.run import CAP, Run
 
@@ -160,6 +160,9 @@ class Lab:
     def rates(self) -> rate.Rates:
         return rate.Rates()  # the limit itself is a change
 
+    def layer(self) -> mapping.Layer:
+        return mapping.Layer()
+
     def left(self) -> int:
         """Runs for which there is room and time, as long as those were that were made."""
         typical = sum(self.wall_s) / len(self.wall_s) / JOBS if self.wall_s else 0.0
@@ -252,7 +255,7 @@ def script(wanted: Wanted, change: Change) -> str:
         new = dict(change.settings).get(name)
         if new is not None:
             lines.append(f"echo {new} >{top}/{FILES[name]} 2>>refused")
-        elif change.settings and name == "nr_requests":  # a scheduler sets it anew: as it was, if that is taken
+        elif change.settings and name == "nr_requests":  # as it was, if that is taken
             lines.append(f'[ -n "$(before {name})" ] && echo $(before {name}) >{top}/{FILES[name]} 2>>refused')
     lines += figures.script_settings(wanted.disk)
     lines += ["sync", "echo 3 >/proc/sys/vm/drop_caches"]

@@ -5,7 +5,7 @@ Settings cannot change the limit of a volume. But one can change what a limit sh
 places, and how many are in flight. A rate that stays the same is a limit. Only reads, past the page cache, and a limit that
 allows bursts may show itself only after these.
 
-    python3 rate.py DEVICE BYTES IN-FLIGHT random|forward|alone
+    python3 rate.py DEVICE BYTES IN-FLIGHT random|forward|along|alone SEED FROM LENGTH
 
 is one such reader: it prints the requests a second that it measured, and the part of a processor that it used; of requests that
 are alone at the disk, the ms that one takes, and 0.
@@ -23,28 +23,34 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-PAUSE_S, ALONE = 0.01, 40  # between requests that are alone at the disk, and how many
+PAUSE_S, LONE = 0.01, 40  # between requests that are alone at the disk, and how many
 SAME = 1.06  # largest rate by smallest, up to which they are one rate
 AT_IT = 0.95  # of a rate: a command that reaches this is limited by it
 BUSY = 0.5  # of a processor: a reader that uses more may be limited by itself
 WARM_S, LEAST_S, MOST_S, ENOUGH = 0.5, 1.0, 4.0, 200  # of one reader; requests
 MOST_RATE = 25000  # requests a second: about there Python begins to take more than BUSY, and a reader gives up early
-SEED = 1
 KIB = 1 << 10
+
+
+RANDOM, FORWARD, ALONG, ALONE = "random", "forward", "along", "alone"  # along: in order without gaps
 
 
 @dataclasses.dataclass(frozen=True)
 class Reads:
-    """What one reader does. octets: of a request. depth: requests in flight."""
+    """What one reader does. octets: of a request. depth: requests in flight. seed: of the places. start, length: bytes of the
+    disk that are read; length 0 for all from start on."""
 
     octets: int
     depth: int
     pattern: str
+    seed: int = 1
+    start: int = 0
+    length: int = 0
 
 
-SMALL = (Reads(4 * KIB, 8, "random"), Reads(4 * KIB, 32, "random"), Reads(4 * KIB, 32, "forward"),
-         Reads(16 * KIB, 32, "random"))  # fmt: skip
-LARGE = (Reads(64 * KIB, 32, "random"), Reads(256 * KIB, 8, "random"), Reads(256 * KIB, 8, "forward"))
+SMALL = (Reads(4 * KIB, 8, RANDOM), Reads(4 * KIB, 32, RANDOM), Reads(4 * KIB, 32, FORWARD),
+         Reads(16 * KIB, 32, RANDOM))  # fmt: skip
+LARGE = (Reads(64 * KIB, 32, RANDOM), Reads(256 * KIB, 8, RANDOM), Reads(256 * KIB, 8, FORWARD))
 READERS = (*SMALL, *LARGE)
 Measure = Callable[[Reads], float | None]
 
@@ -82,19 +88,22 @@ def read(text: str) -> float | None:
     return rate if rate > 0 and busy < BUSY else None
 
 
-def places(octets: int, size: int, pattern: str, seed: int) -> Iterator[int]:
-    """Where requests begin, for ever: at random, or each one request behind the one before, so that none are merged."""
-    number, draw = size // octets, random.Random(seed)
-    first = draw.randrange(number)
-    for step in itertools.count():
-        yield (draw.randrange(number) if pattern == "random" else (first + 2 * step) % number) * octets
+def places(reads: Reads, size: int) -> Iterator[int]:
+    """Where requests begin, for ever: at random, in order, or each one request behind the one before, so that none are merged.
+    size: of the disk. OSError: what is to be read is too small."""
+    number, draw = (reads.length or size - reads.start) // reads.octets, random.Random(reads.seed)
+    if number < 4:
+        raise OSError(f"{size} bytes are too small")
+    first, stride = draw.randrange(number), {ALONG: 1, FORWARD: 2}.get(reads.pattern)
+    return (reads.start + reads.octets * ((first + stride * step) % number if stride else draw.randrange(number))
+            for step in itertools.count())  # fmt: skip
 
 
-def alone_ms(path: str, octets: int, seed: int) -> float:
+def alone_ms(path: str, reads: Reads) -> float:
     """Median time of reads with a pause before each, so that none waits for a limit. OSError: the disk cannot be read so."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
-    page, took = mmap.mmap(-1, octets), []
-    for at in itertools.islice(places(octets, os.lseek(handle, 0, os.SEEK_END), "random", seed), ALONE):
+    page, took = mmap.mmap(-1, reads.octets), []
+    for at in itertools.islice(places(reads, os.lseek(handle, 0, os.SEEK_END)), LONE):
         time.sleep(PAUSE_S)
         begin = time.monotonic()
         os.preadv(handle, [page], at)
@@ -102,15 +111,12 @@ def alone_ms(path: str, octets: int, seed: int) -> float:
     return statistics.median(took)
 
 
-def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
+def measure(path: str, reads: Reads) -> tuple[float, float]:
     """Requests a second, and the part of a processor that it took. OSError: the disk cannot be read so, or is too fast."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
-    size = os.lseek(handle, 0, os.SEEK_END)
-    if size < 4 * reads.octets:
-        raise OSError(f"{path} is too small")
-    where, taking = enumerate(places(reads.octets, size, reads.pattern, seed)), threading.Lock()
+    where, taking = enumerate(places(reads, os.lseek(handle, 0, os.SEEK_END))), threading.Lock()
     done: collections.deque[float] = collections.deque()
-    begin = time.monotonic()
+    begin, used = time.monotonic(), time.process_time()  # the interpreter's start is no part of it
     errors: list[OSError] = []
 
     def reader() -> None:
@@ -140,7 +146,7 @@ def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
         thread.join()
     if errors:
         raise errors[0]
-    busy = time.process_time() / max(time.monotonic() - begin, 1e-9)
+    busy = (time.process_time() - used) / max(time.monotonic() - begin, 1e-9)
     ends = sorted(done)
     took = ends[-1] - ends[0] if len(ends) > 1 else 0.0
     return ((len(ends) - 1) / took if took else 0.0), busy
@@ -148,11 +154,12 @@ def measure(path: str, reads: Reads, seed: int) -> tuple[float, float]:
 
 def main(words: list[str]) -> int:
     """Exit status."""
-    path, octets, depth, pattern = words
-    if pattern == "alone":
-        print(f"{alone_ms(path, int(octets), SEED):.6f} 0")
+    path, octets, depth, pattern, *others = words
+    reads = Reads(int(octets), int(depth), pattern, *map(int, others))
+    if pattern == ALONE:
+        print(f"{alone_ms(path, reads):.6f} 0")
         return 0
-    rate, busy = measure(path, Reads(int(octets), int(depth), pattern), SEED)
+    rate, busy = measure(path, reads)
     print(f"{rate:.3f} {busy:.3f}")
     return 0
 

@@ -15,10 +15,11 @@ SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /pro
 @dataclasses.dataclass(frozen=True)
 class Run:
     """What one run gave. seconds: of the command, or the phase. asked_bytes: what the program asked the system to read and
-    write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed. read_back:
-    settings after they were written. seen: what the preloaded library saw the program do. failure: why there is no figure;
-    empty when there is. recording: its path. mean_ms: of its requests, from issue to completion. idle: the disk got no request
-    of any kind. stderr: the end of what a command printed that failed, in one line without controls."""
+    write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed; bios of md and dm.
+    read_back: settings after they were written. seen: what the preloaded library saw the program do. failure: why there is no
+    figure; empty when there is. recording: its path. mean_ms: of its requests, from issue to completion. idle: the disk got no
+    request of any kind. in_order: most of its requests continue where another ended. stderr: the end of what a failed command
+    printed, in one line without controls."""
 
     seconds: float = 0.0
     asked_bytes: int = 0
@@ -34,6 +35,7 @@ class Run:
     failure: str = ""
     recording: str = ""
     idle: bool = False
+    in_order: bool = False
     stderr: str = ""
 
     def printed(self) -> str:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The table and the verdict of an experiment, as text of 80 columns and as JSON."""
 
+import dataclasses
 import json
 import shlex
 import textwrap
@@ -10,7 +11,7 @@ from raidtrace.quantity import size
 from raidtrace.why import metric, store
 from raidtrace.why.changes import Kind
 from raidtrace.why.experiment import Row, Table
-from raidtrace.why.verdict import Verdict
+from raidtrace.why.verdict import Verdict, layers
 
 COLUMNS = 80
 NAME, TIMES, LATE = 30, 17, 12  # columns
@@ -51,6 +52,10 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
         " Simulated: the lab's model of the disk and of time." if simulated else ""
     )
     found += textwrap.wrap(said, COLUMNS)
+    if table.layer.pairs and not table.layer.costs():
+        found += textwrap.wrap(f"{layers(table.layer)}: {table.layer.kind} costs nothing beyond chance.", COLUMNS)
+    if table.layer.untried:
+        found += textwrap.wrap(f"Not tried: the layer {table.layer.untried}.", COLUMNS)
     if table.unfinished:
         found += textwrap.wrap(f"Not finished: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
     if not table.rows and table.baseline.recording:
@@ -112,6 +117,7 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
                 "bytes_per_s": table.rates.octets,
                 "alone_ms": table.rates.alone_ms,
             },
+            "layer": dataclasses.asdict(table.layer) if table.layer.name else None,
             "verdict": {
                 "causes": list(verdict.causes),
                 "change": verdict.change,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from raidtrace.quantity import size
-from raidtrace.why import chance, changes, metric, rate
+from raidtrace.why import chance, changes, mapping, metric, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, Row, Table, recommended
 from raidtrace.why.run import MIB
@@ -19,6 +19,10 @@ LIMITS = {
 UNSURE = "Chance is not ruled out: more runs are needed."
 NEAR = 0.8  # of a limit, from which on it is printed
 WAITS = 1.1  # times what a request takes that is alone at the disk, from which on it waits for others or for a limit
+PART = (0.5, 1.25)  # of a command's time, that its bytes take at the rate of reads of our own if these stand for it
+MORE = {
+    "dm-crypt": " Several readers at once use several processors; cryptsetup benchmark prints what one of them decrypts."
+}
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
 LOWER, HIGHER = 0.8, 1.25  # of the p99 latency with the best change, from which on it is printed
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
@@ -61,7 +65,7 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
     if best.change.kind is Kind.PROGRAM:
         said.append(f"To do: {PROGRAM[best.change.program][2]}.")
     said += [_latency(table, best), _physics(table, best)]
-    kind, limit = _limit(table)
+    kind, limit = _held(table)
     if kind:
         causes, said = (kind, *causes), [f"{kind[0].upper()}{kind[1:]}: {limit[0].lower()}{limit[1:]}", *said]
     else:
@@ -179,7 +183,7 @@ def _nothing_settable(table: Table) -> Verdict:
         return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, sure, (),
                        f"It is not the disk: with {bounds[0].change.name} it takes as long "
                        f"({bounds[0].factor():.2f}x). The program computes, or waits for something else.")  # fmt: skip
-    kind, limit = _limit(table)
+    kind, limit = _held(table)
     causes = (kind,) if kind else ()
     head = (
         f"{kind[0].upper()}{kind[1:]}: {none[0].lower()}{none[1:]}."
@@ -188,6 +192,34 @@ def _nothing_settable(table: Table) -> Verdict:
     )
     sentence = " ".join(part for part in (head, limit, late) if part)
     return Verdict(causes, "", None, 1.0, None, None, bool(kind), (), sentence)
+
+
+def _held(table: Table) -> tuple[str, str]:
+    """What of the disk itself holds the command back, a layer or a limit, and the sentence about it, as _limit() has them."""
+    return _layer(table) if table.layer.costs() else _limit(table)
+
+
+def _layer(table: Table) -> tuple[str, str]:
+    """A layer is the cause if the reads are those of the command: if its bytes take most of its time at their rate."""
+    run, found = table.baseline, table.layer
+    through, below = found.bytes_per_s()
+    mine = sum(run.disk_bytes.values()) / (run.seconds or float("inf"))
+    said, share = f"{layers(found)}; the command {mine / MIB:,.3g}", mine / through
+    if not PART[0] <= share <= PART[1]:
+        which = "faster than these" if share > 1 else "so it spends most of its time otherwise"
+        return "", f"{said}, {which}. The layer is not shown to be its cause."
+    costs = min(share, 1.0) * (1 - through / below)
+    more = MORE.get(found.kind.rpartition(" ")[2], "")
+    return f"layer {found.kind}", f"{said}. Without the layer it would take up to {costs:.0%} less time.{more}"
+
+
+def layers(found: mapping.Layer) -> str:
+    """What was measured of a layer."""
+    effect = found.effect()
+    assert effect
+    through, below = (f"{rate / MIB:,.3g} MiB/s" for rate in found.bytes_per_s())
+    what = f"{size.short(found.octets)} {'in order' if found.in_order else 'at random places'}, {found.depth} in flight"
+    return f"Reads of {what}, move {through} through {found.name} and {below} at {found.lower} below it ({effect.factor:.2f}x)"
 
 
 def _limit(table: Table) -> tuple[str, str]:

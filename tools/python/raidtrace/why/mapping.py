@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a mapping of the device mapper costs: the same reads through it, and at the disk below it.
+
+Only for a mapping of one piece on one device, so that both readers read the same places, and only for a command that reads.
+Nothing is created, and nothing is written. The readers are those of raidtrace.why.rate.
+"""
+
+import dataclasses
+import os
+import statistics
+from collections.abc import Callable, Mapping
+
+from raidtrace.why import chance
+from raidtrace.why.rate import ALONG, RANDOM, Reads
+from raidtrace.why.run import MIB, Run
+
+SECTOR, PAGE = 512, 4096
+MOST_OCTETS, MOST_DEPTH = MIB, 32  # of a request of the readers, and in flight
+DEVICE = {
+    "linear": 0,
+    "delay": 0,
+    "crypt": 3,
+}  # kind of mapping -> which of its words is the device; the offset follows
+Measure = Callable[[str, Reads], float | None]  # requests a second of a reader at a disk; None if that was not measured
+
+
+@dataclasses.dataclass(frozen=True)
+class Below:
+    """What a mapping maps. kind: dm-crypt. device: number of the one below, as st_rdev has it; from which of its sectors on."""
+
+    kind: str
+    device: int
+    first: int
+    sectors: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """What was found. name, kind: of the mapping. lower: the device below. octets: of a request. pairs: requests a second
+    through the mapping, and below it. untried: what was not measured, and why. All empty: there is no layer."""
+
+    name: str = ""
+    kind: str = ""
+    lower: str = ""
+    octets: int = 0
+    depth: int = 0
+    in_order: bool = False
+    pairs: tuple[tuple[float, float], ...] = ()
+    untried: str = ""
+
+    def effect(self) -> chance.Effect | None:
+        """How many times as fast the reads are below the layer; None if that was not measured."""
+        costs = [1 / through for through, _ in self.pairs], [1 / below for _, below in self.pairs]
+        return chance.effect(*costs, looks=1) if self.pairs else None
+
+    def costs(self) -> bool:
+        """Whether the reads are faster below it, beyond chance and by enough to act on."""
+        found = self.effect()
+        return bool(found and found.chance <= chance.ALPHA and found.factor >= chance.WORTH_FACTOR)
+
+    def bytes_per_s(self) -> tuple[float, float]:
+        """Rates through the layer and below it, means of the pairs as that of the effect."""
+        through, below = (statistics.geometric_mean(pair[at] for pair in self.pairs) for at in (0, 1))
+        return through * self.octets, below * self.octets
+
+
+def mapped(table: str) -> Below | None:
+    """What the lines of `dmsetup table` say of one mapping; None if it is not one piece on one device."""
+    lines = [line.split() for line in table.splitlines()]
+    if len(lines) != 1 or len(lines[0]) < 3 or lines[0][2] not in DEVICE:
+        return None
+    first, sectors, kind, *words = lines[0]
+    device, start = (words[DEVICE[kind] :] + ["", ""])[:2]
+    major, colon, minor = device.partition(":")
+    if first != "0" or not colon or not all(word.isdecimal() for word in (sectors, major, minor, start)):
+        return None
+    return Below(f"dm-{kind}", os.makedev(int(major), int(minor)), int(start), int(sectors))
+
+
+def lowest(name: str, table: Callable[[str], str], names: Mapping[int, str]) -> tuple[str, Below] | None:
+    """The device below a mapping and below the mappings on which it lies, with all kinds of them; None if the first is not one
+    piece. table: what dmsetup says of one. names: of all devices."""
+    found: tuple[str, Below] | None = None
+    below = mapped(table(name))
+    while below and (lower := names.get(below.device)):
+        if found:
+            upper = found[1]
+            below = Below(f"{upper.kind} on {below.kind}", below.device, upper.first + below.first, upper.sectors)
+        found = lower, below
+        below = mapped(table(lower)) if lower.startswith("dm-") else None
+    return found
+
+
+def measured(name: str, lower: str, below: Below, run: Run, measure: Measure) -> Layer:
+    """Reads as those of the command, in pairs that begin at the one and at the other disk in turn. Each draws places of
+    its own, so that none finds what another has brought into a cache. lower: the name of the device below."""
+    count, moved = max(run.disk_requests, 1), run.disk_bytes.get("read", 0)
+    octets = max(PAGE, min(moved // count, MOST_OCTETS) // PAGE * PAGE)
+    in_flight = (
+        moved / octets * (run.mean_ms / 1e3) / max(run.seconds, 1e-9)
+    )  # by Little's law, in pieces of the readers
+    depth = max(1, min(round(in_flight), MOST_DEPTH))
+    pattern, pairs = ALONG if run.in_order else RANDOM, list[tuple[float, float]]()
+    for trial in range(chance.FEWEST):
+        found = dict[str, float]()
+        for at, disk in enumerate((name, lower) if trial % 2 == 0 else (lower, name)):
+            start = below.first * SECTOR if disk == lower else 0
+            rate = measure(disk, Reads(octets, depth, pattern, 2 * trial + at, start, below.sectors * SECTOR))
+            if not rate:
+                return Layer(
+                    name, below.kind, lower, untried=f"{name}, for lack of time, or of a processor for the reads"
+                )
+            found[disk] = rate
+        pairs.append((found[name], found[lower]))
+    return Layer(name, below.kind, lower, octets, depth, run.in_order, tuple(pairs))
