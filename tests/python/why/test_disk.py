@@ -84,6 +84,22 @@ def test_left_is_in_pairs() -> None:
     assert place.left() == 3
 
 
+def test_what_follows_a_setting_is_put_back(tmp_path: pathlib.Path) -> None:
+    """The kernel sets readahead anew with max_sectors_kb, and that would be two changes."""
+    top = tmp_path / "block/sda/queue"
+    top.mkdir(parents=True)
+    for name, value in {"read_ahead_kb": "4", "max_sectors_kb": "256", "nomerges": "0"}.items():
+        (top / name).write_text(value)
+    put: list[tuple[str, str]] = []
+    place = Made()
+    place.machine = Machine(sys=tmp_path)
+    place.journal = types.SimpleNamespace(put=lambda path, value: put.append((path.rpartition("/")[2], value)))  # type: ignore
+    place._set(changes.setting("max_sectors_kb", "2048"))
+    assert put == [("max_sectors_kb", "2048"), ("read_ahead_kb", "4")]
+    place._set(changes.BASELINE)
+    assert len(put) == 2
+
+
 def test_the_disks_of_the_files_of_a_command(tmp_path: pathlib.Path) -> None:
     """Of devices and files, also after if= and in the words of a shell; a partition's whole disk; not of the program."""
     top = tmp_path / "sys/class/block"

@@ -57,6 +57,15 @@ def test_flash_has_channels_and_a_disk_may_advertise_an_optimal_size() -> None:
         assert found["number of flash channels 10 x as fast"] == {"flash.channels": faster}
 
 
+def test_what_follows_a_setting_is_put_back() -> None:
+    """The kernel sets readahead anew with max_sectors_kb, and nr_requests with a scheduler."""
+    text = lab.script(wanted(), changes.setting("max_sectors_kb", "64"))
+    assert (
+        text.index("echo 64 >") < text.index("echo $(before read_ahead_kb) >") and "echo $(before nr_requests)" in text
+    )
+    assert "echo $(before" not in lab.script(wanted(), changes.BASELINE)
+
+
 def test_a_sata_disk_of_flash_has_no_heads() -> None:
     """Its model refuses keys of platters."""
     place = lab.Lab(wanted(profile="sata-ssd"))

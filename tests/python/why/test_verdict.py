@@ -72,6 +72,12 @@ def test_the_same_cause_is_nothing_else() -> None:
             row(changes.setting("nr_requests", "256"), 1.02), row(changes.setting("scheduler", "none"), 2.5, wrong="x"),
             row(FREE, 2.8)]  # fmt: skip
     assert "The other change gave 1.02x." in said(*rows).sentence
+    rows.append(row(changes.setting("max_sectors_kb", "1280"), 2.9, moved=("queue_depth 2 -> 32",)))
+    assert "The other change gave 1.02x." in said(*rows).sentence
+    assert said(row(DEEP, 3.0), dataclasses.replace(rows[-1], effect=chance.Effect(4, 4, 4, 3, 0))).causes == (
+        "queue depth",
+    )
+    assert said(rows[-1]).causes == ("request size",)
     failed = row(FREE, 9.0, wrong="no end")
     assert "bound" not in said(row(DEEP, 3.0), row(changes.setting("nr_requests", "256"), 1.0), failed).sentence
 
@@ -88,9 +94,25 @@ def test_where_nothing_helps_what_was_tried_is_counted() -> None:
     assert said(*tried, row(FREE, 1.0, wrong="no end")).causes == ()
 
 
+@pytest.mark.parametrize("factor, said", [
+    (1.04, "Nothing settable helps: none of 1 changes gave more than 1.04x"),
+    (1.2, "No change helps beyond chance (the best of 1 gave 1.20x; below 1.33x it may be chance)"),
+])  # fmt: skip
+def test_what_chance_may_have_gained_is_not_nothing(factor: float, said: str) -> None:
+    table = experiment.Table(Run(), [9.0], "seconds", 0.1, [row(DEEP, factor)])
+    assert verdict.judge(table, "sdx").sentence.startswith(said)
+
+
 def test_a_program_is_without_and_a_load_with() -> None:
     assert said(row(SLEEP, 3.0)).sentence.startswith("Program sleeps: without its sleeps it takes 1 instead of 9 s")
     assert said(row(changes.ALONE, 3.0)).sentence.startswith("Load beside it: with nothing beside it it takes 1")
+
+
+def test_another_change_that_helps_is_named() -> None:
+    others = [row(changes.ALONE, 1.04), row(changes.setting("scheduler", "none"), 1.0)]
+    assert "The best of the other 2 changes gave 1.04x." in said(row(DEEP, 3.0), *others).sentence
+    others.append(row(changes.ALONE, 2.0))
+    assert "The best of the other 3 changes, nothing beside it, gave 2.00x." in said(row(DEEP, 3.0), *others).sentence
 
 
 def test_a_setting_that_is_the_best_is_not_named_again() -> None:

@@ -18,6 +18,7 @@ FILES = {
     "nomerges": "queue/nomerges",
     "read_ahead_kb": "queue/read_ahead_kb",
 }
+FOLLOW = ("nr_requests", "read_ahead_kb")  # the kernel sets them anew with a scheduler and with max_sectors_kb
 CAUSES = {
     "scheduler": "scheduler",
     "queue_depth": "queue depth",

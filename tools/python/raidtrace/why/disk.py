@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
 from raidtrace.why import chance, changes, figures, mapping, rate, store
-from raidtrace.why.changes import FILES, Change, Kind
+from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
 from raidtrace.why.run import CAP, Run
 
 BASELINES = 5
@@ -254,7 +254,7 @@ class Disk:
         before = self._settings()
         for name, file in FILES.items():
             value = dict(change.settings).get(name)
-            if value is None and change.settings and name == "nr_requests":
+            if value is None and change.settings and name in FOLLOW:
                 value = before.get(name)
             if value is not None:
                 with contextlib.suppress(OSError):

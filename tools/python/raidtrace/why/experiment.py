@@ -300,6 +300,7 @@ def recommended(table: Table) -> Row | None:
     """The smallest change within 5 % of the best: smaller kinds first, then smaller values."""
     remedies = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
     found = table.helpful(*remedies)
+    found = [row for row in found if not row.moved] or found  # another setting may be what made it faster
     if not found:
         return None
     near = [row for row in found if row.factor() >= found[0].factor() / math.exp(chance.WORTH)]

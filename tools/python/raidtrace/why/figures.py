@@ -16,11 +16,12 @@ from raidtrace.why.run import Run
 
 RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
 MEASURED = "measured.sh"
-STATUS, ASKED, SEEN, STDERR = "status", "asked", "seen", "err"  # of the measured program
+STATUS, ASKED, SEEN, STDOUT, STDERR = "status", "asked", "seen", "out", "err"  # of the measured program
 TOOK_TOO_LONG = 124  # timeout(1)
 NS_PER_MS = 1e6
 # counters of a disk, and of one that has bios alone: how many, their bytes, the sum of their times
 REQUESTS, BIOS = ("completed", "bytes_completed", "d2c_sum_ns"), ("queued", "bytes_queued", "q2c_sum_ns")
+MOST_STDOUT = 1 << 20  # bytes of a command's output that are kept
 LAST_BYTES, LAST_LINES = 500, 5  # of what a failed command printed
 
 
@@ -38,6 +39,8 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
             else frozenset()
         )
         spans = _spans(directory / RECORDING, disk, phase)
+        if (directory / STDOUT).exists() and (directory / STDOUT).stat().st_size > MOST_STDOUT:
+            os.truncate(directory / STDOUT, MOST_STDOUT)  # of each of a hundred runs
     except (OSError, ValueError, KeyError, RecordingError) as error:
         return Run(failure=f"no figures: {error}")
     failure = f"ended after {cap_s:.3g} s, three times as long as it is" if status == TOOK_TOO_LONG and cap_s else ""
@@ -79,7 +82,7 @@ def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, load
     words = [*([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
     seen = f'RAIDTRACE_WHY_SEEN="$PWD/{SEEN}"'
     lines = [
-        f"{limit}env -C {shlex.quote(where)} LD_PRELOAD={preload} {seen} {shlex.join(words)} >out 2>{STDERR}",
+        f"{limit}env -C {shlex.quote(where)} LD_PRELOAD={preload} {seen} {shlex.join(words)} >{STDOUT} 2>{STDERR}",
         f"echo $? >{STATUS}",
         f"cat /proc/$$/io >{ASKED}",
     ]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import tomllib
 
 from raidtrace.why import changes, figures, mapping, rate, store
-from raidtrace.why.changes import FILES, Change, Kind
+from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
 from raidtrace.why.run import CAP, Run
 
 SCRIPT = "run.sh"
@@ -255,7 +255,7 @@ def script(wanted: Wanted, change: Change) -> str:
         new = dict(change.settings).get(name)
         if new is not None:
             lines.append(f"echo {new} >{top}/{FILES[name]} 2>>refused")
-        elif change.settings and name == "nr_requests":  # as it was, if that is taken
+        elif change.settings and name in FOLLOW:  # as it was, if that is taken
             lines.append(f'[ -n "$(before {name})" ] && echo $(before {name}) >{top}/{FILES[name]} 2>>refused')
     lines += figures.script_settings(wanted.disk)
     lines += ["sync", "echo 3 >/proc/sys/vm/drop_caches"]

@@ -46,7 +46,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     costs = table.costs
     unit = metric.unit(table.metric)
     spread = 100 * (max(costs) / min(costs) - 1)
-    within = f"{len(costs)} runs within {spread:.2g} %" if len(costs) > 1 else "1 run"
+    within = f"{len(costs)} runs within {size.significant(spread)} %" if len(costs) > 1 else "1 run"
     said = f"As it is: {sum(costs) / len(costs):.4g} {unit}, {within}."
     said += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
         " Simulated: the lab's model of the disk and of time." if simulated else ""

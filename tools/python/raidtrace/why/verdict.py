@@ -119,14 +119,15 @@ def _alone(table: Table, name: str) -> str:
 def _rest(table: Table, best: Row) -> str:
     """What else was tried, and what the best costs in latency."""
     others = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong and row is not best
-              and not _same_cause(row.change, best.change)]  # fmt: skip
+              and not row.moved and not _same_cause(row.change, best.change)]  # fmt: skip
     top = max(others, key=lambda row: row.factor(), default=None)
     bound = max(
         (row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong), key=Row.factor, default=None
     )
     best_other = f"{max(top.factor(), 1.0):.2f}x" if top else ""
     which = "The other change" if len(others) == 1 else f"The best of the other {len(others)} changes"
-    text = f"{which} gave {best_other}" if top else ""
+    named = f", {top.change.name}," if top and len(others) > 1 and top.factor() >= table.least() else ""
+    text = f"{which}{named} gave {best_other}" if top else ""
     if top and bound and bound.factor() >= best.factor() * table.least():
         text += f"; the bound, {bound.change.name}, is {bound.factor():.2f}x"
     text += ". " if top else ""
@@ -166,7 +167,10 @@ def _nothing_settable(table: Table) -> Verdict:
     top = max((row.factor() for row in tried), default=1.0)
     late = _latency(table, None)
     none = "No change was tried"
-    if tried:
+    if tried and top >= chance.WORTH_FACTOR:
+        least = f"below {table.least():.2f}x it may be chance"
+        none = f"No change helps beyond chance (the best of {len(tried)} gave {top:.2f}x; {least})"
+    elif tried:
         none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
     physics = table.helpful(Kind.LAB)
     if physics:
