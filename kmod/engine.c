@@ -537,9 +537,15 @@ static __always_inline void sift(struct raidtrace_next *next, unsigned int nr, u
 	next[at] = moved;
 }
 
-void raidtrace_next_sift(struct raidtrace_next *next, unsigned int nr, unsigned int at)
+/* Make a heap of @nr sources with events; there are two more places behind them. */
+void raidtrace_heap_build(struct raidtrace_next *next, unsigned int nr)
 {
-	sift(next, nr, at);
+	unsigned int at;
+
+	next[nr].time = ~0ULL;
+	next[nr + 1].time = ~0ULL;
+	for (at = nr / 2; at--;)
+		sift(next, nr, at);
 }
 
 /* Count a record. Returns its words. */

@@ -43,7 +43,7 @@ static u64 *record_at(const struct raidtrace_ring *ring, u32 at)
 static void rings_collect(struct raidtrace_probe *probe)
 {
 	struct raidtrace_next *heap = probe->heap;
-	unsigned int nr = 0, at;
+	unsigned int nr = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
@@ -57,10 +57,7 @@ static void rings_collect(struct raidtrace_probe *probe)
 			.time = *record_at(ring, ring->source.tail), .source = &ring->source,
 		};
 	}
-	heap[nr].time = U64_MAX;
-	heap[nr + 1].time = U64_MAX;
-	for (at = nr / 2; at--;)
-		raidtrace_next_sift(heap, nr, at);
+	raidtrace_heap_build(heap, nr);
 	probe->nr_heap = nr;
 }
 
@@ -168,8 +165,7 @@ static void ring_empty_full(struct raidtrace_probe *probe, struct raidtrace_ring
 
 			*record_at(ring, source->tail) = now;
 			probe->heap[0] = (struct raidtrace_next){ now, source };
-			probe->heap[1].time = U64_MAX;
-			probe->heap[2].time = U64_MAX;
+			raidtrace_heap_build(probe->heap, 1);
 			raidtrace_engine_count(&probe->engine, probe->heap, 1, now, &one);
 		}
 		probe->nr_heap = 0;

@@ -48,10 +48,9 @@ static int engine_init(struct kunit *test)
 static bool count_source(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			 const u64 *words, u32 end, u64 until, unsigned int *left)
 {
-	struct raidtrace_next heap[] = {
-		{ words[source->tail & source->mask], source }, { U64_MAX, NULL }, { U64_MAX, NULL },
-	};
+	struct raidtrace_next heap[3] = { { words[source->tail & source->mask], source } };
 
+	raidtrace_heap_build(heap, 1);
 	source->words = words;
 	source->end = end;
 	return raidtrace_engine_count(engine, heap, 1, until, left);
@@ -803,10 +802,7 @@ static void sources_count_in_order_of_time(struct kunit *test)
 		source[i].mask = ~0U >> 1;
 		heap[i] = (struct raidtrace_next){ words[i][0], &source[i] };
 	}
-	heap[nr].time = U64_MAX;
-	heap[nr + 1].time = U64_MAX;
-	for (i = nr / 2; i--;)
-		raidtrace_next_sift(heap, nr, i);
+	raidtrace_heap_build(heap, nr);
 	nr = raidtrace_engine_count(&m->engine, heap, nr, START + 20, &left);
 	KUNIT_EXPECT_EQ(test, nr, (u32)SOURCES);
 	KUNIT_EXPECT_EQ(test, left, 79U);

@@ -42,9 +42,10 @@ void raidtrace_pages_free(void *memory, size_t size)
 
 void count_record(struct raidtrace_engine *engine, struct raidtrace_source *source, const uint64_t *record)
 {
-	struct raidtrace_next heap[] = { { .source = source }, { .time = UINT64_MAX }, { .time = UINT64_MAX } };
+	struct raidtrace_next heap[3] = { { .source = source } };
 	unsigned int left = 1;
 
+	raidtrace_heap_build(heap, 1);
 	source->words = record;
 	source->mask = UINT32_MAX / 2;
 	source->tail = 0;
