@@ -27,8 +27,7 @@ class Made:
         path.mkdir(parents=True)
         self.number += 1
         for key, value in ({"dev": f"8:{self.number}", "size": size, "diskseq": self.number, "ro": 0} | files).items():
-            (path / key).parent.mkdir(parents=True, exist_ok=True)
-            (path / key).write_text(f"{value}\n")
+            self.put(path / key, value)
         if parent:
             (path / "partition").write_text("1\n")
         else:
@@ -41,6 +40,12 @@ class Made:
         for holder in holders:
             self.hold(name, holder)
         return self
+
+    def put(self, path, value):
+        """A file of the made-up /proc or /sys, named from the top, with the directories that it lies in."""
+        whole = self.top / path
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        whole.write_text(f"{value}\n")
 
     def node(self, path, kind, rdev=0):
         """What stat says of a path, whatever lies there."""
@@ -64,9 +69,7 @@ class Made:
         self.mounts[str(process)].append(f"36 35 {number} / {point} rw,noatime shared:1 - ext4 {source} rw")
 
     def write(self, name, key, value):
-        path = self.sys / "class/block" / name / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{value}\n")
+        self.put(self.sys / "class/block" / name / key, value)
 
     def wide(self, name, value):
         self.write(name, "device/wwid", value)
@@ -79,9 +82,7 @@ class Made:
         return self
 
     def export(self, where, value):
-        path = self.sys / "kernel/config" / where
-        path.parent.mkdir(parents=True)
-        path.write_text(f"{value}\n")
+        self.put(self.sys / "kernel/config" / where, value)
 
     def enter(self, pid, name):
         """Put a process into a directory of the file system on a disk."""
@@ -128,8 +129,7 @@ class Made:
             (self.proc / process / "mountinfo").write_text("".join(f"{line}\n" for line in lines))
         lines = "".join(f"{self.dev}/{name} partition 1 0 -2\n" for name in self.swaps)
         (self.proc / "swaps").write_text(f"Filename Type Size Used Priority\n{lines}")
-        (self.proc / "sys/kernel/random").mkdir(parents=True, exist_ok=True)
-        (self.proc / "sys/kernel/random/boot_id").write_text("b00t\n")
+        self.put(self.proc / "sys/kernel/random/boot_id", "b00t")
         return device.Machine(
             self.sys, self.proc, str(self.dev), lambda path: self.signatures.get(path.rsplit("/", 1)[-1], []),
             self.stat, lambda path: self.loops[path], self.claim,

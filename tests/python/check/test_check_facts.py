@@ -8,7 +8,7 @@ import stat
 import subprocess
 
 import pytest
-from conftest import call
+from conftest import call, program
 from made_machine import Made
 
 from raidtrace.check import activity, disks, facts
@@ -21,13 +21,6 @@ from raidtrace.sweep.device import DeviceError
 @pytest.fixture
 def made(tmp_path):
     return Made(tmp_path)
-
-
-def put(made, path, text):
-    """A file of the made-up /proc or /sys."""
-    whole = made.top / path
-    whole.parent.mkdir(parents=True, exist_ok=True)
-    whole.write_text(text)
 
 
 def controller(made, name, driver, address="0000:03:00.0"):
@@ -86,10 +79,10 @@ def test_what_happened_between_two_looks():
 
 def test_a_look(made):
     made.add("sda").add("sda1", "sda")
-    put(made, "proc/1/stat", "1 (init) S 0 1 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 9 0 0")
-    put(made, "proc/1/io", "rchar: 9\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n")
-    put(made, "proc/vmstat", "pswpin 3\npswpout 4\nnr_dirty 9\n")
-    put(made, "proc/diskstats", "8 1 sda 1 0 8 0 0 0 0 0 0 0 0\n8 2 sda1 1 0 8 0 0 0 0 0 0 0 0\n")
+    made.put("proc/1/stat", "1 (init) S 0 1 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 9 0 0")
+    made.put("proc/1/io", "rchar: 9\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n")
+    made.put("proc/vmstat", "pswpin 3\npswpout 4\nnr_dirty 9\n")
+    made.put("proc/diskstats", "8 1 sda 1 0 8 0 0 0 0 0 0 0 0\n8 2 sda1 1 0 8 0 0 0 0 0 0 0 0\n")
     found = activity.look(made.machine())
     assert found.processes == (Process(1, 0, 9, "init", 10, 11),) and found.swapped_pages == 7
     assert found.disks == (DiskUse("sda", 1, 4096),)  # not its partition
@@ -97,8 +90,7 @@ def test_a_look(made):
 
 
 def test_modules_that_nothing_uses(made):
-    put(
-        made,
+    made.put(
         "proc/modules",
         "e1000 16384 0 - Live 0x0\nused 1 2 a, Live 0x0\n3w_9xxx 1 0 - Live 0x0\nplain 1 0 - Live 0x0\n",
     )
@@ -106,7 +98,7 @@ def test_modules_that_nothing_uses(made):
                  "3w_9xxx/drivers/pci:3w-9xxx/0000:00:05.0"):  # fmt: skip
         (made.sys / "module" / path).mkdir(parents=True)
     (made.sys / "bus/pci/devices/0000:00:03.0/msi_irqs/24").mkdir(parents=True)
-    put(made, "sys/bus/pci/devices/0000:00:05.0/irq", "25\n")
+    made.put("sys/bus/pci/devices/0000:00:05.0/irq", "25\n")
     looks = Look(0.0, interrupts={24: Line(5, False), 25: Line(5, False)}), Look(
         1.0, interrupts={24: Line(9, True), 25: Line(7, False)}
     )
@@ -117,21 +109,18 @@ def test_modules_that_nothing_uses(made):
 
 
 def test_the_rest_of_the_machine(made, monkeypatch):
-    put(
-        made,
+    made.put(
         "proc/meminfo",
         "MemTotal:  524288 kB\nDirty:  12 kB\nWritebackTmp: 99 kB\nWriteback:  3 kB\nSwapTotal: 8 kB\nSwapFree: 2 kB\n",
     )
-    put(made, "proc/cmdline", "root=/dev/sda time-travel=inf-cpu\n")
-    put(made, "proc/cpuinfo", "vendor_id : GenuineIntel\nflags : fpu hypervisor vme\n")
-    put(made, "proc/raidlab/status", "devices: 1\nprofile: nvme-4\n")
+    made.put("proc/cmdline", "root=/dev/sda time-travel=inf-cpu\n")
+    made.put("proc/cpuinfo", "vendor_id : GenuineIntel\nflags : fpu hypervisor vme\n")
+    made.put("proc/raidlab/status", "devices: 1\nprofile: nvme-4\n")
     (made.proc / "config.gz").write_bytes(gzip.compress(b"CONFIG_KASAN=y\n"))
     for cpu, governor in enumerate(("performance", "powersave")):
-        put(made, f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor", f"{governor}\n")
-    raidctl = made.top / "raidctl"
-    raidctl.write_text('#!/bin/sh\necho \'{"loaded": false, "signing": {"why": "lockdown integrity", "module": null, "signer": '
-                       'null, "enrolled": null, "advice": "sign it"}}\'\n')  # fmt: skip
-    raidctl.chmod(0o755)
+        made.put(f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor", f"{governor}\n")
+    raidctl = program(made.top / "raidctl", 'echo \'{"loaded": false, "signing": {"why": "lockdown integrity", "module": null, '
+                      '"signer": null, "enrolled": null, "advice": "sign it"}}\'')  # fmt: skip
     monkeypatch.setattr(facts, "PAUSE_S", 0.0)
     monkeypatch.setattr(facts, "_output", lambda command: "N 5\n" if command == ["runlevel"] else
                         "inactive\nactive\ninactive\ninactive\n" if command[0] == "systemctl" else
@@ -144,7 +133,7 @@ def test_the_rest_of_the_machine(made, monkeypatch):
     assert found.hypervisor == "the processor's hypervisor flag is set" and found.target == "runlevel 5"
     assert found.config == "CONFIG_KASAN=y\n" and found.config_source.endswith("proc/config.gz")
     assert found.signing == facts.Signing(False, "lockdown integrity", "", "", None, "sign it")
-    put(made, "sys/class/dmi/id/sys_vendor", "QEMU\n")
+    made.put("sys/class/dmi/id/sys_vendor", "QEMU\n")
     monkeypatch.setattr(facts, "SYSTEMD", made.top)
     found = facts.read(made.machine(), made.top / "none", (), None)
     assert found.hypervisor == "QEMU" and found.target == "multi-user.target" and found.signing is None
@@ -155,8 +144,8 @@ def test_the_rest_of_the_machine(made, monkeypatch):
     ("vendor_id : User Mode Linux\nflags : hypervisor\n", "QEMU", "User Mode Linux"),
 ])  # fmt: skip
 def test_hypervisors(made, cpuinfo, vendor, expected):
-    put(made, "proc/cpuinfo", cpuinfo)
-    put(made, "sys/class/dmi/id/sys_vendor", vendor)
+    made.put("proc/cpuinfo", cpuinfo)
+    made.put("sys/class/dmi/id/sys_vendor", vendor)
     assert facts._hypervisor(made.machine()) == expected
 
 
@@ -211,7 +200,7 @@ def test_disks_without_a_word(made):
     controller(made, "sdc", "3w-9xxx", "0000:02:00.0")
     controller(made, "nvme0n1", "nvme", "0000:04:00.0")
     assert [disk.name for disk in disks.find(made.machine(), [])] == ["sdb"]  # sdc has no medium
-    put(made, "proc/raidlab/status", "profile: x\n")
+    made.put("proc/raidlab/status", "profile: x\n")
     assert [disk.name for disk in disks.find(made.machine(), [])] == ["sdb", "nvme0n1"]
 
 
@@ -240,7 +229,7 @@ def test_the_command_line(made, monkeypatch):
     made.add("sda", **{"queue/scheduler": "[bfq]", "queue/rotational": 1})
     monkeypatch.setattr(facts, "PAUSE_S", 0.0)
     monkeypatch.setattr(check, "Machine", made.machine)
-    put(made, "proc/meminfo", "MemTotal:  524288 kB\n")
+    made.put("proc/meminfo", "MemTotal:  524288 kB\n")
     done = call(check.main, "sda", "--data-size", "512M")
     assert done.returncode == 1 and "fail           data-set      -        512 MiB is 1 times" in done.stdout
     assert "warn           scheduler     sda      bfq" in done.stdout
