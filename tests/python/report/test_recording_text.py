@@ -49,6 +49,18 @@ def test_text_of_all_that_a_recording_can_hold(place, name):
     assert text_of(path, verbose=name == "full").replace(str(path), f"{name}.rtdb") == golden
 
 
+def test_what_a_trace_and_a_quiet_machine_add(place):
+    lines = text_of(place / "other.rtdb").splitlines()
+    assert {"kernel     u", "quiet      no disturbance; watched: swap"} <= {*lines}
+    _, imported, _ = document.load(place / "other.rtdb")["targets"]
+    assert (imported["disk"], imported["driver"], imported["rotational"], imported["max_sectors"]) == (
+        "sdb",
+        None,
+        None,
+        None,
+    )
+
+
 def test_json_is_that_of_raidctl_before(place):
     before = json.loads(gzip.decompress((GOLDEN / "full.json.gz").read_bytes()))
     now = json.loads(output.value_json(document.load(place / "full.rtdb")))

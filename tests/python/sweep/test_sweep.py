@@ -389,6 +389,13 @@ def test_a_guest_whose_store_is_full_ends_the_sweep(said, ends, tmp_path):
     assert outcome.error and outcome.ends == ends
 
 
+def test_a_guest_that_starts_after_the_sweep_was_stopped_is_ended(tmp_path):
+    raidctl = program(tmp_path / "raidctl", '[ "$2" = show ] || exec sleep 60')
+    lab = cell_lab.Lab(raidctl, tmp_path / "out", "", CELL_PLAN)
+    lab.stop()
+    assert "exit status -15" in lab.run(CELL, "cell").error
+
+
 @RUBBISH
 def test_rubbish_on_disks(recording, said, tmp_path):
     disks = cell_disk.Disks(tmp_path, tmp_path, CELL_PLAN, {"one": ("sdy",)}, (), None, True)
