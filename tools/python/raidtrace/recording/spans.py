@@ -342,52 +342,45 @@ class _Reader:
         origin = self.rows.sums("origin", "class").get(key, {})
         if not origin.keys() <= set(CLASSES):
             raise RecordingError("it has a class of bios that raidctl does not write")
-        plain = self.rows.plain.get(key, {})
+        plain, alive = self.rows.plain.get(key, {}), self._alive.get(key, {}).get(number, {})
+        queues = self.rows.sums("hwq", "hwq").get(key, {})
         group = self.rows.groups.index(key)
         return Span(
             number, phase, target, disk.disk, min(sample[3] for sample in samples), max(sample[4] for sample in samples),
             flow, frozenset(unknown), {kind: by[group] for kind, by in self.rows.group_sums().items() if group in by},
             frozenset((disk.groups or "").split(" ")) & set(GROUPS),
-            {name: plain.get(name) for name in self.rows.counters("sample")} | self._alive.get(key, {}),
+            {name: plain.get(name) for name in self.rows.counters("sample")} | alive,
             {str(name): {counter: value or 0 for counter, value in counts.items()} for name, counts in origin.items()},
             tuple(self._submitters.get(key, ())),
-            self._hwqs.get(key, {}),
+            {at: {name: value or 0 for name, value in (queues[at] | levels).items()}
+             for at, levels in self._queues.get(key, {}).items()},
             bool(disk.bio_based),
         )  # fmt: skip
 
-    def _last(self, table_of: str, names: Sequence[str], by: str = "") -> Iterator[tuple[Any, ...]]:
+    def _last(
+        self, table: str, names: Sequence[str], by: str
+    ) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:
         """Columns that are no differences, of the last sample: with max(sample) SQLite takes the others of that row."""
-        known = self.rows.columns(table_of)
+        known = self.rows.columns(table)
         picked = ", ".join(name if name in known else "NULL" for name in names)
-        source = "sample" if table_of == "sample" else f"sample JOIN {table_of} USING(sample)"
-        return self.rows.execute(
-            f"SELECT target, phase{by}, {picked}, max(sample) FROM {source} GROUP BY target, phase{by}"
-        )
-
-    @functools.cached_property
-    def _levels(self) -> dict[tuple[int, int], dict[str, dict[str, int | None]]]:
-        found: dict[tuple[int, int], dict[str, dict[str, int | None]]] = {}
-        for target, number, direction, now, most, _ in self._last(
-            "flow", ("in_flight", "in_flight_max"), ", direction"
-        ):
-            found.setdefault((target, number), {})[direction] = {"in_flight": now, "in_flight_max": most}
+        source = "sample" if table == "sample" else f"sample JOIN {table} USING(sample)"
+        query = f"SELECT target, phase, {by}, {picked}, max(sample) FROM {source} GROUP BY target, phase, {by}"
+        found: dict[tuple[int, int], dict[Any, dict[str, int | None]]] = {}
+        for target, phase, which, *values, _ in self.rows.execute(query):
+            found.setdefault((target, phase), {})[which] = dict(zip(names, values, strict=True))
         return found
 
     @functools.cached_property
-    def _alive(self) -> dict[tuple[int, int], dict[str, int | None]]:
-        return {(row[0], row[1]): dict(zip(ALIVE, row[2:4], strict=True)) for row in self._last("sample", ALIVE)}
+    def _levels(self) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:
+        return self._last("flow", LEVELS, "direction")
 
     @functools.cached_property
-    def _hwqs(self) -> dict[tuple[int, int], dict[int, dict[str, int]]]:
-        found: dict[tuple[int, int], dict[int, dict[str, int]]] = {}
-        if not self.rows.columns("hwq"):
-            return found
-        sums = self.rows.sums("hwq", "hwq")
-        for target, phase, number, now, most, _ in self._last("hwq", ("in_flight", "in_flight_max"), ", hwq"):
-            counts = {name: value or 0 for name, value in sums[target, phase][number].items()}
-            levels = {"in_flight": now or 0, "in_flight_max": most or 0}
-            found.setdefault((target, phase), {})[number] = counts | levels
-        return found
+    def _alive(self) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:
+        return self._last("sample", ALIVE, "phase")
+
+    @functools.cached_property
+    def _queues(self) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:
+        return self._last("hwq", LEVELS, "hwq") if self.rows.columns("hwq") else {}
 
     @functools.cached_property
     def _submitters(self) -> dict[tuple[int, int], list[Submitter]]:
