@@ -12,7 +12,7 @@ from raidtrace.quantity.bins import CLASSES
 from raidtrace.quantity.shown import visible
 from raidtrace.recording import figures, invariants
 from raidtrace.recording.figures import Figures, Number, Quantity, RowQuantity, SpanQuantity
-from raidtrace.recording.spans import COUNTED, DATA, Bins, Recorded, Span, Target
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
 
 # Differences between the machines, commands and settings of two recordings.
 
@@ -310,7 +310,6 @@ LEAST, MOST = 20, 100  # columns; longer lines are hard to read
 SUBMITTERS = 8  # more say little
 VALUE = 21  # columns of a value; a longer one has a line of its own
 MANY_TIMES = 100  # from this ratio on per cent say nothing more
-OUTSIDE = "outside"  # around the phases that a program names it is enough to know of it
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
@@ -403,7 +402,7 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
 
 
 def counters(found: Comparison) -> Iterator[str]:
-    """Every counter of each phase and disk of both."""
+    """Every counter of each phase and disk of both; around the phases that a program names it is enough to know of it."""
     for pair in found.pairs:
         if (pair.span if isinstance(pair, Alone) else pair.a).phase != OUTSIDE:
             yield ""

@@ -11,10 +11,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from raidtrace.plot import style as plot
+from raidtrace.quantity import ranks
 
 # Throughput and depth of a sweep against readahead, with the knee.
-
-NEAR_BEST = 0.95  # the knee is the smallest readahead that reaches this part of the best
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,8 +33,9 @@ class Point:
 
 def knee(points: Sequence[Point]) -> Point:
     """The smallest readahead whose rate is within 5 % of the best."""
-    best = max(point.rate for point in points)
-    return min((p for p in points if p.rate >= NEAR_BEST * best), key=lambda p: p.readahead_sectors)
+    ordered = sorted(points, key=lambda point: point.readahead_sectors)
+    sectors, _ = ranks.knee([(point.readahead_sectors, point.rate) for point in ordered])
+    return next(point for point in ordered if point.readahead_sectors == sectors)
 
 
 def readahead(series: Sequence[tuple[str, Sequence[Point]]], simulated: bool) -> Figure:
