@@ -16,7 +16,7 @@ def values(name: str, now: str) -> list[str]:
 
 
 @pytest.mark.parametrize("now, tried", [("128", ["2048", "32"]), ("8192", ["2048"]), ("0", ["128"]), ("4", ["128", "1"]),
-                                        ("16384", ["4096"])])  # fmt: skip
+                                        ("16384", ["4096"]), ("32768", ["8192"])])  # fmt: skip
 def test_readahead(now: str, tried: list[str]) -> None:
     """Sixteen times and a quarter, never beyond what a small machine stands."""
     assert values("read_ahead_kb", now) == tried

@@ -56,7 +56,15 @@ def test_an_expression_is_a_cost(text: str, cost: float) -> None:
     run = but(disk_bytes={"read": 16 << 20, "write": 8 << 20})
     assert run.cost(metric.checked(text)) == pytest.approx(cost)
     assert (invalid(run, run, text) == "nothing was measured") == (cost == 0)
-    assert metric.unit(text) == f"({text})" and metric.unit("p99") == "ms"
+    assert metric.verb(text) == f"({text}) is" and metric.said(text, 2.5) == "2.5"
+
+
+@pytest.mark.parametrize("text, said", [
+    ("seconds", "it takes 0.5 s"), ("p99", "its p99 latency is 0.5 ms"), ("rate", "it requests 2 B/s"),
+])  # fmt: skip
+def test_a_cost_is_said_in_its_unit(text: str, said: str) -> None:
+    """A rate as people know it; less of a cost is more of it."""
+    assert f"{metric.verb(text)} {metric.said(text, 0.5)}" == said
 
 
 def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:

@@ -103,8 +103,23 @@ def test_what_chance_may_have_gained_is_not_nothing(factor: float, said: str) ->
     assert verdict.judge(table, "sdx").sentence.startswith(said)
 
 
+@pytest.mark.parametrize("best, told", [(1.9, True), (1.7, False), (0.9, False)])
+def test_a_tip_on_latency_is_more_than_the_best_change_does(best: float, told: bool) -> None:
+    """By half again; the best change may shorten latencies by itself."""
+    quick = row(changes.setting("nr_requests", "256"), 1.1, p99_ms=[(2.0, 0.9)] * 3)
+    assert ("For latency: nr_requests" in said(row(DEEP, 3.0, p99_ms=[(2.0, best)] * 3), quick).sentence) == told
+
+
+def test_a_p99_that_is_compared_is_not_said_twice() -> None:
+    table = experiment.Table(
+        Run(read_back={"queue_depth": "2"}), [9.0], "p99", 0.0, [row(DEEP, 3.0, p99_ms=[(9.0, 3.0)] * 3)]
+    )
+    sentence = verdict.judge(table, "sdx").sentence
+    assert "its p99 latency is 1 ms instead of 9 ms (3.00x" in sentence and "goes from" not in sentence
+
+
 def test_a_program_is_without_and_a_load_with() -> None:
-    assert said(row(SLEEP, 3.0)).sentence.startswith("Program sleeps: without its sleeps it takes 1 instead of 9 s")
+    assert said(row(SLEEP, 3.0)).sentence.startswith("Program sleeps: without its sleeps it takes 1 s instead of 9 s")
     assert said(row(changes.ALONE, 3.0)).sentence.startswith("Load beside it: with nothing beside it it takes 1")
 
 

@@ -46,7 +46,7 @@ PROGRAM = {  # what the preloaded library sees and can leave out: cause, how it 
     "fadvise": ("fadvise", "without fadvise", "leave out the program's posix_fadvise"),
     "mapping": (
         "readahead of mapped files",
-        "mappings with MADV_RANDOM",
+        "with MADV_RANDOM for mappings",
         "have the program call madvise(MADV_RANDOM) on what it maps, or set less readahead",
     ),
 }
@@ -133,7 +133,8 @@ def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list
     if "read_ahead_kb" in now:
         kb = int(now["read_ahead_kb"])
         up = min(max(16 * kb, 128), MOST_KB)
-        found += [("read_ahead_kb", value) for value in (up, kb // 4) if (value > kb) == (value == up) and value != kb]
+        found += [("read_ahead_kb", up)] if up > kb else []
+        found += [("read_ahead_kb", kb // 4)] if kb else []
     if "queue_depth" in now:
         depth = int(now["queue_depth"])
         found.append(("queue_depth", WIDE_DEPTH if depth != WIDE_DEPTH else WIDE_DEPTH // 4))

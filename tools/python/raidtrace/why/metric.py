@@ -3,11 +3,11 @@
 
 from collections.abc import Mapping
 
+from raidtrace.quantity import size
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
 
 SECONDS, RATE, P99 = "seconds", "rate", "p99"
 ALL = (SECONDS, RATE, P99)
-UNITS = {SECONDS: "s", RATE: "s a byte", P99: "ms"}
 FIGURES = ("seconds", "mib_per_s", "p99_ms", "read_p99_ms", "write_p99_ms", "read_mib", "write_mib")  # of an expression
 
 
@@ -29,9 +29,16 @@ def of_fixed_time(text: str) -> bool:
     return text == RATE or (text not in ALL and "mib_per_s" in text)
 
 
-def unit(text: str) -> str:
-    """What a cost is counted in."""
-    return UNITS.get(text, f"({text})")
+def said(text: str, cost: float) -> str:
+    """A cost in the unit that people use: of a rate the bytes requested per second."""
+    if text == RATE:
+        return f"{size.short(1 / cost)}/s" if cost else "nothing"
+    return f"{size.significant(cost)}{ {SECONDS: ' s', P99: ' ms'}.get(text, '') }"
+
+
+def verb(text: str) -> str:
+    """The words before the cost of a command."""
+    return {SECONDS: "it takes", RATE: "it requests", P99: "its p99 latency is"}.get(text, f"({text}) is")
 
 
 def value(text: str, figures: Mapping[str, float | None]) -> float:

@@ -44,10 +44,9 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
                                    subsequent_indent="    ")  # fmt: skip
     found.append("")
     costs = table.costs
-    unit = metric.unit(table.metric)
     spread = 100 * (max(costs) / min(costs) - 1)
     within = f"{len(costs)} runs within {size.significant(spread)} %" if len(costs) > 1 else "1 run"
-    said = f"As it is: {sum(costs) / len(costs):.4g} {unit}, {within}."
+    said = f"As it is: {metric.said(table.metric, sum(costs) / len(costs))}, {within}."
     said += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
         " Simulated: the lab's model of the disk and of time." if simulated else ""
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from raidtrace.quantity import size
 from raidtrace.why import chance, changes, mapping, metric, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
-from raidtrace.why.experiment import MEMBER, Row, Table, recommended
+from raidtrace.why.experiment import MEMBER, SHORTER, Row, Table, recommended
 from raidtrace.why.run import MIB
 
 IOPS, BANDWIDTH = "IOPS limit", "bandwidth limit"  # of the disk
@@ -88,21 +88,21 @@ def _best_setting(table: Table) -> Row | None:
 
 def _what(table: Table, best: Row) -> str:
     before, after = _mean(table.costs), _mean([cost for _, cost in best.costs])
-    unit = metric.unit(table.metric)
     times = f"{best.factor():.2f}x, {_count(best)}"
-    what = f"{size.significant(after)} instead of {size.significant(before)} {unit} ({times})"
+    which = metric.verb(table.metric)
+    what = f"{which} {metric.said(table.metric, after)} instead of {metric.said(table.metric, before)} ({times})"
     head = ", ".join(_causes(table, best))
     head = head[0].upper() + head[1:]
     if best.change.kind is Kind.GROUP:
         alone = [_alone(table, name) for name, _ in best.change.settings]
         if len(alone) > 1:
             said = " and ".join(changes.said(*pair) for pair in best.change.settings)
-            return f"{head} together: with {said} it takes {what}. Alone: {', '.join(alone)}."
+            return f"{head} together: with {said} {what}. Alone: {', '.join(alone)}."
     if best.change.kind is Kind.SETTING:
         (name, _), *_ = best.change.settings
         was = table.baseline.read_back.get(name, "?")
-        return f"{head}: with {best.change.name} instead of {changes.said(name, was).split()[-1]} it takes {what}."
-    return f"{head}: {_with(best.change)} it takes {what}."
+        return f"{head}: with {best.change.name} instead of {changes.said(name, was).split()[-1]} {what}."
+    return f"{head}: {_with(best.change)} {what}."
 
 
 def _with(change: Change) -> str:
@@ -132,8 +132,10 @@ def _rest(table: Table, best: Row) -> str:
         text += f"; the bound, {bound.change.name}, is {bound.factor():.2f}x"
     text += ". " if top else ""
     noise = math.exp(2 * math.sqrt(2) * table.late)
-    if len(best.p99_ms) >= chance.FEWEST and (
-        best.p99_within(0.0, min(LOWER, 1 / noise)) or best.p99_within(max(HIGHER, noise), math.inf)
+    if (
+        table.metric != metric.P99
+        and len(best.p99_ms) >= chance.FEWEST
+        and (best.p99_within(0.0, min(LOWER, 1 / noise)) or best.p99_within(max(HIGHER, noise), math.inf))
     ):
         before, after = map(size.significant, best.p99_ms[0])
         text += f"The p99 latency of a request goes from {before} to {after} ms."
@@ -141,9 +143,9 @@ def _rest(table: Table, best: Row) -> str:
 
 
 def _latency(table: Table, best: Row | None) -> str:
-    """What shortens the longest latencies most, if it costs no time and enough pairs show it."""
+    """What shortens the longest latencies most, if it costs no time, enough pairs show it, and the best change does not."""
     row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.FEWEST), None)
-    if row is None or row is best:
+    if row is None or row is best or (best and best.p99_ms and row.p99_ms[0][1] > SHORTER * best.p99_ms[0][1]):
         return ""
     before, after = map(size.significant, row.p99_ms[0])
     pairs = f"{len(row.p99_ms)} of {len(row.p99_ms)} pairs"
@@ -208,7 +210,7 @@ def _layer(table: Table) -> tuple[str, str]:
     run, found = table.baseline, table.layer
     through, below = found.bytes_per_s()
     mine = sum(run.disk_bytes.values()) / (run.seconds or float("inf"))
-    said, share = f"{layers(found)}; the command {mine / MIB:,.3g}", mine / through
+    said, share = f"{layers(found)}; the command {size.short(mine)}/s", mine / through
     if not PART[0] <= share <= PART[1]:
         which = "faster than these" if share > 1 else "so it spends most of its time otherwise"
         return "", f"{said}, {which}. The layer is not shown to be its cause."
@@ -221,7 +223,7 @@ def layers(found: mapping.Layer) -> str:
     """What was measured of a layer."""
     effect = found.effect()
     assert effect
-    through, below = (f"{rate / MIB:,.3g} MiB/s" for rate in found.bytes_per_s())
+    through, below = (f"{size.short(rate)}/s" for rate in found.bytes_per_s())
     what = f"{size.short(found.octets)} {'in order' if found.in_order else 'at random places'}, {found.depth} in flight"
     return f"Reads of {what}, move {through} through {found.name} and {below} at {found.lower} below it ({effect.factor:.2f}x)"
 
