@@ -339,6 +339,9 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
         table.baseline = dataclasses.replace(table.baseline, recording="/a b/run.rtdb")
         lines = text.lines(table, said, True)
         assert any(line.startswith("As it is: ") for line in lines) and lines[-1] == "  raidctl explain '/a b/run.rtdb'"
+        assert not any(
+            "raidctl explain" in line for line in text.lines(table, dataclasses.replace(said, causes=("x",)), True)
+        )
         assert not any("times as fast" in line for line in lines) and ("1 run. " in " ".join(lines)) == (runs == 1)
     with pytest.raises(KeyboardInterrupt):
         found(Stopped(ahead, most_runs=48))

@@ -72,6 +72,8 @@ def test_the_same_cause_is_nothing_else() -> None:
             row(changes.setting("nr_requests", "256"), 1.02), row(changes.setting("scheduler", "none"), 2.5, wrong="x"),
             row(FREE, 2.8)]  # fmt: skip
     assert "The other change gave 1.02x." in said(*rows).sentence
+    rows[3] = dataclasses.replace(rows[3], moved=("nomerges 1 -> 0",))
+    assert "The other change gave 1.02x." in said(*rows).sentence
     rows.append(row(changes.setting("max_sectors_kb", "1280"), 2.9, moved=("queue_depth 2 -> 32",)))
     assert "The other change gave 1.02x." in said(*rows).sentence
     assert said(row(DEEP, 3.0), dataclasses.replace(rows[-1], effect=chance.Effect(4, 4, 4, 3, 0))).causes == (

@@ -57,7 +57,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
         found += textwrap.wrap(f"Not tried: the layer {table.layer.untried}.", COLUMNS)
     if table.unfinished:
         found += textwrap.wrap(f"Not finished: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
-    if not table.rows and table.baseline.recording:
+    if not verdict.causes and table.baseline.recording:
         found += ["To infer a cause from the first run:", f"  raidctl explain {shlex.quote(table.baseline.recording)}"]
     return found
 

@@ -119,7 +119,7 @@ def _alone(table: Table, name: str) -> str:
 def _rest(table: Table, best: Row) -> str:
     """What else was tried, and what the best costs in latency."""
     others = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong and row is not best
-              and not row.moved and not _same_cause(row.change, best.change)]  # fmt: skip
+              and not (row.moved and row.factor() >= table.least()) and not _same_cause(row.change, best.change)]  # fmt: skip
     top = max(others, key=lambda row: row.factor(), default=None)
     bound = max(
         (row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong), key=Row.factor, default=None
