@@ -222,23 +222,26 @@ def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
         assert said.commands == wanted, said
 
 
-def bounded(high: float, factor: float = 1.0) -> verdict.Verdict:
+def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Verdict:
     """Nothing settable, and a bound with this interval."""
     row = experiment.Row(FREE, [(1.0, 1.0)] * 3, effect=chance.Effect(factor, 0.9, high, 3, 1.0))
-    return verdict.judge(experiment.Table(Run(), [1.0], "seconds", 0.0, [row]), "sdx")
+    return verdict.judge(experiment.Table(Run(), [1.0], "seconds", noise, [row]), "sdx")
 
 
 @pytest.mark.parametrize("high, sure", [(1.09, True), (1.11, False)])
 def test_that_it_is_not_the_disk_is_shown_where_the_bound_is_below_a_tenth(high: float, sure: bool) -> None:
     """Even at the end of its interval."""
     said = bounded(high)
-    assert said.causes == ("not the disk",) and said.shown == sure
+    assert (
+        said.causes == ("not the disk",) and said.shown == sure and ("Chance is not ruled out" in said.sentence) != sure
+    )
 
 
 @pytest.mark.parametrize("factor, disk", [(1.051, True), (1.049, False)])
 def test_a_bound_that_gains_is_the_disk(factor: float, disk: bool) -> None:
     """From the least effect on; what it is there is not shown."""
-    assert (bounded(2.0, factor).causes == ()) == disk
+    for noise in (0.0, 0.5):  # runs that differ are no reason to take a gain for none
+        assert (bounded(2.0, factor, noise).causes == ()) == disk
 
 
 def test_the_latency_of_the_best_is_not_said_twice() -> None:

@@ -190,7 +190,7 @@ class Experiment:
     def _shown_otherwise(self) -> bool:
         """A change that only the lab has, or that it is not the disk."""
         free = [row for row in self.table.rows if row.change.kind is Kind.FREE and not row.wrong]
-        return bool(self.table.helpful(Kind.LAB)) or any(row.factor() < self.table.least() for row in free)
+        return bool(self.table.helpful(Kind.LAB)) or any(row.factor() < chance.WORTH_FACTOR for row in free)
 
     def _top(self, count: int) -> list[Row]:
         return self.table.helpful(Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]

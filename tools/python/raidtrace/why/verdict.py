@@ -183,12 +183,13 @@ def _nothing_settable(table: Table) -> Verdict:
                        f"{none}; {_with(row.change)} it is {row.factor():.2f}x as fast ({_count(row)}). "
                        f"What limits it: {row.change.cause}. {late}".strip())  # fmt: skip
     bounds = [row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong]
-    if bounds and bounds[0].factor() < table.least():
+    if bounds and bounds[0].factor() < chance.WORTH_FACTOR:
         high = bounds[0].effect.high if bounds[0].effect else None
         sure = high is not None and high < NOT_WORTH
         return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, sure, (),
                        f"It is not the disk: with {bounds[0].change.name} it takes as long "
-                       f"({bounds[0].factor():.2f}x). The program computes, or waits for something else.")  # fmt: skip
+                       f"({bounds[0].factor():.2f}x). The program computes, or waits for something else."
+                       f"{'' if sure else ' ' + UNSURE}")  # fmt: skip
     kind, limit = _held(table)
     causes = (kind,) if kind else ()
     head = (
