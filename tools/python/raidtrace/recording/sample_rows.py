@@ -54,6 +54,14 @@ class Point:
     highest: int
 
 
+def _by_kind() -> dict[str, dict[str, int]]:
+    return collections.defaultdict(lambda: collections.defaultdict(int))
+
+
+def _by_direction() -> dict[str, dict[str, dict[str, int]]]:
+    return collections.defaultdict(_by_kind)
+
+
 class _BinNumbers(dict[str, int]):
     """The number of a bin by its name in JSON."""
 
@@ -81,25 +89,23 @@ class _Histograms:
         self.place: dict[str, tuple[Ints, Ints, Ints]] = {}
         self._rows = rows
         self._number = _BinNumbers()
-        groups: dict[int, dict[str, dict[str, dict[str, int]]]] = {}
+        groups: dict[int, dict[str, dict[str, dict[str, int]]]] = collections.defaultdict(_by_direction)
         for sample, text in rows.histogram_texts():
             group = rows.group_of[sample] if 0 <= sample < rows.size else -1
             if group < 0:
                 raise RecordingError("it has histograms of samples that are not there")
             if text.translate(None, _WRITTEN) or any(literal in text for literal in _LITERALS):
                 _refuse("")
-            by_direction = groups.setdefault(group, {})
+            by_direction = groups[group]
             for direction, kinds in _DECODER.decode(text.decode("ascii")).items():
-                sums = by_direction.get(direction)
-                if sums is None:
-                    sums = by_direction[direction] = {}
+                sums = by_direction[direction]
                 for kind, bins in kinds.items():
-                    here = sums.get(kind)
-                    if here is None:
-                        sums[kind] = dict(bins)
-                        continue
-                    for name, count in bins.items():
-                        here[name] = here.get(name, 0) + count
+                    here = sums[kind]
+                    try:
+                        for name, count in bins.items():
+                            here[name] += count
+                    except TypeError:
+                        _refuse("")
                 self._keep(sample, direction, kinds)
         self.sums: _Sums = {}
         for group, by_direction in groups.items():
