@@ -77,18 +77,42 @@ static inline u64 distance_sectors(s64 distance)
 	return distance < 0 ? -(u64)distance : (u64)distance;
 }
 
-/*
- * Count a distance: in its bin, as sequential, or its sectors, forward or backward. Without a
- * branch for its sign, which is not predictable.
+/**
+ * struct raidtrace_moves - counters of the positions of bios, or of requests, of a direction
+ * @bins: distances
+ * @sequential: number with distance 0
+ * @sectors: sums of distances forward and backward
+ * @stream: number in streams
  */
-static __always_inline void account_distance(u64 *bins, u64 *sequential, u64 *sectors, s64 distance)
+struct raidtrace_moves {
+	u64 *bins;
+	u64 *sequential;
+	u64 *sectors;
+	u64 *stream;
+};
+
+/* Count a position. Returns the distance from the previous end, 0 without one. */
+static __always_inline s64 account_position(struct raidtrace_position *position,
+					    const struct raidtrace_moves *moves, u32 groups,
+					    u64 now_ns, u64 sector, u32 bytes)
 {
-	bins[raidtrace_seek_bin(distance)]++;
-	*sequential += !distance;
-	if (distance > 0)
-		sectors[0] += distance;
-	else
-		sectors[1] -= distance;
+	u64 end = sector + (bytes >> SECTOR_BITS);
+	s64 distance = sector - position->end_sector;
+	bool placed = position->placed;
+
+	if (groups & RAIDTRACE_GROUP_STREAM)
+		*moves->stream += raidtrace_streams_follow(&position->streams, sector, end, now_ns);
+	if (placed && groups & RAIDTRACE_GROUP_SEEK) {
+		moves->bins[raidtrace_seek_bin(distance)]++;
+		*moves->sequential += !distance;
+		if (distance > 0)
+			moves->sectors[0] += distance;
+		else
+			moves->sectors[1] -= distance;
+	}
+	position->placed = true;
+	position->end_sector = end;
+	return placed ? distance : 0;
 }
 
 /* Count a bio for its class and its process. */
@@ -111,30 +135,8 @@ static __always_inline void account_owner(struct raidtrace_account *account, u32
 	}
 }
 
-/* Count the position of a bio. Returns whether it is a seek. */
-static __always_inline bool account_arrival(struct raidtrace_arrival *state,
-					    struct raidtrace_account *account, u32 groups,
-					    const struct raidtrace_bio *bio)
-{
-	u64 end = bio->sector + (bio->bytes >> SECTOR_BITS);
-	s64 distance = bio->sector - state->end_sector;
-	struct raidtrace_flow *flow = &account->flow[bio->direction];
-	bool placed = state->placed;
-
-	if (groups & RAIDTRACE_GROUP_STREAM)
-		flow->stream_queued +=
-			raidtrace_streams_follow(&state->streams, bio->sector, end,
-						 bio->queued_ns);
-	if (placed && groups & RAIDTRACE_GROUP_SEEK)
-		account_distance(account->seek_queued[bio->direction], &flow->sequential_queued,
-				 flow->seek_queued_sectors, distance);
-	state->placed = true;
-	state->end_sector = end;
-	return placed && distance;
-}
-
 /* Count a bio that is queued. */
-static __always_inline void raidtrace_count_bio(struct raidtrace_arrival *state,
+static __always_inline void raidtrace_count_bio(struct raidtrace_position *position,
 						struct raidtrace_account *account, u32 groups,
 						const struct raidtrace_bio *bio)
 {
@@ -147,8 +149,15 @@ static __always_inline void raidtrace_count_bio(struct raidtrace_arrival *state,
 		flow->ahead_queued++;
 		flow->bytes_ahead_queued += bio->bytes;
 	}
-	if (has_position(bio->direction, bio->bytes) && !bio->unplaced)
-		seek = account_arrival(state, account, groups, bio);
+	if (has_position(bio->direction, bio->bytes) && !bio->unplaced) {
+		const struct raidtrace_moves moves = {
+			account->seek_queued[bio->direction], &flow->sequential_queued,
+			flow->seek_queued_sectors, &flow->stream_queued,
+		};
+
+		seek = account_position(position, &moves, groups, bio->queued_ns, bio->sector,
+					bio->bytes);
+	}
 	account_owner(account, groups, bio, seek);
 }
 
@@ -234,30 +243,25 @@ static __always_inline void leave_flight(struct raidtrace_queue *state,
 	account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
 }
 
-/* Count the position of a request. */
-static __always_inline void account_position(struct raidtrace_queue *state,
-					     struct raidtrace_account *account, u32 groups,
-					     u64 now_ns, const struct raidtrace_issue *issue)
+/* Count the position of a request, and a seek by the classes before and after it. */
+static __always_inline void account_move(struct raidtrace_queue *state,
+					 struct raidtrace_account *account, u32 groups,
+					 u64 now_ns, const struct raidtrace_issue *issue)
 {
-	u64 end = issue->sector + (issue->bytes >> SECTOR_BITS);
-	s64 distance = issue->sector - state->end_sector;
 	struct raidtrace_flow *flow = &account->flow[issue->direction];
+	const struct raidtrace_moves moves = {
+		account->seek[issue->direction], &flow->sequential, flow->seek_sectors,
+		&flow->stream,
+	};
+	s64 distance = account_position(&state->position, &moves, groups, now_ns, issue->sector,
+					issue->bytes);
 
-	if (groups & RAIDTRACE_GROUP_STREAM)
-		flow->stream +=
-			raidtrace_streams_follow(&state->streams, issue->sector, end, now_ns);
-	if (state->placed && groups & RAIDTRACE_GROUP_SEEK)
-		account_distance(account->seek[issue->direction], &flow->sequential,
-				 flow->seek_sectors, distance);
-	if (state->placed && distance &&
-	    groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)) {
+	if (distance && groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)) {
 		unsigned int bin = state->end_class * RAIDTRACE_CLASSES + issue->class;
 
 		account->blame[bin]++;
 		account->blame_distance[bin] += distance_sectors(distance);
 	}
-	state->placed = true;
-	state->end_sector = end;
 	state->end_class = issue->class;
 }
 
@@ -286,7 +290,7 @@ static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
 		account->origin[issue->class].bytes_issued += issue->bytes;
 	}
 	if (has_position(direction, issue->bytes) && !issue->unplaced)
-		account_position(state, account, groups, now_ns, issue);
+		account_move(state, account, groups, now_ns, issue);
 }
 
 /* Count a request that is issued @i2d_ns after its insert. */

@@ -12,17 +12,11 @@ static enum raidtrace_direction set_direction(enum raidtrace_depth_set set)
 	return RAIDTRACE_DIRECTION_ALL;
 }
 
-/* Begin with the bios of a disk; @state is all zero. */
-void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams)
+/* Begin without a previous end, with this number of streams. */
+void raidtrace_position_start(struct raidtrace_position *position, unsigned int streams)
 {
-	state->groups = groups;
-	raidtrace_streams_start(&state->streams, streams);
-}
-
-void raidtrace_arrival_reset(struct raidtrace_arrival *state)
-{
-	state->placed = false;
-	raidtrace_streams_start(&state->streams, state->streams.nr);
+	position->placed = false;
+	raidtrace_streams_start(&position->streams, streams);
 }
 
 /* Begin with nothing in flight at @now_ns, CLOCK_MONOTONIC; @state is all zero. */
@@ -36,7 +30,7 @@ void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned i
 	state->last_ns = now_ns;
 	state->since_ns = now_ns;
 	state->groups = groups;
-	raidtrace_streams_start(&state->streams, streams);
+	raidtrace_position_start(&state->position, streams);
 }
 
 /* Count the time spent at the present depths up to now. */
@@ -57,8 +51,7 @@ void raidtrace_queue_reset(struct raidtrace_queue *state)
 	unsigned int i;
 
 	state->since_ns = state->last_ns;
-	state->placed = false;
-	raidtrace_streams_start(&state->streams, state->streams.nr);
+	raidtrace_position_start(&state->position, state->position.streams.nr);
 	for (i = 0; i <= RAIDTRACE_DIRECTIONS; i++)
 		state->in_flight_max[i] = state->in_flight[i];
 	for (i = 0; i < RAIDTRACE_DIRECTIONS; i++)

@@ -377,16 +377,12 @@ struct raidtrace_place {
 };
 
 /**
- * struct raidtrace_arrival - position and streams of a disk's bios
- * @groups: &enum raidtrace_group flags
- * @end_sector: end of the last bio that has a position
+ * struct raidtrace_position - where the bios, or the requests, of a disk are
+ * @end_sector: end of the last one that has a position
  * @placed: @end_sector is known
- * @streams: of bios
- *
- * The caller gives the events of a disk one after the other.
+ * @streams: the last streams
  */
-struct raidtrace_arrival {
-	u32 groups;
+struct raidtrace_position {
 	u64 end_sector;
 	bool placed;
 	struct raidtrace_streams streams;
@@ -420,13 +416,11 @@ struct raidtrace_bio {
  * @last_ns: time of the last event
  * @changed_ns: until when the time at the depth of a set is counted
  * @since_ns: attach or last reset
- * @end_sector: end of the last issued request that has a position
- * @end_class: class of that request
- * @placed: @end_sector is known
+ * @position: of requests
+ * @end_class: class of the last issued request that has a position
  * @in_flight: requests issued and not ended, per direction and of all
  * @in_flight_max: highest @in_flight since @since_ns
  * @carried: @in_flight at @since_ns
- * @streams: of requests
  *
  * The caller gives the events of a disk one after the other.
  */
@@ -435,13 +429,11 @@ struct raidtrace_queue {
 	u64 last_ns;
 	u64 changed_ns[RAIDTRACE_DEPTH_SETS];
 	u64 since_ns;
-	u64 end_sector;
+	struct raidtrace_position position;
 	enum raidtrace_class end_class;
-	bool placed;
 	u32 in_flight[RAIDTRACE_DIRECTIONS + 1];
 	u32 in_flight_max[RAIDTRACE_DIRECTIONS + 1];
 	u32 carried[RAIDTRACE_DIRECTIONS];
-	struct raidtrace_streams streams;
 };
 
 /**
@@ -464,9 +456,7 @@ struct raidtrace_issue {
 	bool unplaced;
 };
 
-void raidtrace_arrival_start(struct raidtrace_arrival *state, u32 groups, unsigned int streams);
-void raidtrace_arrival_reset(struct raidtrace_arrival *state);
-
+void raidtrace_position_start(struct raidtrace_position *position, unsigned int streams);
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
 			   u64 now_ns);
 void raidtrace_queue_advance(struct raidtrace_queue *state, struct raidtrace_account *account,

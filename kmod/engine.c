@@ -645,7 +645,7 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 	engine->reach = PLACES;
 	groups |= engine->requests ? HAS_REQUESTS : 0;
 	groups |= engine->history ? HAS_HISTORY : 0;
-	raidtrace_arrival_start(&engine->arrival, groups, streams);
+	raidtrace_position_start(&engine->arrival, streams);
 	raidtrace_queue_start(&engine->queue, groups, streams, now_ns);
 	for (i = 0; engine->requests && i < 1U << engine->request_bits; i++)
 		engine->requests[i].class = RAIDTRACE_CLASSES;
@@ -665,7 +665,7 @@ void raidtrace_engine_reset(struct raidtrace_engine *engine)
 	raidtrace_queue_reset(&engine->queue);
 	if (engine->hwqs)
 		raidtrace_hwqs_reset(engine->hwqs, engine->account);
-	raidtrace_arrival_reset(&engine->arrival);
+	raidtrace_position_start(&engine->arrival, engine->arrival.streams.nr);
 	engine->submitters = (struct raidtrace_submitters){};
 	engine->table++;
 }

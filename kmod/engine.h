@@ -469,7 +469,7 @@ struct raidtrace_next {
 
 /**
  * struct raidtrace_engine - a disk
- * @arrival: position and streams of bios
+ * @arrival: position of bios
  * @queue: state of the queue; its groups are those counted
  * @place: parts of the disk
  * @account: counters; a snapshot exchanges it
@@ -484,7 +484,7 @@ struct raidtrace_next {
  * @hwqs: hardware queues, NULL when they are not counted
  */
 struct raidtrace_engine {
-	struct raidtrace_arrival arrival;
+	struct raidtrace_position arrival;
 	struct raidtrace_queue queue;
 	struct raidtrace_place place;
 	struct raidtrace_account *account;

@@ -343,7 +343,7 @@ static int put_all_in_flight(struct sk_buff *skb, const struct snapshot *snapsho
 static int put_streams(struct sk_buff *skb, const struct snapshot *snapshot)
 {
 	const struct raidtrace_target *target = snapshot->target;
-	const struct raidtrace_streams *streams = &target->at_snapshot.queue.streams;
+	const struct raidtrace_streams *streams = &target->at_snapshot.queue.position.streams;
 	int err;
 
 	if (!(snapshot->groups & RAIDTRACE_GROUP_STREAM))

@@ -12,7 +12,8 @@
 #define NOW 1000000ULL
 
 struct fixture {
-	struct raidtrace_arrival arrival;
+	struct raidtrace_position arrival;
+	u32 groups;
 	struct raidtrace_account account;
 	struct raidtrace_streams streams;
 };
@@ -22,7 +23,8 @@ static int bio_init_case(struct kunit *test)
 	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
-	raidtrace_arrival_start(&f->arrival, 0xfff, 4);
+	f->groups = 0xfff;
+	raidtrace_position_start(&f->arrival, 4);
 	raidtrace_streams_start(&f->streams, 4);
 	test->priv = f;
 	return 0;
@@ -42,7 +44,7 @@ static void queue_of(struct kunit *test, enum raidtrace_direction direction,
 		.ahead = class == RAIDTRACE_CLASS_READAHEAD,
 	};
 
-	raidtrace_count_bio(&f->arrival, &f->account, f->arrival.groups, &bio);
+	raidtrace_count_bio(&f->arrival, &f->account, f->groups, &bio);
 }
 
 static void queue_bio(struct kunit *test, enum raidtrace_direction direction, u64 sector,
@@ -95,7 +97,7 @@ static void reset_forgets_the_position(struct kunit *test)
 	struct fixture *f = test->priv;
 
 	queue_bio(test, DIR_READ, 0, 8);
-	raidtrace_arrival_reset(&f->arrival);
+	raidtrace_position_start(&f->arrival, f->arrival.streams.nr);
 	queue_bio(test, DIR_READ, 8, 8);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential_queued, 0ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].stream_queued, 0ULL);
@@ -138,7 +140,7 @@ static void groups_not_selected_stay_zero(struct kunit *test)
 	u64 others = 0;
 	unsigned int i;
 
-	f->arrival.groups = RAIDTRACE_GROUP_FLOW;
+	f->groups = RAIDTRACE_GROUP_FLOW;
 	queue_of(test, DIR_READ, RAIDTRACE_CLASS_READAHEAD, 0, 0, 8);
 	queue_of(test, DIR_READ, RAIDTRACE_CLASS_READAHEAD, 0, 8, 8);
 	for (i = 0; i < (sizeof(f->account) - sizeof(f->account.flow)) / sizeof(u64); i++)

@@ -58,7 +58,7 @@ static void event_without_place_has_no_distance(struct kunit *test)
 
 	issue(test, START, DIR_READ, 0, 8);
 	raidtrace_count_issue(&f->queue, &f->account, f->queue.groups, START, &flush);
-	KUNIT_EXPECT_EQ(test, f->queue.end_sector, 8ULL);
+	KUNIT_EXPECT_EQ(test, f->queue.position.end_sector, 8ULL);
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_FLUSH), 0ULL);
 	/* An empty write has no place either. */
 	issue(test, START, DIR_OTHER, 4711, 0);
@@ -71,7 +71,7 @@ static void counting_begins_at_the_start(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, f->queue.since_ns, (u64)START);
 	KUNIT_EXPECT_EQ(test, raidtrace_queue_time(&f->queue, START - 10), (u64)START);
-	KUNIT_EXPECT_FALSE(test, f->queue.placed);
+	KUNIT_EXPECT_FALSE(test, f->queue.position.placed);
 }
 
 static void advancing_spends_time_at_the_present_depth(struct kunit *test)

@@ -26,7 +26,7 @@ struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
 		groups |= RAIDTRACE_GROUP_PLACE;
 		raidtrace_place_set(&d->place, capacity_sectors);
 	}
-	raidtrace_arrival_start(&d->arrival, groups, RAIDTRACE_STREAMS_DEFAULT);
+	raidtrace_position_start(&d->arrival, RAIDTRACE_STREAMS_DEFAULT);
 	raidtrace_queue_start(&d->state, groups, RAIDTRACE_STREAMS_DEFAULT,
 			      start_ns);
 	return d;
@@ -126,7 +126,7 @@ static void fill_disk(const struct blktrace_device *d,
 	span->disk.unplugs_schedule =
 		account->disk.unplugs_schedule;
 	span->disk.streams_alive =
-		raidtrace_streams_alive(&d->state.streams, d->state.last_ns);
+		raidtrace_streams_alive(&d->state.position.streams, d->state.last_ns);
 	span->disk.streams_alive_queued =
 		raidtrace_streams_alive(&d->arrival.streams, d->state.last_ns);
 }

@@ -50,7 +50,7 @@ struct blktrace_device {
 	uint64_t given_up;
 	uint64_t capacity_sectors;
 	struct raidtrace_place place;
-	struct raidtrace_arrival arrival;
+	struct raidtrace_position arrival;
 	struct raidtrace_queue state;
 	struct raidtrace_account account;
 	struct raidtrace_account total;

@@ -78,7 +78,7 @@ static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
 	};
 	struct blktrace_request waits = request_of(d, e), given_up;
 
-	raidtrace_count_bio(&d->arrival, &d->account, d->arrival.groups, &bio);
+	raidtrace_count_bio(&d->arrival, &d->account, d->state.groups, &bio);
 	blktrace_inflight_add(p->bios, &waits, &given_up);
 }
 
