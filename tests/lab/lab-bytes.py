@@ -42,7 +42,7 @@ RUNS: dict[str, tuple[tuple[str, ...], str, float]] = {
         f"mkfs.ext4 -q /dev/sda 2G && {MOUNT} tar -C /usr/lib --sort=name -c python3.11 | tar x && sync && tar c . | wc -c",
         0.5,
     ),
-    "xfs": ((), f"mkfs.xfs -q /dev/sda && {MOUNT} bonnie++ -d . -s 192 -r 48 -n 0 -u 0 -f -b", 0.1),
+    "xfs": ((), f"mkfs.xfs -q /dev/sda && {MOUNT} bonnie++ -d . -s 192 -r 48 -n 0 -u 0 -f -b", 0.15),
     "random": ((), f"{FIO} --rw=randrw --bs=8k --size=64m --io_size=16m", 0.1),
     "raid5": (("--profile", "9500s-12-raid5"), "dd if=/dev/zero of=/dev/sda bs=64k count=3000 conv=fsync", 0.1),
     "nvme": (
@@ -69,7 +69,7 @@ RUNS: dict[str, tuple[tuple[str, ...], str, float]] = {
     "jbod": (("--profile", "jbod-4"), PAIR.format("/dev/sda", "/dev/sdd"), 0.1),
     "two-controllers": (("--profile", "two-controllers"), PAIR.format("/dev/sda", "/dev/sdb"), 0.1),
     "nvme-4": (("--profile", "nvme-4"), PAIR.format("/dev/nvme0n1", "/dev/nvme3n1"), 0.1),
-    "nvme-azure": (("--profile", "nvme-azure"), "dd if=/dev/nvme0n1 of=/dev/null bs=1M count=64", 0.1),
+    "nvme-azure": (("--profile", "nvme-azure"), "dd if=/dev/nvme0n1 of=/dev/null bs=1M count=64", 0.5),
     "reset": (("--set", "fault.lose_command=40"), "dd if=/dev/sda of=/dev/null bs=1M count=64", 0.05),
 }
 PROFILES = {path.stem for path in (TOP / "tools/lab/profiles").glob("*.toml")}
