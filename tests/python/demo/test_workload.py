@@ -83,7 +83,7 @@ def test_the_table_fits_and_shows_ratios_and_gaps():
 
 def test_the_verification_names_what_differs():
     verdict = truth.Verdict(
-        {"read": 9, "write": 2}, {"read": 9, "write": 3}, {"INQUIRY": 1}, truth.Depths(0.001, 0.002, 99.0, 3, ()), ()
+        {"read": 9, "write": 2}, {"read": 9, "write": 3}, {"INQUIRY": 1}, truth.Depths(0.001, 0.002, 3, ()), ()
     )
     lines = demo.verification(RAW, verdict, ())
     assert "9 reads, 2 writes, 12 bytes" in lines[0] and "1 INQUIRY" in lines[0] and "bound 0.200%" in lines[1]

@@ -48,7 +48,6 @@ class Depths:
 
     apart: float  # part of the time in which they do
     bound: float  # the most that D explains of it
-    late_ns: float  # D per command
     found_other: int  # issues that found another depth
     mismatches: tuple[str, ...]
 
@@ -63,28 +62,24 @@ class Verdict:
     depths: Depths
     mismatches: tuple[str, ...]
 
-    def holds(self) -> bool:
-        """Whether everything agreed."""
-        return not self.mismatches
 
-
-def read_log(path: pathlib.Path, unit: int = 0) -> list[Command]:
-    """Commands of one unit. ValueError: not such a log."""
+def read_log(path: pathlib.Path) -> list[Command]:
+    """Commands of the first unit. ValueError: not such a log."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         if next(rows, None) != HEADER:
             raise ValueError(f"{path}: not a command log of the lab; its header must be {','.join(HEADER)}")
         try:
-            return _commands(rows, unit)
+            return _commands(rows)
         except (IndexError, csv.Error):
             raise ValueError(f"{path}: line {rows.line_num} is cut short, or no line") from None
 
 
-def _commands(rows: Iterable[list[str]], unit: int) -> list[Command]:
+def _commands(rows: Iterable[list[str]]) -> list[Command]:
     return [
-        Command(row[3], unit, int(row[6]), int(row[7]), int(row[8]) if row[8] else None, int(row[9]))
+        Command(row[3], 0, int(row[6]), int(row[7]), int(row[8]) if row[8] else None, int(row[9]))
         for row in rows
-        if row[4] == str(unit)  # commands to the controller itself name none
+        if row[4] == "0"  # commands to the controller itself name none
     ]
 
 
@@ -149,7 +144,7 @@ def _depths(ours: Span, log: list[Command], arrived: list[Command]) -> Depths:
         wrong.append(f"requests were seen {late} ns longer in all, reading the clock explains {allowed} ns")
     if late == 0 and found_other:
         wrong.append(f"{found_other} issues found another depth though no request was seen longer")
-    return Depths(apart / 2 / span, late / span, late / max(len(arrived), 1), found_other, tuple(wrong))
+    return Depths(apart / 2 / span, late / span, found_other, tuple(wrong))
 
 
 def _counts(ours: Span, direction: str, commands: list[Command]) -> list[str]:

@@ -211,20 +211,6 @@ class Index:
             raise
         self._db.execute("COMMIT")
 
-    def describe(
-        self, cell: int, label: str, parameters: Mapping[str, object], done: Sequence[tuple[str, str, str]]
-    ) -> None:
-        """Of a cell that was run otherwise than by its plan: label, parameters, and (purpose, command, destroyed disks)."""
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("UPDATE cell SET label=? WHERE cell=?", (label, cell))
-        for table in ("parameter", "step"):
-            self._db.execute(f"DELETE FROM {table} WHERE cell=?", (cell,))
-        self._db.executemany("INSERT INTO parameter VALUES(?,?,?)", [(cell, k, v) for k, v in parameters.items()])
-        self._db.executemany(
-            "INSERT INTO step VALUES(?,?,?,?,?)", [(cell, at, *step) for at, step in enumerate(done, 1)]
-        )
-        self._db.execute("COMMIT")
-
     def again(self, failed: bool) -> None:
         """Make cells waiting that did not end; with `failed` those that failed, too."""
         self._db.execute("UPDATE cell SET state=? WHERE state=?", (WAITING, RUNNING))

@@ -103,8 +103,6 @@ class Plan:
     title: str
     source: str
     published: str
-    order: str
-    seed: int
     cool_down_s: int
     lab: Mapping[str, Any]
     workloads: Mapping[str, Mapping[str, Value]]
@@ -177,8 +175,6 @@ def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> 
         document["title"],
         document.get("source", ""),
         document.get("published", ""),
-        document.get("order", "stated"),
-        document.get("seed", 1),
         document.get("cool_down_s", 0),
         document.get("lab", {}),
         document.get("workload", {}),
