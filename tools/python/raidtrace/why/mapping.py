@@ -96,20 +96,17 @@ def measured(name: str, lower: str, below: Below, run: Run, measure: Measure) ->
     its own, so that none finds what another has brought into a cache. lower: the name of the device below."""
     count, moved = max(run.disk_requests, 1), run.disk_bytes.get("read", 0)
     octets = max(PAGE, min(moved // count, MOST_OCTETS) // PAGE * PAGE)
-    in_flight = (
-        moved / octets * (run.mean_ms / 1e3) / max(run.seconds, 1e-9)
-    )  # by Little's law, in pieces of the readers
+    in_flight = moved / octets * (run.mean_ms / 1e3) / max(run.seconds, 1e-9)  # by Little's law
     depth = max(1, min(round(in_flight), MOST_DEPTH))
     pattern, pairs = ALONG if run.in_order else RANDOM, list[tuple[float, float]]()
+    untried = f"{name}, for lack of time, or of a processor for the reads"
     for trial in range(chance.FEWEST):
         found = dict[str, float]()
         for at, disk in enumerate((name, lower) if trial % 2 == 0 else (lower, name)):
             start = below.first * SECTOR if disk == lower else 0
             rate = measure(disk, Reads(octets, depth, pattern, 2 * trial + at, start, below.sectors * SECTOR))
             if not rate:
-                return Layer(
-                    name, below.kind, lower, untried=f"{name}, for lack of time, or of a processor for the reads"
-                )
+                return Layer(name, below.kind, lower, untried=untried)
             found[disk] = rate
         pairs.append((found[name], found[lower]))
     return Layer(name, below.kind, lower, octets, depth, run.in_order, tuple(pairs))
