@@ -55,7 +55,8 @@ def test_baselines() -> None:
 
 
 @pytest.mark.parametrize("first, warm", [
-    (GOOD, True), (Run(disk_bytes={"write": 1}), False), (Run(seen=frozenset({"direct"})), False),
+    (GOOD, True), (Run(disk_bytes={"write": 1}), False), (Run(disk_bytes={"read": 1000, "write": 10}), True),
+    (Run(disk_bytes={"read": 1000, "write": 11}), False), (Run(seen=frozenset({"direct"})), False),
 ])  # fmt: skip
 def test_data_in_memory(first: Run, warm: bool) -> None:
     """Says something only of what reads through the cache."""

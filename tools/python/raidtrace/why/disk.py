@@ -107,7 +107,7 @@ class Disk:
     def bound(self) -> Change | None:
         """Data in memory; of a program that writes, or goes past the cache, this says nothing."""
         first = self._first
-        if first is None or first.disk_bytes.get("write") or "direct" in first.seen:
+        if first is None or not first.reads() or "direct" in first.seen:
             return None
         return changes.WARM
 
@@ -125,7 +125,7 @@ class Disk:
     def rates(self) -> rate.Rates:
         found, first = rate.judge(self._rate), self._first or Run()
         size = first.disk_bytes.get("read", 0) // max(first.disk_requests, 1) // PAGE * PAGE
-        if found == rate.Rates() or not size or first.disk_bytes.get("write"):
+        if found == rate.Rates() or not size or not first.reads():
             return found
         return dataclasses.replace(found, alone_ms=self._rate(rate.Reads(size, 1, rate.ALONE)))
 
@@ -137,7 +137,7 @@ class Disk:
                 return mapping.Layer()
             text = f"{' and '.join(above)} above {disk}, with a readahead of its own. To test it: --disk {above[0]}"
             return mapping.Layer(above[0], untried=text)
-        if first.disk_bytes.get("write"):
+        if not first.reads():
             return mapping.Layer(disk, untried=f"{disk}, because the command writes and only reads are compared")
         try:
             found = mapping.lowest(disk, self._table, self.machine.names())

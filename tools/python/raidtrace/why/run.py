@@ -9,6 +9,7 @@ from raidtrace.why.changes import FILES, Change
 
 MIB = 1 << 20
 CAP = 3.0  # baselines: a run that takes longer is ended
+FEW_WRITES = 0.01  # of the bytes that are read
 SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /proc may differ by
 
 
@@ -37,6 +38,10 @@ class Run:
     idle: bool = False
     in_order: bool = False
     stderr: str = ""
+
+    def reads(self) -> bool:
+        """Whether it only reads, but for the times and the journal of a file system."""
+        return self.disk_bytes.get("write", 0) <= FEW_WRITES * self.disk_bytes.get("read", 0)
 
     def printed(self) -> str:
         """What a failed command printed, as the end of a sentence."""
