@@ -213,8 +213,7 @@ def _layer(table: Table) -> tuple[str, str]:
     mine = sum(run.disk_bytes.values()) / (run.seconds or float("inf"))
     said, share = f"{layers(found)}; the command {size.short(mine)}/s", mine / through
     if not PART[0] <= share <= PART[1]:
-        which = "faster than these" if share > 1 else "so it spends most of its time otherwise"
-        return "", f"{said}, {which}. The layer is not shown to be its cause."
+        return "", f"{said}, which is not the rate of these reads. The layer is not shown to be its cause."
     costs = min(share, 1.0) * (1 - through / below)
     more = MORE.get(found.kind.rpartition(" ")[2], "")
     return f"layer {found.kind}", f"{said}. Without the layer it would take up to {costs:.0%} less time.{more}"
