@@ -39,8 +39,8 @@ const char *argp_program_version = "raidctl " RAIDTRACE_VERSION;
 error_t argp_err_exit_status = EXIT_USAGE;
 
 static const struct argp_option options[] = {
-	{ "listen", 'l', "ADDRESS:PORT", 0, "Where to listen, instead of " DEFAULT_LISTEN, 0 },
-	{ "cgroups", 'g', NULL, 0, "Show what is charged to each cgroup too; needs CAP_SYS_ADMIN", 0 },
+	{ "listen", 'l', "ADDRESS:PORT", 0, "Listen at this address (default " DEFAULT_LISTEN ")", 0 },
+	{ "cgroups", 'g', NULL, 0, "Also serve the I/O of each cgroup; needs CAP_SYS_ADMIN", 0 },
 	{ 0 }
 };
 
@@ -197,8 +197,8 @@ int main(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, parse, NULL,
-		"Show the counters of all attached disks at http://" DEFAULT_LISTEN "/metrics, for Prometheus, until Ctrl-C. It only reads. Without root it shows the group flow alone.\v"
-		"Whoever reaches the address can read names of disks and what they do.",
+		"Serve the counters of all attached disks to Prometheus at http://" DEFAULT_LISTEN "/metrics, until Ctrl-C. The exporter attaches and changes nothing. Without CAP_SYS_ADMIN it serves only the counter group flow.\v"
+		"There is no password: everybody who reaches the address can read the names of the disks and their counters.",
 		NULL, NULL, NULL,
 	};
 	struct exporter_options given = { .listen = DEFAULT_LISTEN };

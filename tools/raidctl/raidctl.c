@@ -34,38 +34,38 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{ "list", &verb_list, 0, "show the disks and their settings" },
+	{ "list", &verb_list, 0, "list the disks and their settings" },
 	{ "check", NULL, 0, "check whether this machine is ready for a benchmark" },
 	{ "load", &verb_load, 0, "load the kernel module" },
 	{ "unload", &verb_unload, 0, "unload the kernel module" },
 	{ "attach", &verb_attach, NEED_ADMIN | NEED_MODULE,
-	  "begin to count disks" },
+	  "begin to count the requests of disks" },
 	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
-	  "end counting and forget the counters" },
-	{ "show", &verb_show, NEED_MODULE, "print the counters now" },
+	  "stop counting disks and drop their counters" },
+	{ "show", &verb_show, NEED_MODULE, "print the current counters of disks" },
 	{ "tail", &verb_tail, NEED_ADMIN | NEED_MODULE,
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
-	  "set counters to zero" },
+	  "set the counters of disks to zero" },
 	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "mark", &verb_mark, 0,
-	  "begin a phase of the recording that follows this script" },
-	{ "top", &verb_top, 0, "show the counters of all disks, live" },
-	{ "report", NULL, 0, "print what a recording holds" },
-	{ "export", NULL, 0, "write a recording as CSV, JSON or a trace of Perfetto" },
-	{ "exporter", NULL, 0, "show the counters to Prometheus, over HTTP" },
+	  "begin a phase of a running recording" },
+	{ "top", &verb_top, 0, "watch disks live" },
+	{ "report", NULL, 0, "print what limits the disks of a recording" },
+	{ "export", NULL, 0, "convert a recording to CSV, JSON or a Perfetto trace" },
+	{ "exporter", NULL, 0, "serve the counters to Prometheus over HTTP" },
 	{ "import", &verb_import, 0,
-	  "make a recording of what blktrace wrote" },
+	  "convert a trace of blktrace to a recording" },
 	{ "status", &verb_status, 0,
-	  "show module and targets; the same as raidctl alone" },
-	{ "lab", NULL, 0, "run commands on a simulated 3ware array" },
-	{ "demo", NULL, 0, "reproduce the published readahead effect" },
-	{ "workload", NULL, 0, "run a published benchmark, or read what one printed" },
+	  "show module, attached disks and recordings (default)" },
+	{ "lab", NULL, 0, "run commands on simulated disks" },
+	{ "demo", NULL, 0, "repeat the published effect of readahead" },
+	{ "workload", NULL, 0, "run a published benchmark, or parse its output" },
 	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
-	{ "explain", NULL, 0, "say why a recording's throughput is what it is" },
-	{ "why", NULL, 0, "find the cause by experiment, in the lab or on a disk" },
-	{ "compare", NULL, 0, "set recordings, sweeps or published figures side by side" },
+	{ "explain", NULL, 0, "explain the throughput of a recording, step by step" },
+	{ "why", NULL, 0, "find a cause by experiment, in the lab or on a disk" },
+	{ "compare", NULL, 0, "compare recordings, sweeps or published figures" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -108,7 +108,7 @@ static void usage(FILE *to)
 	char path[PATH_MAX + 64];
 
 	fputs("Usage: raidctl [--debug] [VERB [OPTION...] [ARG...]]\n"
-	      "See what a disk's request queue was given, and explain it.\n\n",
+	      "Find out why a disk is fast or slow.\n\n",
 	      to);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (commands[i].verb ||
@@ -116,9 +116,10 @@ static void usage(FILE *to)
 				 sizeof(path)))
 			terminal_print(to, "  %-8s %s\n", commands[i].name,
 				       commands[i].summary);
-	fputs("\nraidctl VERB --help tells more. Exit status: 0 done, 1 failed, 2 usage;\n"
-	      "record passes on the status of the command that it follows.\n"
-	      "With --debug a verb that ends by a defect of raidctl prints its traceback.\n",
+	fputs("\nOptions of a verb: raidctl VERB --help. Manual: man raidctl-VERB.\n"
+	      "--debug: if a verb ends because of a defect of raidctl, print the traceback.\n"
+	      "Exit status: 0 success, 1 failure, 2 wrong command line; record passes on the\n"
+	      "exit status of its command.\n",
 	      to);
 }
 

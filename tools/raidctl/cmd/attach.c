@@ -28,11 +28,11 @@ enum { KEY_GROUPS = 0x100, KEY_STREAMS, KEY_SLOWER };
 
 static const struct argp_option options[] = {
 	{ "groups", KEY_GROUPS, "NAME,...", 0,
-	  "Count these groups of counters only; flow is always counted", 0 },
+	  "Count only these groups of counters; flow is always counted (default: all except hwq)", 0 },
 	{ "streams", KEY_STREAMS, "N", 0,
-	  "Remember the last N streams, 1 to 64 (16)", 0 },
+	  "Remember the last N streams of sequential requests, 1 to 64 (default 16)", 0 },
 	{ "slower", KEY_SLOWER, "TIME", 0,
-	  "Keep requests for tail only if they fail or take so long from issue to completion, such as 50ms (0)",
+	  "Keep for raidctl tail only requests that fail or take at least TIME, such as 50ms, from issue to completion (default: keep all)",
 	  0 },
 	{ 0 },
 };
@@ -98,7 +98,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		exit(EXIT_USAGE);
 	case KEY_SLOWER:
 		if (parse_duration(arg, &attach->how.history_ns))
-			argp_error(state, "slower: %s is no time; give one such as 50ms or 1s", arg);
+			argp_error(state, "slower: %s is not a time; give one such as 50ms or 1s", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		return words_add(&attach->words, arg);
@@ -183,7 +183,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_attach = {
 	.argp = {
 		options, parse, "[DISK...]",
-		"Begin to count what the request queue of each DISK is given. Without DISK: of all 3ware units; in the lab, of all simulated disks.",
+		"Begin to count the requests of each DISK. Without DISK, count all units of 3ware controllers; in the lab, all simulated disks.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct attach_options),

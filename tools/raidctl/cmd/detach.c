@@ -22,8 +22,8 @@ struct detach_options {
 };
 
 static const struct argp_option options[] = {
-	{ "all", KEY_ALL, NULL, 0, "Every target", 0 },
-	{ "force", KEY_FORCE, NULL, 0, "Even one that a process records", 0 },
+	{ "all", KEY_ALL, NULL, 0, "All attached disks", 0 },
+	{ "force", KEY_FORCE, NULL, 0, "Include a disk that is being recorded", 0 },
 	{ 0 }
 };
 
@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return words_add(&detach->words, arg);
 	case ARGP_KEY_END:
 		if (!detach->words.nr == !detach->all)
-			argp_error(state, "name either a DISK or --all");
+			argp_error(state, "give either DISK or --all");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -104,7 +104,7 @@ static int run_reset(struct context *context, void *data)
 const struct verb verb_detach = {
 	.argp = {
 		options, parse, "DISK...",
-		"End counting and forget the counters of each DISK. A disk that was removed is named as it was.",
+		"Stop counting each DISK and drop its counters. A removed disk keeps its name.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct detach_options),
@@ -114,7 +114,7 @@ const struct verb verb_detach = {
 const struct verb verb_reset = {
 	.argp = {
 		options, parse, "DISK...",
-		"Set the counters of each DISK to zero; requests in flight stay known.",
+		"Set the counters of each DISK to zero. The completion of requests that are in flight is still counted.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct detach_options),

@@ -38,15 +38,15 @@ struct import_options {
 
 static const struct argp_option options[] = {
 	{ "output", KEY_OUTPUT, "FILE", 0,
-	  "Make the recording FILE, which must not exist yet; " DEFAULT_OUTPUT " without this",
+	  "Write the recording to FILE, which must not exist (default " DEFAULT_OUTPUT ")",
 	  0 },
 	{ "interval", KEY_INTERVAL, "TIME", 0,
-	  "Length of a sample in the time of the trace, such as 10ms or 1s; 100ms without this",
+	  "Length of a sample in the time of the trace, such as 10ms or 1s (default 100ms)",
 	  0 },
 	{ "sectors", KEY_SECTORS, "[DISK=]N", 0,
-	  "Size of DISK, or of each, in sectors of 512 bytes, as /sys/block/DISK/size has it; may be given several times. Without it the histogram place is not available",
+	  "Size of DISK, or of every disk, in sectors of 512 bytes, as in /sys/block/DISK/size; may be given several times. Without it, the histogram of positions (place) is not available",
 	  0 },
-	{ "quiet", KEY_QUIET, NULL, 0, "No progress, no summary", 0 },
+	{ "quiet", KEY_QUIET, NULL, 0, "Print neither progress nor summary", 0 },
 	{ 0 }
 };
 
@@ -89,13 +89,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_OUTPUT:
 		if (!strcmp(arg, "-"))
-			argp_error(state, "a recording cannot go to standard output; name a file");
+			argp_error(state, "a recording cannot be written to standard output; name a file");
 		import->output = arg;
 		return 0;
 	case KEY_INTERVAL:
 		if (parse_duration(arg, &import->interval_ns) ||
 		    import->interval_ns < INTERVAL_MIN_NS)
-			argp_error(state, "%s: no interval of at least 1ms, such as 100ms, 1s or 1m",
+			argp_error(state, "%s is not an interval of at least 1ms, such as 100ms, 1s or 1m",
 				   arg);
 		return 0;
 	case KEY_QUIET:
@@ -103,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_SECTORS:
 		if (take_sectors(import, arg))
-			argp_error(state, "%s: no size of a disk in sectors, such as 1000215216 or sdb=1000215216",
+			argp_error(state, "%s is not the size of a disk in sectors, such as 1000215216 or sdb=1000215216",
 				   arg);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -331,8 +331,8 @@ static int run(struct context *context, void *data)
 const struct verb verb_import = {
 	.argp = {
 		options, parse, "TRACE...",
-		"Make a recording of what blktrace wrote. TRACE is the name that blktrace was given, such as sda for the files sda.blktrace.0, sda.blktrace.1 ..., one for each CPU; or one file with the events of all CPUs, as blkparse -d makes it; or - for standard input, as in: blktrace -d /dev/sda -o - | raidctl import -\v"
-		"raidctl report and raidctl export read it like any recording. What a trace cannot tell is not available in it: raidctl-import(8) says what.",
+		"Convert a trace of blktrace to a recording. TRACE is one of: sda, for the files sda.blktrace.0, sda.blktrace.1 and so on, one for each CPU; a file with the events of all CPUs, as blkparse -d writes it; - for standard input, as in: blktrace -d /dev/sda -o - | raidctl import -\v"
+		"raidctl report and raidctl export read it like any other recording. raidctl-import(8) lists the values that a trace does not contain; they are not available.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct import_options),

@@ -75,7 +75,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_load = {
 	.argp = {
 		NULL, parse, "[FILE]",
-		"Load the kernel module: FILE, or else, in a guest of the lab, the one that RAIDTRACE_KO in the environment names, or kmod/raidtrace.ko of the source tree that raidctl lies in, or else the one installed under /lib/modules; never one that merely lies in the current directory. It counts nothing until a disk is attached.",
+		"Load the kernel module. It counts nothing until a disk is attached. The module is the first of these: FILE; in a guest of the lab, the file that RAIDTRACE_KO names; kmod/raidtrace.ko of the source tree that contains this raidctl; the module installed below /lib/modules. A module in the current directory is loaded only as FILE.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct load_options),

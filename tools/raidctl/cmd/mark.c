@@ -22,8 +22,8 @@ struct mark_options {
 };
 
 static const struct argp_option options[] = {
-	{ "end", KEY_END, NULL, 0, "End the phase instead: what follows is outside of any", 0 },
-	{ "record", KEY_RECORD, "ID", 0, "Of the recording with this number, as raidctl status shows it", 0 },
+	{ "end", KEY_END, NULL, 0, "End the current phase; the time after it is called outside", 0 },
+	{ "record", KEY_RECORD, "ID", 0, "Use the recording with this number, as raidctl status prints it", 0 },
 	{ 0 }
 };
 
@@ -39,18 +39,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_RECORD:
 		mark->record = (int)strtol(arg, &end, 10);
 		if (*end || mark->record <= 0)
-			argp_error(state, "record: %s is no number of a recording; see: raidctl status",
+			argp_error(state, "record: %s is not the number of a recording; to list the numbers: raidctl status",
 				   arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (mark->name)
-			argp_error(state, "%s: one name is enough; quote one that has blanks",
+			argp_error(state, "%s: give one name; quote a name that contains blanks",
 				   arg);
 		mark->name = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!mark->name && !mark->end)
-			argp_error(state, "name the phase that begins, or end it: --end");
+			argp_error(state, "give the name of the phase, or --end");
 		if (mark->name && mark->end)
 			argp_error(state, "%s: --end takes no name", mark->name);
 		if (mark->name && !mark_name_valid(mark->name))
@@ -132,7 +132,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_mark = {
 	.argp = {
 		options, parse, "NAME\n--end",
-		"Begin the phase NAME of the recording that this command runs in, or of the only one there is. The counters have been read when it returns.",
+		"Begin the phase NAME of a running recording. Inside of the command of raidctl record, this is its recording, otherwise the only one that runs. Everything before the call belongs to the previous phase, everything after it to NAME.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct mark_options),

@@ -56,25 +56,25 @@ struct record_options {
 
 static const struct argp_option options[] = {
 	{ "disk", KEY_DISK, "DISK", 0,
-	  "Record DISK; several may be given (default: 3ware units; in the lab, all; else the disks of COMMAND)", 0 },
+	  "Record DISK; may be given several times (default: 3ware units; in the lab, all disks; otherwise the disks that COMMAND uses)", 0 },
 	{ "output", KEY_OUTPUT, "FILE", 0, "Write the recording to FILE instead of raidtrace-DATE-TIME.rtdb", 0 },
 	{ "interval", KEY_INTERVAL, "TIME", 0,
-	  "Length of each sample; ms, s, m, h are understood. Without it 100ms at first, twice as long after each 6000 samples",
+	  "Length of a sample, in ms, s, m or h (default 100ms; after every 6000 samples the length doubles)",
 	  0 },
-	{ "duration", KEY_DURATION, "TIME", 0, "Stop after TIME; a COMMAND is interrupted then", 0 },
+	{ "duration", KEY_DURATION, "TIME", 0, "Stop after TIME; COMMAND receives SIGINT", 0 },
 	{ "phase", KEY_PHASE, "NAME", 0, "Name of the first phase; raidctl mark begins others", 0 },
 	{ "phases", KEY_PHASES, "PROGRAM", 0,
-	  "Cut phases as PROGRAM prints them (bonnie++, iozone, fio, ddt, ioperf), or none; without it the program is recognised by COMMAND",
+	  "Divide the recording into phases by the output of PROGRAM: bonnie++, iozone, fio, ddt or ioperf; none makes one phase (default: recognise the program by COMMAND)",
 	  0 },
-	{ "note", KEY_NOTE, "TEXT", 0, "Keep TEXT in the recording; may be given several times", 0 },
-	{ "no-members", KEY_MEMBERS, NULL, 0, "Do not record the disks that md and dm disks are made of", 0 },
-	{ "streams", KEY_STREAMS, "N", 0, "Remember the last N streams, 1 to 64 (16)", 0 },
-	{ "hwq", KEY_HWQ, NULL, 0, "Count the requests of each hardware queue, too", 0 },
+	{ "note", KEY_NOTE, "TEXT", 0, "Store TEXT in the recording; may be given several times", 0 },
+	{ "no-members", KEY_MEMBERS, NULL, 0, "Do not record the disks below md and dm disks", 0 },
+	{ "streams", KEY_STREAMS, "N", 0, "Remember the last N streams of sequential requests, 1 to 64 (default 16)", 0 },
+	{ "hwq", KEY_HWQ, NULL, 0, "Also count the requests of each hardware queue", 0 },
 	{ "events", KEY_EVENTS, NULL, 0,
-	  "Keep each request, too, and say how many were lost; samples then take 20ms, unless --interval says something else",
+	  "Also keep every single request, and report how many were lost; a sample then takes 20ms unless --interval is given",
 	  0 },
-	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, without a terminal", 0 },
-	{ "stop", KEY_STOP, NULL, 0, "End a recording that was begun with --detach; its number may follow", 0 },
+	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, independent of the terminal", 0 },
+	{ "stop", KEY_STOP, NULL, 0, "End the background recording with the number ID; ID may be omitted if only one runs", 0 },
 	{ "force", KEY_FORCE, NULL, 0, "Replace FILE if it exists", 0 },
 	{ "quiet", KEY_QUIET, NULL, 0, "Do not print the summary", 0 },
 	{ 0 }
@@ -84,7 +84,7 @@ static void take_duration(struct argp_state *state, const char *what,
 			  const char *text, uint64_t *ret)
 {
 	if (parse_duration(text, ret))
-		argp_error(state, "%s: %s is no time; give for example 500ms, 2s or 1m",
+		argp_error(state, "%s: %s is not a time; give one such as 500ms, 2s or 1m",
 			   what, text);
 }
 
@@ -337,7 +337,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_record = {
 	.argp = {
 		options, parse, "[--] [COMMAND [ARG...]]\n--stop [ID]",
-		"Record what the queues of disks are given, until Ctrl-C or while COMMAND runs, and print a summary. The output of COMMAND is passed on, its exit status too. Disks that were not attached are detached at the end.",
+		"Record the requests of disks into a file, until Ctrl-C or while COMMAND runs, and print a summary. The output and the exit status of COMMAND are passed on. Disks that record attached are detached at the end.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct record_options),

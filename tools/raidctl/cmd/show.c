@@ -80,7 +80,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_show = {
 	.argp = {
 		options, parse, "[DISK...]",
-		"Print the counters of each DISK, or of all that are attached, since they were attached or reset.",
+		"Print the counters of each DISK, or of all attached disks, since they were attached or reset.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct show_options),

@@ -83,7 +83,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_status = {
 	.argp = {
 		options, parse, NULL,
-		"Show whether the module is loaded and which disks are attached. raidctl without a verb does the same.",
+		"Show the module, the attached disks and the running recordings. raidctl without a verb does the same.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct status_options),

@@ -39,14 +39,14 @@ struct tail_options {
 };
 
 static const struct argp_option options[] = {
-	{ "lines", KEY_LINES, "N", 0, "So many requests, 0 for all that there are (20; with --csv or --json all)", 0 },
+	{ "lines", KEY_LINES, "N", 0, "Print N requests, 0 for all (default 20; with --csv or --json all)", 0 },
 	{ "slower", KEY_SLOWER, "TIME", 0,
-	  "Wait for a request that takes so long from issue to completion, such as 50ms; it is the last one",
+	  "Wait for a request that takes at least TIME, such as 50ms, from issue to completion, and print it last",
 	  0 },
-	{ "failed", KEY_FAILED, NULL, 0, "Wait for a request that fails; it is the last one", 0 },
+	{ "failed", KEY_FAILED, NULL, 0, "Wait for a request that fails, and print it last", 0 },
 	{ "csv", KEY_CSV, NULL, 0, "Print every column as CSV", 0 },
 	{ "follow", KEY_FOLLOW, NULL, 0,
-	  "With --csv: go on with those that end from now on, until Ctrl-C; says how many were lost",
+	  "With --csv: print each request that completes from now on, until Ctrl-C, then the number of lost requests",
 	  0 },
 	OPTION_JSON,
 	{ 0 }
@@ -60,7 +60,7 @@ static error_t parse_lines(const char *arg, struct argp_state *state)
 	errno = 0;
 	tail->lines = strtol(arg, &end, 10);
 	if (errno || end == arg || *end || tail->lines < 0)
-		argp_error(state, "lines: %s is no number of requests", arg);
+		argp_error(state, "lines: %s is not a number of requests", arg);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return parse_lines(arg, state);
 	case KEY_SLOWER:
 		if (parse_duration(arg, &tail->slower_ns) || !tail->slower_ns)
-			argp_error(state, "slower: %s is no time; give one such as 50ms or 1s", arg);
+			argp_error(state, "slower: %s is not a time; give one such as 50ms or 1s", arg);
 		return 0;
 	case KEY_FAILED:
 		tail->failed = true;
@@ -94,11 +94,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return words_add(&tail->words, arg);
 	case ARGP_KEY_END:
 		if (tail->words.nr != 1)
-			argp_error(state, "name one disk that is attached");
+			argp_error(state, "name one attached disk");
 		if (tail->csv && tail->json)
-			argp_error(state, "--csv or --json, not both");
+			argp_error(state, "give --csv or --json, not both");
 		if (tail->follow && (!tail->csv || tail->slower_ns || tail->failed || tail->lines >= 0))
-			argp_error(state, "--follow goes with --csv, and with nothing else");
+			argp_error(state, "--follow needs --csv and excludes the other options");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -273,7 +273,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_tail = {
 	.argp = {
 		options, parse, "DISK",
-		"Print the last requests of DISK that ended, the newest last: when each was queued, issued and completed, where it lay, what it was for and who asked for it. The module keeps 4,096 of them.",
+		"Print the last completed requests of the attached disk DISK, the newest last: time from queueing to issue and from issue to completion, position, size, purpose and process. The module keeps the last 4,096.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct tail_options),

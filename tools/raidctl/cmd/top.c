@@ -51,7 +51,7 @@ struct watch {
 };
 
 static const struct argp_option options[] = {
-	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of an interval, 1s if not given; ms, s, m are understood", 0 },
+	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of an interval, in ms, s or m, from 50ms to 1m (default 1s)", 0 },
 	{ 0 }
 };
 
@@ -65,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_INTERVAL:
 		if (parse_duration(arg, &top->interval_ns))
-			argp_error(state, "interval: %s is no time; give for example 500ms, 2s or 1m",
+			argp_error(state, "interval: %s is not a time; give one such as 500ms, 2s or 1m",
 				   arg);
 		if (top->interval_ns < TOP_SHORTEST_NS ||
 		    top->interval_ns > TOP_LONGEST_NS)
@@ -344,7 +344,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_top = {
 	.argp = {
 		options, parse, "[DISK...]",
-		"Show the counters of all targets, live. Each DISK is attached if it is not, all 3ware units if nothing is attached; what was attached is detached at the end. ? shows the keys.",
+		"Watch attached disks live. top attaches each DISK; without DISK and without attached disks, all 3ware units. At its end it detaches the disks that it attached. Press ? for the keys.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct top_options),

@@ -17,7 +17,7 @@ struct unload_options {
 };
 
 static const struct argp_option options[] = {
-	{ "force", 'f', NULL, 0, "Unload though a process records", 0 }, { 0 }
+	{ "force", 'f', NULL, 0, "Unload even if a disk is being recorded; the recording ends", 0 }, { 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -77,7 +77,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_unload = {
 	.argp = {
 		options, parse, NULL,
-		"Unload the kernel module. Disks that are attached are detached and their counters forgotten.",
+		"Detach all disks, drop their counters, and unload the kernel module.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct unload_options),
