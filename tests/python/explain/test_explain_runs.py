@@ -470,8 +470,8 @@ def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
     [
         (["--bogus"], "unrecognized arguments: --bogus"),
         ([], "name a RECORDING"),
-        (["a.rtdb", "--from", "2", "--to", "1"], "--from 2 does not lie before --to 1"),
-        (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 does not lie before --to 2"),
+        (["a.rtdb", "--from", "2", "--to", "1"], "--from 2 is not before --to 1"),
+        (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 is not before --to 2"),
     ],
 )
 def test_usage_says_what_is_wrong(words, said):

@@ -15,7 +15,7 @@ from raidlab.kernel import linux
 TIMEOUT_S = 1200.0
 _MEM_MIB = 256
 _OUT = "lab-out"
-_VM = "on Debian's own kernel in QEMU: two processors, real time; also LAB=vm (Documentation/vm.rst)"
+_VM = "use Debian's own kernel in QEMU, with two processors and real time (Documentation/vm.rst); the same as LAB=vm"
 
 Act = Callable[[argparse.Namespace], int]
 
@@ -44,45 +44,53 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     """`acts` has a function for each verb; it lands in the result as `act`."""
     top = argparse.ArgumentParser(
         prog="raidctl lab",
-        description="Run commands in front of simulated disks. Nothing of this machine is changed.",
-        epilog="raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",
+        description="Run commands in a guest: a Linux kernel with simulated disks. This machine is not changed.",
+        epilog="Example: raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
     _run(verbs.add_parser("run", help="run a command in a guest", usage="raidctl lab run [options] -- CMD..."))
-    _shell(verbs.add_parser("shell", help="an interactive shell in a guest"))
+    _shell(verbs.add_parser("shell", help="start a shell in a guest"))
     _ab(verbs.add_parser(
-        "ab", help="run a command on several kernels and compare",
+        "ab", help="run a command on several kernels and compare them",
         usage="raidctl lab ab [options] --kernel A [--kernel B... | --patch FILE] -- CMD...\n"
         "       raidctl lab ab [options] --kernel A [--kernel B | --patch FILE] --workload SET",
-        description="CMD runs under raidctl record, unless it says 'raidctl record' itself.",
+        description="Run CMD on several kernels, record it, and compare the recordings. If CMD contains 'raidctl record', it "
+        "records itself.",
     ))  # fmt: skip
     _expect(verbs.add_parser(
-        "expect", help="run a command and test a figure, for git bisect run",
+        "expect", help="run a command and test its figures, for git bisect run",
         usage="raidctl lab expect [options] EXPRESSION -- CMD...",
-        description="Status 0: it holds, 1: it does not, 2: bad expression, 125: it cannot be tested.",
+        description="Run CMD, record it, and test EXPRESSION. Exit status: 0 true, 1 false, 2 invalid expression, "
+        "125 not testable.",
     ))  # fmt: skip
-    build = verbs.add_parser("build", help="build kernel and modules, and say where they are")
-    build.add_argument("--werror", action="store_true", help="fail when a module's build warns")
-    _vm(build, "Debian's own kernel instead, raidtrace.ko against its headers; also LAB=vm")
+    build = verbs.add_parser("build", help="build kernel and modules, and print their paths")
+    build.add_argument("--werror", action="store_true", help="fail if building a module gives a warning")
+    _vm(build, "instead build raidtrace.ko for Debian's own kernel; the same as LAB=vm")
     build.add_argument(
-        "--modules", action="store_true", help="build the kernel's other modules now, not when a guest looks for one"
+        "--modules", action="store_true", help="build all modules of the kernel now, not when a guest needs one"
     )
-    build.add_argument("--refresh", action="store_true", help="ask for the newest package of the series")
+    build.add_argument(
+        "--refresh", action="store_true", help="use the newest package of the series, even if an older one is built"
+    )
     _kernel(build)
     _variant(build)
-    clean = verbs.add_parser("clean", help="list, or remove, what the cache holds and nothing used for some time")
-    clean.add_argument("--days", metavar="N", type=int, default=30, help="for how long (default %(default)s)")
-    clean.add_argument("--remove", action="store_true", help="remove what is listed")
+    clean = verbs.add_parser("clean", help="list or remove entries of the cache that were not used for some time")
+    clean.add_argument(
+        "--days", metavar="N", type=int, default=30, help="entries that were not used for N days (default %(default)s)"
+    )
+    clean.add_argument("--remove", action="store_true", help="remove the listed entries")
     verbs.add_parser("workloads", help="list the workloads of ab --workload")
-    verbs.add_parser("profiles", help="list the simulated devices there are")
-    verbs.add_parser("show", help="explain one").add_argument("profile", metavar="P")
+    verbs.add_parser("profiles", help="list the simulated disks")
+    verbs.add_parser("show", help="print the keys of a profile").add_argument(
+        "profile", metavar="P", help="a name that raidctl lab profiles prints, or a .toml file"
+    )
     for name, verb in verbs.choices.items():
         verb.set_defaults(act=acts[name])
     return top
 
 
 def _run(verb: argparse.ArgumentParser) -> None:
-    _out(verb, f"results, and CMD's working directory (default {_OUT})")
+    _out(verb, f"directory of the results, and working directory of CMD (default {_OUT})")
     _timeout(verb)
     _vm(verb)
     _guest(verb)
@@ -92,13 +100,13 @@ def _run(verb: argparse.ArgumentParser) -> None:
     _variant(verb)
     verb.add_argument(
         "--real-time", action="store_true",
-        help="the guest's clock is the host's: for what must take the time it takes, as a benchmark of code",
+        help="use the host's clock instead of simulated time, for example to measure the time of code",
     )  # fmt: skip
 
 
 def _shell(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(timeout=float("inf"))
-    _out(verb, f"results (default {_OUT})")
+    _out(verb, f"directory of the results (default {_OUT})")
     _vm(verb)
     _guest(verb)
     _seed(verb)
@@ -109,52 +117,58 @@ def _shell(verb: argparse.ArgumentParser) -> None:
 def _ab(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--kernel", metavar="SERIES|DIR", action="append", default=[], dest="kernels",
-        help="one to compare: 6.1, 6.12, 7.2, 7.3, or a kernel source tree; the first is what the others are compared with",
+        help="kernel to compare: 6.1, 6.12, 7.2, 7.3, or a source tree; the others are compared with the first",
     )  # fmt: skip
     verb.add_argument(
         "--patch", metavar="FILE", action="append", default=[],
-        help="compare the kernel with the same plus this diff or mailbox; several are applied in their order",
+        help="compare the kernel with the same kernel plus this diff or mailbox; several are applied in order",
     )  # fmt: skip
     verb.add_argument(
         "--series", metavar="DIR", action="append", default=[],
-        help="the same with a directory of patches, in the order of its file 'series' or of their names",
+        help="the same with a directory of patches, in the order of its file 'series' or of the file names",
     )  # fmt: skip
     verb.add_argument(
         "--range", metavar="A..B",
-        help="compare two commits of the source tree that --kernel names (default: the one here), whatever is checked out",
+        help="compare two commits of the source tree --kernel (default: the current directory), whatever is "
+        "checked out",
     )  # fmt: skip
     verb.add_argument(
         "--tree", metavar="DIR",
-        help="compare a source tree as it stands with --kernel, or without that with its own last commit",
+        help="compare --kernel, or else the last commit of this source tree, with the tree and its uncommitted "
+        "changes",
     )  # fmt: skip
     verb.add_argument(
         "--config", metavar="FRAGMENT", action="append", default=[],
-        help="options for every kernel, CONFIG_X=y a line; with one kernel and nothing else: what they change",
+        help="file with options for every kernel, lines of CONFIG_X=y; with one kernel and no other change, "
+        "compare it without and with them",
     )  # fmt: skip
     _variant(verb)
     verb.add_argument(
         "--workload", metavar="SET",
-        help="instead of CMD: workloads of a set, or of FILE.toml, and a verdict on each; 'raidctl lab workloads' lists them",
+        help="instead of CMD, run a set of workloads, or those of FILE.toml, and print a verdict on each; "
+        "'raidctl lab workloads' lists the sets",
     )  # fmt: skip
     verb.add_argument(
         "--coverage", action="store_true",
-        help="run each workload once more, on the changed kernel compiled to tell which of the changed lines run",
+        help="also report which of the changed source lines ran: repeat each workload on a kernel with coverage",
     )  # fmt: skip
-    verb.add_argument("--mail", action="store_true", help="print the verdicts as text for a mail, 72 columns")
-    verb.add_argument("--repeat", action="store_true", help="run each twice, and hold the two to be the same bits")
-    _seeds(verb, "draws of chance for each kernel: ratios get an interval, and chance is called so (default 1)")
+    verb.add_argument("--mail", action="store_true", help="print the verdicts as text of 72 columns, for a mail")
+    verb.add_argument("--repeat", action="store_true", help="run everything twice, and fail if the runs differ")
+    _seeds(verb, "run each kernel with N random seeds, which gives each ratio an interval of 95 %% (default 1)")
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
-    _vm(verb, "on Debian's own kernels in QEMU, where only counts are compared; also LAB=vm")
+    _vm(verb, "use Debian's own kernels in QEMU; compares only counts, not times; the same as LAB=vm")
     _measured(verb)
-    verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    verb.add_argument("-q", "--quiet", action="store_true", help="print no progress")
 
 
 def _expect(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("expression", metavar="EXPRESSION", help="as in: mib_per_s >= 380 and seeks < 100")
-    verb.add_argument("--phase", metavar="NAME", help="the phase to look at, if there are several")
-    _vm(verb, "on Debian's own kernel in QEMU, where only counts can be expected; also LAB=vm")
-    _out(verb, f"results, and CMD's working directory (default {_OUT})")
-    _seeds(verb, "draws of chance at most; as many are run as decide, 125 if these do not (default 1)")
+    verb.add_argument("expression", metavar="EXPRESSION", help="comparisons, such as: mib_per_s >= 380 and seeks < 100")
+    verb.add_argument("--phase", metavar="NAME", help="phase to test, if the recording has several")
+    _vm(verb, "use Debian's own kernel in QEMU; tests only counts, not times; the same as LAB=vm")
+    _out(verb, f"directory of the results, and working directory of CMD (default {_OUT})")
+    _seeds(
+        verb, "run with at most N random seeds, until the result is certain; exit status 125 if it is not (default 1)"
+    )
     _measured(verb)
     _kernel(verb)
 
@@ -162,7 +176,7 @@ def _expect(verb: argparse.ArgumentParser) -> None:
 def _seed(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--seed", metavar="N", type=int, default=0,
-        help="another draw of what is chance on a real machine; a run is repeatable by its number (default 0)",
+        help="random seed: vary everything that varies by chance on a real machine; the same N repeats a run (default 0)",
     )  # fmt: skip
 
 
@@ -173,9 +187,7 @@ def _seeds(verb: argparse.ArgumentParser, text: str) -> None:
 
 def _measured(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(no_raidtrace=False, bare=False)
-    verb.add_argument(
-        "-d", "--disk", metavar="DISK", help="the disk to look at (default: every unit of the controller)"
-    )
+    verb.add_argument("-d", "--disk", metavar="DISK", help="disk to record (default: every simulated disk)")
     verb.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     _timeout(verb)
     _guest(verb)
@@ -186,7 +198,7 @@ def _out(verb: argparse.ArgumentParser, text: str) -> None:
 
 
 def _timeout(verb: argparse.ArgumentParser) -> None:
-    text = "of real time (default %(default)g)"
+    text = "end the guest after this real time (default %(default)g)"
     verb.add_argument("--timeout", metavar="SECONDS", type=float, default=TIMEOUT_S, help=text)
 
 
@@ -197,54 +209,57 @@ def _vm(verb: argparse.ArgumentParser, text: str = _VM) -> None:
 def _kernel(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--kernel", metavar="SERIES|DIR", default=os.environ.get("LAB_KERNEL") or None,
-        help="6.1, 6.12, 7.2, 7.3, or a kernel source tree; also LAB_KERNEL",
+        help="6.1, 6.12, 7.2, 7.3, or a kernel source tree (default: LAB_KERNEL, or 6.1)",
     )  # fmt: skip
-    verb.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    verb.add_argument("-q", "--quiet", action="store_true", help="print no progress")
 
 
 def _variant(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--variant", metavar="NAME", choices=["", *linux.variants()], default=os.environ.get("LAB_VARIANT", ""),
-        help=f"another build of that kernel: {', '.join(linux.variants())}; also LAB_VARIANT",
+        help=f"another build of that kernel: {', '.join(linux.variants())} (default: LAB_VARIANT, or none)",
     )  # fmt: skip
 
 
 def _guest(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--profile", metavar="P", default=profile.DEFAULT,
-        help="the simulated devices, or P,P... for several: 'raidctl lab profiles' lists them (default %(default)s)",
+        help="simulated disks: a name that 'raidctl lab profiles' lists, or a .toml file; several separated by commas "
+        "(default %(default)s)",
     )  # fmt: skip
     verb.add_argument(
-        "--mem", metavar="SIZE", type=_size_mib, default=_MEM_MIB, help="memory left to the guest (default 256M)"
+        "--mem", metavar="SIZE", type=_size_mib, default=_MEM_MIB, help="memory of the guest (default 256M)"
     )
-    verb.add_argument("--store", metavar="SIZE", type=_size_mib, help="memory for the simulated disks' contents")
+    verb.add_argument("--store", metavar="SIZE", type=_size_mib, help="memory for the contents of the simulated disks")
     verb.add_argument(
         "--set", metavar="KEY=VALUE", action="append", default=[],
-        help="a key of the profile, as in fault.lose_command=100; 'raidctl lab show P' lists those it sets",
+        help="change a key of the profile, such as fault.lose_command=100; 'raidctl lab show P' lists the keys that P sets",
     )  # fmt: skip
-    verb.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="for CMD's environment")
+    verb.add_argument(
+        "--env", metavar="NAME=VALUE", action="append", default=[], help="set an environment variable of CMD"
+    )
     verb.add_argument(
         "--host", action="store_true", default=os.environ.get("LAB_ROOT") == "host",
-        help="this machine's programs and files instead of the lab's own: another machine has other figures;"
-        " also LAB_ROOT=host",
+        help="use the programs and files of this machine instead of the lab's; the figures then depend on the machine; "
+        "the same as LAB_ROOT=host",
     )  # fmt: skip
 
 
 def _modules(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--no-raidtrace", action="store_true", help="do not load raidtrace.ko")
-    verb.add_argument("--bare", action="store_true", help="no modules and so no disks at all")
+    verb.add_argument("--bare", action="store_true", help="load no module, so that there are no disks")
 
 
 def _count(text: str) -> int:
     if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)
 
 
 def _size_mib(text: str) -> int:
     match = re.fullmatch(r"([0-9]+)([KMG]?)(i?B)?", text, re.IGNORECASE)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 256M or 2G")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 256M or 2G")
     number = int(match[1])
     mib = {"": number >> 20, "K": number >> 10, "M": number, "G": number << 10}[match[2].upper()]
     if mib < 1:

@@ -12,10 +12,11 @@ from raidtrace.check.rules import Finding, Verdict
 from raidtrace.quantity import output, shown, size, terminal
 from raidtrace.sweep.device import DeviceError, Machine
 
-DESCRIPTION = """Check whether this machine is ready for a benchmark: its data does not fit in memory, nothing else runs, and
-disk and kernel are set for it. Each rule prints pass, warn, fail or not available, what it found, and its advice. Nothing is
-changed. Without DISK, all 3ware units are checked; in a guest of the lab all simulated disks."""
-EPILOG = "Exit status: 0 when no rule fails, 1 when one does."
+DESCRIPTION = """Check whether this machine is ready for a benchmark: whether the data exceeds the memory, whether other
+programs are idle, and whether the settings of disk and kernel fit. Each rule prints its result (pass, warn, fail or not
+available), its finding and its advice. check changes nothing. Without DISK it checks all units of 3ware controllers; in a guest
+of the lab, all simulated disks."""
+EPILOG = "Exit status: 0 if no rule fails, 1 if one fails."
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 COLUMN = 38  # of the first word of a finding
 
@@ -25,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("raidctl check", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("disks", metavar="DISK", nargs="*", help="a name as in /sys/block, or a path")
     top.add_argument("-s", "--data-size", type=_size, metavar="SIZE",
-                     help="how much the benchmark reads or writes: 20G, 20480M")  # fmt: skip
+                     help="amount of data that the benchmark reads or writes, such as 20G")  # fmt: skip
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 

@@ -12,22 +12,23 @@ from raidtrace.compare import spans
 from raidtrace.compare import text as comparison_text
 from raidtrace.recording import invariants
 
-DESCRIPTION = """Compare two recordings or sweeps, or one with a published table: one unit, ratio and per cent, spread, and
-whether the difference exceeds it. Of two recordings, report what differs between machines, commands and settings; with -v
-print every counter of both. --with alone repeats the table's own arithmetic and reports where its words and its figures
-disagree."""
+DESCRIPTION = """Compare two recordings or two sweeps, or one of them with a published table. Each figure has its ratio, its
+difference in per cent, the spread of its trials, and whether the difference exceeds chance. For two recordings, also print the
+differences of machine, command and settings. --with TABLE alone checks the table: whether its text agrees with its figures."""
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser("raidctl compare", description=DESCRIPTION)
-    top.add_argument("a", type=pathlib.Path, nargs="?", help="a recording, or a sweep's directory")
-    top.add_argument("b", type=pathlib.Path, nargs="?", help="another of its kind")
-    top.add_argument("-w", "--with", metavar="TABLE", dest="table", help=f"one of {', '.join(paper.TABLES)}")
+    top.add_argument("a", type=pathlib.Path, nargs="?", help="a recording, or the directory of a sweep")
+    top.add_argument("b", type=pathlib.Path, nargs="?", help="another one of the same kind")
+    top.add_argument(
+        "-w", "--with", metavar="TABLE", dest="table", help=f"a published table: {', '.join(paper.TABLES)}"
+    )
     top.add_argument("--array", metavar="NAME", default="",
                      help="name of the recorded array in the table: a profile of the lab (raidctl lab profiles)")  # fmt: skip
-    top.add_argument("-v", "--verbose", action="store_true", help="of two recordings, print every counter of both")
-    top.add_argument("-p", "--phase", metavar="NAME", help="of two recordings, only phases of that name")
+    top.add_argument("-v", "--verbose", action="store_true", help="print every counter of both recordings")
+    top.add_argument("-p", "--phase", metavar="NAME", help="compare only phases with this name, of two recordings")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
@@ -68,9 +69,9 @@ def main(arguments: Sequence[str]) -> int:
     top = parser()
     options = top.parse_args(arguments)
     if options.a is None and not options.table:
-        top.error("name two recordings or sweeps, or one and --with TABLE, or --with TABLE alone")
+        top.error("give two recordings or sweeps, or one and --with TABLE, or --with TABLE alone")
     if options.a is not None and (options.b is None) == (options.table is None):
-        top.error("name what to compare it with: another, or --with TABLE" if options.b is None else
+        top.error("give a second recording or sweep, or --with TABLE" if options.b is None else
                   "--with TABLE takes one recording or sweep")  # fmt: skip
     if options.table and options.table not in (*paper.TABLES, *paper.TABLES.values()):
         top.error(f"there is no table {options.table}; there are: {', '.join(paper.TABLES)}")

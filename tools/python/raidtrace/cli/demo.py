@@ -9,22 +9,28 @@ import sys
 
 from raidtrace.quantity import shown
 
+DESCRIPTION = (
+    """Run dd and bonnie++ with small and large readahead on a simulated 3ware array, and explain the difference."""
+)
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 
 
 def main(arguments: list[str]) -> int:
     """raidctl demo. Exit status: 0 all verified, 1 failed, 2 usage."""
-    parser = argparse.ArgumentParser(
-        "raidctl demo", description="Show in the lab what readahead does to a 3ware queue."
+    parser = argparse.ArgumentParser("raidctl demo", description=DESCRIPTION)
+    parser.add_argument(
+        "--out",
+        type=pathlib.Path,
+        default=pathlib.Path("demo-out"),
+        help="directory of the results (default %(default)s)",
     )
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("demo-out"), help="directory of the results")
     parser.add_argument(
         "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="guests at once (default %(default)s)"
     )
     parser.add_argument(
-        "--seeds", type=int, default=1, metavar="N", help="each run under N draws of chance; adds what they spread by"
+        "--seeds", type=int, default=1, metavar="N", help="repeat each run with N random seeds, and print the spread"
     )
-    parser.add_argument("--fresh", action="store_true", help="run even if results of the same programs are kept")
+    parser.add_argument("--fresh", action="store_true", help="repeat all runs, even if the directory has their results")
     options = parser.parse_args(arguments)
     if options.jobs < 1 or options.seeds < 1:
         parser.error("--jobs and --seeds must be at least 1")

@@ -14,26 +14,31 @@ from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
 from raidtrace.why import store as why_store
 
-DESCRIPTION = """Say why the throughput of a recording is what it is: from the readahead that was set over what was in
-flight to what limits it, each step with its numbers and whether they show it."""
+DESCRIPTION = """Explain the throughput of a recording, step by step: readahead, requests, requests in flight, limit. Each step
+has its numbers and a verdict. Causes are inferred from the counters; raidctl why measures them."""
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser("raidctl explain", description=DESCRIPTION)
     top.add_argument(
-        "recording", type=pathlib.Path, nargs="?", help="what raidctl record wrote, or a sweep's directory"
+        "recording",
+        type=pathlib.Path,
+        nargs="?",
+        help="a file of raidctl record or import, or the directory of a sweep",
     )
     top.add_argument(
-        "other", type=pathlib.Path, nargs="?", help="another recording: what made it differ from the first"
+        "other", type=pathlib.Path, nargs="?", help="another recording: explain its difference from the first"
     )
-    top.add_argument("-p", "--phase", metavar="NAME", help="this phase alone")
-    top.add_argument("-d", "--disk", metavar="DISK", help="this disk alone")
-    top.add_argument("--direction", choices=("read", "write"), help="this direction alone")
+    top.add_argument("-p", "--phase", metavar="NAME", help="explain only this phase")
+    top.add_argument("-d", "--disk", metavar="DISK", help="explain only this disk")
+    top.add_argument("--direction", choices=("read", "write"), help="explain only reads, or only writes")
     top.add_argument(
-        "--from", dest="since", type=_seconds, metavar="S", help="from so many seconds after the recording began on"
+        "--from", dest="since", type=_seconds, metavar="S", help="begin S seconds after the beginning of the recording"
     )
-    top.add_argument("--to", dest="until", type=_seconds, metavar="S", help="up to then")
+    top.add_argument(
+        "--to", dest="until", type=_seconds, metavar="S", help="end S seconds after the beginning of the recording"
+    )
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
@@ -41,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
 def _seconds(text: str) -> float:
     found = float(text)
     if not 0 <= found < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no time since the recording began, in seconds")
+        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds")
     return found
 
 
@@ -52,13 +57,11 @@ def main(arguments: Sequence[str]) -> int:
     if options.recording is None:
         top.error("name a RECORDING")
     if None not in (options.since, options.until) and options.since >= options.until:
-        top.error(f"--from {options.since:g} does not lie before --to {options.until:g}: there is nothing between")
+        top.error(f"--from {options.since:g} is not before --to {options.until:g}")
     sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
     narrow = options.since is not None or options.until is not None
     if sweep and (options.other or options.disk or options.direction or narrow):
-        top.error(
-            "a sweep is explained by itself, of what its plan measured: no other, --disk, --direction, --from or --to"
-        )
+        top.error("a sweep takes no other recording, and neither --disk, --direction, --from nor --to")
     window = (options.since, options.until) if narrow else None
     choice = explain_runs.Choice(options.phase, options.disk, options.direction, window)
 

@@ -12,20 +12,19 @@ from raidtrace.quantity import shown
 from raidtrace.recording import sample_rows
 from raidtrace.recording.columns import RecordingError
 
-DESCRIPTION = """Write a recording as CSV (RFC 4180), one file per table and columns.csv that says what each column means, as a
-trace of Perfetto, or as JSON."""
+DESCRIPTION = """Convert a recording to CSV (RFC 4180), to a Perfetto trace, or to JSON."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
     top = argparse.ArgumentParser("raidctl export", description=DESCRIPTION)
-    top.add_argument("recording", type=pathlib.Path, metavar="RECORDING", help="what raidctl record wrote")
-    top.add_argument("-c", "--csv", type=pathlib.Path, metavar="DIR", help="write one CSV file per table into DIR, which is "
-                     "made if it is not there")  # fmt: skip
-    top.add_argument("-p", "--perfetto", type=pathlib.Path, metavar="FILE", help="write what happened over time as a trace of "
-                     "Perfetto: phases as slices, throughput, depth and latency as counters")  # fmt: skip
-    top.add_argument("-j", "--json", action="store_true", help="print every row of every table as JSON, and what each column "
-                     "means")  # fmt: skip
+    top.add_argument("recording", type=pathlib.Path, metavar="RECORDING", help="a file of raidctl record or import")
+    top.add_argument("-c", "--csv", type=pathlib.Path, metavar="DIR", help="write one CSV file for each table into DIR, "
+                     "which is created if necessary; columns.csv defines each column")  # fmt: skip
+    top.add_argument("-p", "--perfetto", type=pathlib.Path, metavar="FILE", help="Perfetto trace: phases as "
+                     "slices; throughput, requests in flight and latency as counters")  # fmt: skip
+    top.add_argument("-j", "--json", action="store_true", help="print every row of every table, with the meaning of each "
+                     "column, as JSON")  # fmt: skip
     options = top.parse_args(arguments)
     if not (options.csv or options.json or options.perfetto):
         top.error("say how: --csv DIR or --json or --perfetto FILE")

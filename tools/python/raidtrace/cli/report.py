@@ -14,22 +14,24 @@ from raidtrace.quantity import shown, terminal
 from raidtrace.recording import definitions, sample_rows
 from raidtrace.recording.columns import RecordingError
 
-DESCRIPTION = """Print per phase and disk: requests, bytes, throughput, requests in flight, request sizes, sequential share,
-seeks, merges and splits, and latency from issue to completion (d2c). Of two recordings print both side by side, what differs
-between them, and what is not comparable."""
+DESCRIPTION = """Print what limits the disks of a recording, then a table with one row for each phase, disk and direction:
+throughput, IOPS, requests in flight, request size, sequential share and latency. With two recordings, print both side by side,
+and their differences."""
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser("raidctl report", description=DESCRIPTION)
-    top.add_argument("recordings", metavar="RECORDING", nargs="*", help="what raidctl record wrote; two are compared")
+    top.add_argument(
+        "recordings", metavar="RECORDING", nargs="*", help="a file of raidctl record or import; two are compared"
+    )
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
-    top.add_argument("-p", "--phase", metavar="NAME", help="only phases of that name")
+    top.add_argument("-p", "--phase", metavar="NAME", help="print only phases with this name")
     top.add_argument("-H", "--html", type=pathlib.Path, metavar="FILE", help="write one self-contained HTML page with pictures "
-                     "to FILE instead of text; of one or two recordings, or of the directory of a sweep")  # fmt: skip
-    top.add_argument("-v", "--verbose", action="store_true", help="print all that was counted, behind the table")
-    top.add_argument("-e", "--explain", action="store_true", help="instead of a report, say what the numbers are that have a "
-                     "NAME in it, or what all are; a name is a heading of the text or a member of the JSON")  # fmt: skip
+                     "to FILE instead of text; RECORDING may also be the directory of a sweep")  # fmt: skip
+    top.add_argument("-v", "--verbose", action="store_true", help="print all counters after the table")
+    top.add_argument("-e", "--explain", action="store_true", help="instead, print unit and definition of the numbers "
+                     "with these names (headings of the text or members of the JSON), or of all numbers")  # fmt: skip
     return top
 
 

@@ -25,8 +25,9 @@ from raidtrace.sweep.run import disk as cell_disk
 from raidtrace.sweep.run import lab as cell_lab
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
-DESCRIPTION = """Run a plan: every cell of its matrix with a fresh file system and a recording of its own."""
-EPILOG = """raidctl sweep plans, show DIR, merge OUT DIR..., restore: each explains itself with --help."""
+DESCRIPTION = """Run a plan of benchmarks. A plan is a matrix of settings; each combination is a cell. Every cell starts with a
+new file system and is recorded."""
+EPILOG = """Other commands, each with --help: raidctl sweep plans, show, merge and restore."""
 ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
           plan.PlanError, benchmark.BenchmarkError, steps.StepsError, size.SizeError, device.DeviceError,
           journal.JournalError, OSError)  # fmt: skip
@@ -60,34 +61,49 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     """The command line of a run."""
     top = argparse.ArgumentParser("raidctl sweep", description=DESCRIPTION, epilog=EPILOG)
-    top.add_argument("plan", nargs="?", help="a plan that comes with raidtrace, or a .toml file; not with --resume")
     top.add_argument(
-        "-l", "--lab", action="store_true", help="in guests with simulated arrays; nothing here is changed"
+        "plan", nargs="?", help="a name that raidctl sweep plans prints, or a .toml file; not with --resume"
+    )
+    top.add_argument(
+        "-l", "--lab", action="store_true", help="run in guests with simulated disks; this machine is not changed"
     )
     top.add_argument("-o", "--out", type=pathlib.Path, help="directory of the results (default sweep-PLAN)")
     top.add_argument("-n", "--dry-run", action="store_true",
-                     help="print every command and what it would destroy, and do nothing")  # fmt: skip
-    top.add_argument("-r", "--resume", action="store_true", help="go on with the sweep in --out; finished cells stay")
-    top.add_argument("--retry-failed", action="store_true", help="with --resume: cells that failed, too")
-    top.add_argument("-s", "--data-size", help="instead of what the plan says")
+                     help="print every command and the data that it would destroy; change nothing")  # fmt: skip
+    top.add_argument(
+        "-r", "--resume", action="store_true", help="continue the sweep in --out; finished cells are not repeated"
+    )
+    top.add_argument("--retry-failed", action="store_true", help="with --resume: also repeat failed cells")
+    top.add_argument("-s", "--data-size", help="amount of data, instead of the plan's")
     top.add_argument("-t", "--trials", "--seeds", type=int,
-                     help="instead of what the plan says; in the lab each is another draw of chance")  # fmt: skip
+                     help="trials of each cell, instead of the plan's; in the lab each has another random seed")  # fmt: skip
     lab = top.add_argument_group("in the lab")
     lab.add_argument("-j", "--jobs", type=int, help=f"guests at once (default {sweep.cores()})")
-    lab.add_argument("-k", "--kernel", help="6.1, 6.12 or 7.2")
-    lab.add_argument("--store", metavar="SIZE", help="for what the simulated disks hold, instead of what the plan says")
+    lab.add_argument("-k", "--kernel", help="kernel of the guests: 6.1, 6.12 or 7.2")
+    lab.add_argument(
+        "--store", metavar="SIZE", help="memory for the contents of the simulated disks, instead of the plan's"
+    )
     lab.add_argument("--host", action="store_true", default=os.environ.get("LAB_ROOT") == "host",
-                     help="this machine's programs instead of the lab's own: another machine has other figures")  # fmt: skip
+                     help="use this machine's programs; the figures then depend on the machine")  # fmt: skip
     real = top.add_argument_group("on real disks")
     real.add_argument(
-        "-d", "--destroy-data", action="append", default=[], metavar="DISK", help="may be overwritten, all of it"
+        "-d",
+        "--destroy-data",
+        action="append",
+        default=[],
+        metavar="DISK",
+        help="all data of this disk may be overwritten",
     )
-    real.add_argument("--disk", action="append", default=[], metavar="DISK", help="is only read")
+    real.add_argument("--disk", action="append", default=[], metavar="DISK", help="disk to use, but only to read")
     real.add_argument("--array", action="append", default=[], metavar="ARRAY=DISK[,DISK...]",
-                      help="which disks stand for an array of the plan")  # fmt: skip
-    real.add_argument("--force-signature", action="store_true", help="overwrite what nobody uses now, too")
-    real.add_argument("--ignore-check", action="store_true", help="go on although raidctl check fails")
-    real.add_argument("--no-record", action="store_true", help="without raidtrace: the benchmark's own figures alone")
+                      help="disks to use for an array of the plan")  # fmt: skip
+    real.add_argument(
+        "--force-signature",
+        action="store_true",
+        help="overwrite a disk even if it has a signature, such as an unused file system",
+    )
+    real.add_argument("--ignore-check", action="store_true", help="continue if raidctl check fails")
+    real.add_argument("--no-record", action="store_true", help="do not record; use only the figures of the benchmark")
     return top
 
 
@@ -103,10 +119,10 @@ def _plans(arguments: Sequence[str]) -> int:
 
 def _show(arguments: Sequence[str]) -> int:
     top = argparse.ArgumentParser(
-        "raidctl sweep show", description="Print what a sweep found, and write its CSV again."
+        "raidctl sweep show", description="Print the table of a sweep, and write its CSV again."
     )
     top.add_argument("out", type=pathlib.Path, help="directory of the sweep")
-    top.add_argument("--stack", action="store_true", help="the queues of md and of its members instead")
+    top.add_argument("--stack", action="store_true", help="compare each md disk with its members instead")
     options = top.parse_args(arguments)
     index = _index(options.out)
     if options.stack:
@@ -121,12 +137,12 @@ def _show(arguments: Sequence[str]) -> int:
 
 def _merge(arguments: Sequence[str]) -> int:
     top = argparse.ArgumentParser(
-        "raidctl sweep merge", description="Put the indexes of sweeps, of any hosts, into one."
+        "raidctl sweep merge", description="Combine the indexes of sweeps, also of several hosts, into one SQLite file."
     )
-    top.add_argument("into", type=pathlib.Path, help="the SQLite file to make")
-    top.add_argument("sweeps", type=pathlib.Path, nargs="+", help="directories of sweeps, or their sweep.rtsw")
+    top.add_argument("into", type=pathlib.Path, help="SQLite file to write")
+    top.add_argument("sweeps", type=pathlib.Path, nargs="+", help="directories of sweeps, or their index sweep.rtsw")
     top.add_argument(
-        "-p", "--parquet", type=pathlib.Path, metavar="DIR", help="write each table as Parquet, too (needs pyarrow)"
+        "-p", "--parquet", type=pathlib.Path, metavar="DIR", help="also write each table as Parquet (needs pyarrow)"
     )
     options = top.parse_args(arguments)
     count = sweep_merge.merge(options.into, options.sweeps)
@@ -139,7 +155,8 @@ def _merge(arguments: Sequence[str]) -> int:
 
 def _restore(arguments: Sequence[str]) -> int:
     argparse.ArgumentParser(
-        "raidctl sweep restore", description="Put back what a sweep changed that was killed. Each start does it, too."
+        "raidctl sweep restore",
+        description="Restore the settings that a killed sweep changed. The next sweep also does this.",
     ).parse_args(arguments)
     said = journal.recover()
     print("\n".join(said) if said else "nothing to put back")

@@ -21,7 +21,7 @@ from raidtrace.why import metric, store, text, verdict
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a command unchanged and with one change at a time, and report which change makes it faster."""
-EPILOG = """raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256"""
+EPILOG = """Example: raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256"""
 ERRORS = (experiment.WhyError, device.DeviceError, journal.JournalError, OSError)
 PROFILE = "9500s-12-raid0"
 BUDGET_S = 600  # of a real disk: what it changes is in use by others
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     top = parser()
     options = top.parse_args(words)
     if not command:
-        top.error("no command; put it after --, as in: -- dd if=/dev/sdb of=/dev/null bs=1M count=1000")
+        top.error("the command is missing; put it after --, as in: -- dd if=/dev/sdb of=/dev/null bs=1M count=1000")
     if options.lab and (options.destroy_data or options.freeze or options.in_use or options.force_signature):
         top.error("--destroy-data, --force-signature, --freeze and --in-use are for real disks; --lab destroys nothing")
     if not options.lab and not (options.disk or options.destroy_data):
@@ -96,12 +96,13 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("-p", "--prepare", default="", metavar="CMD", help="shell command before each run, not measured")
     top.add_argument(
-        "-b", "--beside", default="", metavar="CMD", help="shell command that runs concurrently, as load of others"
+        "-b", "--beside", default="", metavar="CMD", help="shell command that runs concurrently, as load by others"
     )
     top.add_argument("-m", "--metric", type=_metric, default=metric.SECONDS, metavar="METRIC",
-                     help="seconds (the default), p99, rate for a command that runs for a fixed time, or an expression that is "
-                     f"less where it is better, of {', '.join(metric.FIGURES)}: 'seconds + read_p99_ms / 100'")  # fmt: skip
-    top.add_argument("--phase", default="", help="only this phase of the recording")
+                     help="figure to compare: seconds (the default); p99; rate, for a command that runs for a fixed time; or "
+                     f"an expression that is smaller for a better run, such as 'seconds + read_p99_ms / 100', of "
+                     f"{', '.join(metric.FIGURES)}")  # fmt: skip
+    top.add_argument("--phase", default="", help="compare only this phase of the recording")
     top.add_argument(
         "-t",
         "--budget",
@@ -115,17 +116,25 @@ def parser() -> argparse.ArgumentParser:
         help="largest number of runs (default 25 in the lab, 100 on a disk)",
     )
     top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
-                     help="recordings of all runs and the table (default %(default)s)")  # fmt: skip
+                     help="directory of recordings and table (default %(default)s)")  # fmt: skip
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
-    top.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    top.add_argument("-q", "--quiet", action="store_true", help="print no progress")
     lab = top.add_argument_group("in the lab")
-    lab.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a key of the profile")
-    lab.add_argument("--lab-option", action="append", default=[], metavar="WORD", help="option for raidctl lab run")
+    lab.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a key of the profile")
+    lab.add_argument(
+        "--lab-option",
+        action="append",
+        default=[],
+        metavar="WORD",
+        help="an option of raidctl lab run, after =",
+    )
     lab.add_argument("--other-kernel", default="", metavar="SERIES", help="also test this kernel")
     real = top.add_argument_group("on a real disk")
     real.add_argument("--destroy-data", metavar="DISK", help="disk to test; all of it may be overwritten")
     real.add_argument(
-        "--force-signature", action="store_true", help="overwrite also a disk with a signature, if nobody uses it"
+        "--force-signature",
+        action="store_true",
+        help="overwrite the disk even if it has a signature, such as an unused file system",
     )
     real.add_argument(
         "--in-use", action="store_true", help="the disk is mounted, and the command may write files there"

@@ -16,26 +16,32 @@ from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import shown, size
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[3] / "bin"
-DESCRIPTION = """Run one of the published benchmarks and read its figures, or read what such a program printed elsewhere.
-list, show NAME; run NAME --directory DIR or --disk DISK; parse NAME FILE."""
+DESCRIPTION = """Run a published benchmark and print its figures, or parse the output of an earlier run."""
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser("raidctl workload", description=DESCRIPTION)
     verbs = top.add_subparsers(dest="verb", required=True, metavar="list|show|run|parse")
-    verbs.add_parser("list", help="the benchmarks there are")
-    verbs.add_parser("show", help="what one takes").add_argument("name")
-    run = verbs.add_parser("run", help="run one and print its figures")
-    read = verbs.add_parser("parse", help="read what one printed")
+    verbs.add_parser("list", help="list the benchmarks")
+    verbs.add_parser("show", help="print the parameters of a benchmark").add_argument("name")
+    run = verbs.add_parser("run", help="run a benchmark and print its figures")
+    read = verbs.add_parser("parse", help="print the figures in the output of a benchmark")
     for verb in (run, read):
-        verb.add_argument("name")
-        verb.add_argument("-p", "--parameter", action="append", default=[], metavar="KEY=VALUE", help="see show NAME")
+        verb.add_argument("name", help="a benchmark; raidctl workload list prints all")
+        verb.add_argument(
+            "-p",
+            "--parameter",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help="set a parameter; raidctl workload show NAME lists them",
+        )
         verb.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
-    read.add_argument("file", type=pathlib.Path, help="what it wrote to standard output and error; - is standard input")
-    run.add_argument("-d", "--directory", help="a directory of the file system to measure")
-    run.add_argument("--disk", help="the disk to measure, for those that run on a raw disk")
-    run.add_argument("-s", "--data-size", default="1 GiB", help="how much is written or read (default %(default)s)")
+    read.add_argument("file", type=pathlib.Path, help="file with its standard output and error; - is standard input")
+    run.add_argument("-d", "--directory", help="directory of the file system to measure")
+    run.add_argument("--disk", help="raw disk to read, for dd and fio")
+    run.add_argument("-s", "--data-size", default="1 GiB", help="amount of data to write or read (default %(default)s)")
     run.add_argument("-n", "--dry-run", action="store_true", help="print the command and do nothing")
     return top
 
@@ -94,7 +100,7 @@ def _show(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     chosen = benchmark.find(options.name)
     if bool(options.directory) == bool(options.disk):
-        raise benchmark.BenchmarkError("name what to measure: --directory, or --disk for a raw disk")
+        raise benchmark.BenchmarkError("give either --directory, or --disk for a raw disk")
     disk = options.disk if not options.disk or options.disk.startswith("/") else f"/dev/{options.disk}"
     values = parameters(chosen, options.parameter)
     if values.get("job_file"):
