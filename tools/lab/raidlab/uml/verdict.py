@@ -72,7 +72,7 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
             TIMEOUT,
             (
                 f"no end after {timeout_s:g} s of real time, guest ended; a longer limit: --timeout SECONDS",
-                "  A program that waits by watching the clock instead of sleeping never sees time pass.",
+                "  For a program that waits by reading the clock instead of sleeping, time passes very slowly.",
             ),
         )
     if ending.code is not None:
