@@ -145,7 +145,7 @@ def who_may() -> None:
             client.delete(target)
         said = " ".join(kmod.run(f"{RAIDCTL} attach {upper}").split())
         kmod.run(f"{RAIDCTL} detach {upper}")
-        kmod.equal("attach says so", f"{upper} is given bios alone" in said, True)
+        kmod.equal("attach says so", f"{upper} receives only bios" in said, True)
     finally:
         kmod.run("dmsetup remove raidtrace-test")
 

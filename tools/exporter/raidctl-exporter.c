@@ -186,7 +186,7 @@ static int serve(const struct addrinfo *address, const char *listen,
 	terminal_print(stdout, "http://%s/metrics\n", listen);
 	/* Where it is was only a courtesy: the counters are wanted on. */
 	if (fflush(stdout) || ferror(stdout))
-		fail("exporter: standard output: %s; it goes on",
+		fail("exporter: standard output: %s; the exporter continues",
 		     strerror(errno));
 	sigwait(&ends, &got);
 	MHD_stop_daemon(daemon);
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 				   given.listen);
 	/* The module would tell of all processes in one row, as if there were no cgroups. */
 	if (given.cgroups && !is_admin())
-		status = fail("exporter: --cgroups needs CAP_SYS_ADMIN: the module tells nobody else who queued what");
+		status = fail("exporter: --cgroups needs CAP_SYS_ADMIN: others may not read the processes and their bios");
 	if (!status)
 		status = serve(address, given.listen, &given.cgroups);
 	freeaddrinfo(address);

@@ -99,7 +99,7 @@ int no_program(const char *path, int err)
 {
 	/* The file is there, so the program that its first line names is not. */
 	if (err == ENOENT && !access(path, F_OK))
-		return fail("this is written in Python, which is not installed: apt-get install python3");
+		return fail("this verb needs Python, which is not installed; install it: apt-get install python3");
 	return fail("%s: %s", path, strerror(err));
 }
 
@@ -129,7 +129,7 @@ int connect_module(struct context *context, int quiet)
 
 	/* libnl says the same of a family that is not there and of one that it had no memory to read. */
 	if (err == -ENOENT && !access("/sys/module/raidtrace", F_OK))
-		return fail("raidtrace is loaded, but netlink does not show it here: this is a network namespace of its own (leave it), the module is just coming or going, or memory is short");
+		return fail("raidtrace is loaded, but not reachable over netlink: leave this network namespace if it is not that of the host; otherwise try again, because the module is being loaded or unloaded, or memory is short");
 	if (err == -ENOENT) {
 		if (!quiet)
 			fail("raidtrace is not loaded; load it with: raidctl load (as root)");
@@ -142,7 +142,7 @@ int connect_module(struct context *context, int quiet)
 		return fail("raidtrace: no answer: %s %s", strerror(-err),
 			    rt_error(context->client));
 	if (context->info.abi != RAIDTRACE_ABI)
-		return fail("raidtrace: the loaded module has ABI %u, this raidctl has ABI %u; load the module that belongs to it: raidctl unload, then raidctl load FILE",
+		return fail("raidtrace: the loaded module has ABI %u, this raidctl has ABI %u; load the module of the same version: raidctl unload, then raidctl load FILE",
 			    context->info.abi, RAIDTRACE_ABI);
 	if (is_admin())
 		owner_sweep(context->client);
@@ -208,7 +208,7 @@ static int dispatch(int argc, char **argv)
 		return no_program(path, errno);
 	}
 	if (command)
-		return fail("%s: its program raidctl-%s is not installed beside %s/raidctl; build it with: make tools",
+		return fail("%s: its program raidctl-%s is not installed in the directory of %s/raidctl; build it with: make tools",
 			    command->name, command->name, directory);
 	return usage_error("%s: no such verb; see: raidctl --help", argv[0]);
 }

@@ -71,7 +71,7 @@ static error_t refuse_groups(const char *arg)
 
 		snprintf(names + used, sizeof(names) - used, " %s", name);
 	}
-	usage_error("attach: --groups %s: not all of these are groups; there are: all%s",
+	usage_error("attach: --groups %s: contains an unknown group; the groups are: all%s",
 		    arg, names);
 	return EINVAL;
 }
@@ -93,7 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (*arg && !*end && attach->how.streams >= 1 &&
 		    attach->how.streams <= 64)
 			return 0;
-		usage_error("attach: --streams %s: a number from 1 to 64 is needed",
+		usage_error("attach: --streams %s: give a number from 1 to 64",
 			    arg);
 		exit(EXIT_USAGE);
 	case KEY_SLOWER:
@@ -131,10 +131,10 @@ static const char *bios_alone(const struct rt_target *target)
 	static char text[256];
 
 	if (strncmp(target->disk, "nvme", 4))
-		snprintf(text, sizeof(text), "%s is given bios alone: requests, their latency and depth are those of the disks below it; attach these",
+		snprintf(text, sizeof(text), "%s receives only bios: requests, latency and depth are counted at the disks below it; attach these",
 			 target->disk);
 	else
-		snprintf(text, sizeof(text), "%s is the head of several NVMe paths and is given bios alone: requests, their latency and depth are not counted, as the paths cannot be opened; with nvme_core.multipath=N each path is a disk",
+		snprintf(text, sizeof(text), "%s combines several NVMe paths and receives only bios: requests, latency and depth are not counted, because the paths cannot be opened; with the kernel option nvme_core.multipath=N each path is a disk",
 			 target->disk);
 	return text;
 }

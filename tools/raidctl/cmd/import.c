@@ -205,7 +205,7 @@ static int say_why(const struct importing *in, int err)
 /* A recording that no verb could read is no import: distances and times of a trace can be of any length. */
 static int sums_fit(struct importing *in)
 {
-	return store_sums_fit(in->record.store) ? fail("%s: not imported: what it adds up to cannot be stored: %s",
+	return store_sums_fit(in->record.store) ? fail("%s: not imported: a sum is too large to be stored: %s",
 			  in->files.sources[0].path,
 			  store_error(in->record.store)) : 0;
 }
@@ -241,7 +241,7 @@ static int import_all(struct importing *in)
 		err = blktrace_import_run(&in->import);
 	progress_clear();
 	if (!err && !in->import.started)
-		return fail("%s: no event in it; was blktrace run as root, and its disk used?",
+		return fail("%s: the trace contains no event; run blktrace as root, while the disk is in use",
 			    in->files.sources[0].path);
 	if (!err)
 		err = blktrace_record_end(&in->record);
@@ -252,7 +252,7 @@ static void say_cut(const struct importing *in)
 {
 	for (size_t i = 0; i < in->files.nr; i++)
 		if (in->files.readers[i].cut)
-			note("%s ends within the record at offset %" PRIu64 ": the end of the trace is missing; what comes before it is imported",
+			note("%s ends within the record at offset %" PRIu64 ": the end of the trace is missing; everything before it is imported",
 			     in->files.sources[i].path,
 			     in->files.readers[i].offset);
 }
@@ -264,7 +264,7 @@ static void say_done(const struct importing *in)
 
 	say_cut(in);
 	if (in->merge.late)
-		note("%" PRIu64 " events came too late to be put in order; they count as happening when they came",
+		note("%" PRIu64 " events arrived too late to be sorted; they count at the time of their arrival",
 		     in->merge.late);
 	if (missing)
 		note("the kernel dropped %" PRIu64 " events, so counts are too low; trace again with larger buffers: blktrace -b 2048 -n 32",
@@ -291,10 +291,10 @@ static int import_to(struct importing *in)
 	int status, err = store_create(output, &in->record.store);
 
 	if (err == -EEXIST)
-		return fail("%s: it exists already; name another file with -o, or remove it",
+		return fail("%s: the file exists; name another with -o, or remove it",
 			    output);
 	if (err)
-		return fail("%s: cannot be made: %s", output,
+		return fail("%s: cannot be created: %s", output,
 			    store_error(NULL));
 	catch_interrupt(in->files.stream);
 	in->begun_ns = clock_ns(CLOCK_MONOTONIC);

@@ -59,7 +59,7 @@ static int run(struct context *context, void *data)
 	if (!file)
 		file = find_built(context->directory, path, sizeof(path));
 	if (rt_module_loaded() > 0)
-		return fail("load: raidtrace is loaded already; see it with: raidctl; replace it with: raidctl unload, then raidctl load");
+		return fail("load: raidtrace is already loaded; to replace it: raidctl unload, then raidctl load");
 	if (geteuid())
 		return fail("load: not permitted; run it as root: sudo raidctl load");
 	err = rt_module_load(file, why, sizeof(why));

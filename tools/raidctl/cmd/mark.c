@@ -83,10 +83,10 @@ static int find_recorder(const struct mark_options *mark, char *ret,
 	if (nr == 1)
 		owner_socket(living[0].pid, ret, size);
 	else if (nr)
-		status = fail("mark: %zu recordings are being made; name one with --record ID, see: raidctl status",
+		status = fail("mark: %zu recordings are running; choose one with --record ID; to list them: raidctl status",
 			      nr);
 	else
-		status = fail("mark: nothing is being recorded; a phase is marked within: raidctl record -- COMMAND");
+		status = fail("mark: no recording is running; start one: raidctl record -- COMMAND");
 	free(living);
 	return status;
 }
@@ -96,7 +96,7 @@ static int explain(int err, const char *path)
 	switch (-err) {
 	case ENOENT:
 	case ECONNREFUSED:
-		return fail("mark: the recording has ended, or there is none of that number; see: raidctl status");
+		return fail("mark: the recording has ended, or the number is wrong; to list the recordings: raidctl status");
 	case EACCES:
 	case EPERM:
 		return fail("mark: %s: not permitted; only the user who records may mark a phase",

@@ -112,7 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		record->run.streams = (uint32_t)strtoul(arg, &end, 10);
 		if (!*arg || *end || record->run.streams < 1 ||
 		    record->run.streams > 64)
-			argp_error(state, "streams: %s: a number from 1 to 64 is needed",
+			argp_error(state, "streams: %s: give a number from 1 to 64",
 				   arg);
 		return 0;
 	case KEY_HWQ:
@@ -175,7 +175,7 @@ static int check_command(const struct record_options *record)
 	case 0:
 		return 0;
 	case -EACCES:
-		return fail("%s: cannot be executed; is it a program, and permitted to you?",
+		return fail("%s: cannot be executed; it is not a program, or you lack the permission: ls -l",
 			    name);
 	default:
 		return fail("%s: command not found; nothing was attached or recorded; name a program in PATH or give its path",
@@ -190,7 +190,7 @@ static int check_path(const struct record_options *record)
 	if (lstat(record->run.path, &st))
 		return 0;
 	if (!S_ISREG(st.st_mode))
-		return fail("%s: exists and is no regular file; name another with -o",
+		return fail("%s: exists and is not a regular file; name another with -o",
 			    record->run.path);
 	if (!record->run.replace)
 		return fail("%s: exists; name another with -o, or replace it with --force",
@@ -239,14 +239,14 @@ static int disks_of_command(const struct record_options *record, size_t *nr,
 	for (size_t i = 0; *ret && i < *nr; i++) {
 		(*ret)[i] = found[i].disk;
 		if (!record->run.quiet)
-			note("recording disk %s, which has %s; others: --disk DISK",
+			note("recording disk %s, which contains %s; to record others: --disk DISK",
 			     found[i].disk.name,
 			     strcmp(found[i].path, ".") ? found[i].path :
 							  "the working directory");
 	}
 	free(found);
 	if (!*nr)
-		return fail("record: no argument of the command and no working directory is on a disk; name one with --disk, see: raidctl list");
+		return fail("record: neither an argument of the command nor the working directory is on a disk; name a disk with --disk; to list the disks: raidctl list");
 	return *ret ? EXIT_DONE : fail("record: %s", strerror(ENOMEM));
 }
 
@@ -296,7 +296,7 @@ static int detach(struct record_options *record, struct detached *detached)
 	int err = detached_fork(detached, record->run.path);
 
 	if (err)
-		return fail("record: no second process: %s", strerror(-err));
+		return fail("record: no background process could be started: %s", strerror(-err));
 	record->run.detached = detached;
 	return EXIT_DONE;
 }

@@ -107,7 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int explain(struct rt_client *client, const struct rt_target *target, int err)
 {
 	if (err == -EPERM)
-		return fail("tail: %s: not permitted; only root may read where each request was",
+		return fail("tail: %s: not permitted; only root may read single requests",
 			    target->disk);
 	return fail("tail: %s: %s%s", target->disk,
 		    rt_error(client)[0] ? rt_error(client) : strerror(-err),
@@ -162,7 +162,7 @@ static int wait_for_one(struct rt_client *client, const struct rt_target *target
 	int err = signals.fd < 0 ? signals.fd : read_behind(client, target->id, 0, requests);
 
 	if (!err)
-		note("waiting for one in %s; Ctrl-C shows what there is", target->disk);
+		note("waiting for such a request of %s; Ctrl-C prints the requests so far", target->disk);
 	while (!err && poll(&signals, 1, FOLLOW_MS) <= 0) {
 		size_t known = requests->nr;
 

@@ -310,7 +310,7 @@ static int watch_disks(struct watch *watch, const struct context *context,
 	recorder_free(&watch->recorder);
 	close(signals);
 	if (watch->failed[0])
-		return fail("top: %s; is it loaded? see: raidctl",
+		return fail("top: %s; to see whether the module is loaded: raidctl",
 			    watch->failed);
 	return status;
 }

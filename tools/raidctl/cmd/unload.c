@@ -60,7 +60,7 @@ static int run(struct context *context, void *data)
 	int err;
 
 	if (rt_module_loaded() <= 0)
-		return fail("unload: raidtrace is not loaded; there is nothing to do");
+		return fail("unload: raidtrace is not loaded");
 	if (geteuid())
 		return fail("unload: not permitted; run it as root: sudo raidctl unload");
 	if (!unload->force && refuse_recorded(context))

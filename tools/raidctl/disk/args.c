@@ -194,7 +194,7 @@ int args_targets(struct rt_client *client, const struct words *words,
 			if (disk_resolve(word, &disk, why, sizeof(why)))
 				fail("%s: %s", word, why);
 			else
-				fail("%s: not attached; see what is: raidctl",
+				fail("%s: not attached; to list the attached disks: raidctl",
 				     word);
 			free(chosen);
 			free(all);

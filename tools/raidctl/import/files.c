@@ -58,7 +58,7 @@ static int open_source(struct blktrace_files *in, const char *path)
 			    strerror(errno));
 	if (fstat(fd, &st) || S_ISDIR(st.st_mode)) {
 		close(fd);
-		return fail("%s: not a trace but a directory; name the trace in it, such as %s/sda",
+		return fail("%s: is a directory; name the trace in it, such as %s/sda",
 			    path, path);
 	}
 	if (S_ISREG(st.st_mode))
@@ -99,7 +99,7 @@ static char *pattern_of(const char *base)
 
 static int too_many(size_t nr)
 {
-	return fail("%zu files are more than the %d that can be read at once; import fewer disks at a time",
+	return fail("%zu files are too many, at most %d can be read at once; import fewer disks at a time",
 		    nr, FILES_MAX);
 }
 
@@ -179,7 +179,7 @@ int blktrace_files_open(struct blktrace_files *in, const struct words *traces)
 		}
 	}
 	if (!status && in->stream && in->nr > 1)
-		status = usage_error("import: a stream cannot be put in order with other files; import it alone");
+		status = usage_error("import: a stream cannot be sorted together with other files; import it alone");
 	return status ? status : open_readers(in);
 }
 

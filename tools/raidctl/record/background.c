@@ -100,13 +100,13 @@ static const struct living *choose(const struct living *all, size_t nr,
 	if (candidates == 1)
 		return chosen;
 	if (candidates)
-		fail("record: %zu detached recordings are being made; name one: raidctl record --stop ID, see: raidctl status",
+		fail("record: %zu detached recordings are running; choose one: raidctl record --stop ID; to list them: raidctl status",
 		     candidates);
 	else if (id)
-		fail("record: there is no recording %s; see which there are: raidctl status",
+		fail("record: there is no recording %s; to list the recordings: raidctl status",
 		     id);
 	else
-		fail("record: no detached recording is being made; see: raidctl status");
+		fail("record: no detached recording is running; to list the recordings: raidctl status");
 	return NULL;
 }
 
@@ -129,7 +129,7 @@ static int stop(const struct living *recording)
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 
 	if (kill(recording->pid, SIGINT))
-		return fail("record: recording %d cannot be ended: %s; only root and who began it may",
+		return fail("record: recording %d cannot be ended: %s; only root and the user who began it may end it",
 			    (int)recording->pid, strerror(errno));
 	for (int i = 0; i < STOP_SECONDS * 1000 / LOOK_MS; i++) {
 		if (!lives(recording->pid)) {
@@ -139,7 +139,7 @@ static int stop(const struct living *recording)
 		}
 		nanosleep(&pause, NULL);
 	}
-	return fail("record: recording %d was told to end and goes on after %d s: its command does; tell it again, more clearly: raidctl record --stop %d",
+	return fail("record: recording %d still runs %d s after the signal, because its command does; send a stronger signal: raidctl record --stop %d",
 		    (int)recording->pid, STOP_SECONDS, (int)recording->pid);
 }
 

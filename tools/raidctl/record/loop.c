@@ -268,7 +268,7 @@ static void report_store_error(struct follow *follow)
 		command = follow->child.exited ? "" : "; the command goes on";
 	else if (follow->command)
 		command = "; the command was not started";
-	fail("recording stopped: %s; what was stored until here can be read%s",
+	fail("recording stopped: %s; everything stored before can be read%s",
 	     store_error(follow->store)[0] ? store_error(follow->store) :
 					     strerror(-follow->store_error),
 	     command);

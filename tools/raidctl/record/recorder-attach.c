@@ -80,7 +80,7 @@ int recorder_attach(struct recorder *recorder, const struct disk *disks,
 
 	if (err) {
 		owner_end(recorder->owner);
-		return fail("what is attached cannot be noted below /run: %s; without that nothing could be detached after a crash",
+		return fail("the attached disks cannot be noted below /run: %s; without this note they could not be detached after a crash",
 			    strerror(-err));
 	}
 	recorder->disks = calloc(nr, sizeof(*recorder->disks));

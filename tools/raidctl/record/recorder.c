@@ -191,7 +191,7 @@ static void end_disk(struct recorded *disk, const char *why)
  */
 static int begin_after_reset(struct recorded *disk)
 {
-	note("%s: its counters were reset by somebody else; what happened since the last sample is lost",
+	note("%s: another process reset its counters; the activity since the last sample is lost",
 	     disk->target.disk);
 	disk->was_reset = true;
 	return writer_put_setting(disk->recorder->writer, disk->span.since_ns,

@@ -121,14 +121,14 @@ static int exit_status(const struct follow *follow)
 	char invariants[256];
 
 	if (follow->over && child->pid)
-		note("%s: interrupted, for the duration is over; the recording is kept up to there",
+		note("%s: interrupted after the duration; the recording contains everything until then",
 		     follow->command[0]);
 	else if (child->pid && WIFSIGNALED(child->status))
-		fail("%s: killed by signal %d (%s); the recording is kept up to there",
+		fail("%s: killed by signal %d (%s); the recording contains everything until then",
 		     follow->command[0], WTERMSIG(child->status),
 		     strsignal(WTERMSIG(child->status)));
 	if (follow->cutter.missed)
-		note("%u phases began and ended before they could be told apart; they are part of the one that follows",
+		note("%u phases were too short to be separated; they are part of the following phase",
 		     follow->cutter.missed);
 	if (follow->store_error) /* and the sums may lack a part of what came last */
 		return EXIT_FAILED;
@@ -226,7 +226,7 @@ static int record_to(const struct record_run *run, struct follow *follow,
 	if (!follow->store_error) {
 		follow->store_error = put_end(follow);
 		if (follow->store_error)
-			fail("%s: the end could not be stored: %s; what was stored until here can be read",
+			fail("%s: the end could not be stored: %s; everything stored before can be read",
 			     run->path,
 			     store_error(store)[0] ?
 			     store_error(store) :
@@ -282,7 +282,7 @@ static int describe(const struct record_run *run,
 				 run->detached);
 
 	free(path);
-	return err ? fail("what is recorded cannot be noted below /run: %s",
+	return err ? fail("the recording cannot be noted below /run: %s",
 			  strerror(-err)) : 0;
 }
 

@@ -32,7 +32,7 @@ int top_events_screen(void)
 {
 	if (!top_view_begin())
 		return EXIT_DONE;
-	return fail("top: nothing is known of a terminal TERM=%s; set TERM to what it is, for example xterm or vt100",
+	return fail("top: the terminal type TERM=%s is unknown; set TERM to the type of this terminal, such as xterm or vt100",
 		    getenv("TERM") ? getenv("TERM") : "");
 }
 
