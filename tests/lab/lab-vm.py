@@ -103,7 +103,7 @@ def verbs(directory: Path) -> None:
     out = ("-q", "--out", str(directory / "out"))
     two = ("--kernel", "6.1", "--kernel", "6.12")
     for name, words, said in (
-        ("ab --repeat", ("ab", "--repeat", *two, "--", "true"), "no two runs are alike"),
+        ("ab --repeat", ("ab", "--repeat", *two, "--", "true"), "no two runs are equal"),
         ("ab with a kernel tree", ("ab", *two, "--kernel", ".", "--", "true"), "without --vm"),
         ("a rate", ("expect", "mib_per_s >= 3 and seeks < 9", "--", "true"), "mib_per_s would be no fact"),
         ("a direction's time", ("expect", "read_d2c_mean_ms < 3", "--", "true"), "read_d2c_mean_ms would be no fact"),

@@ -287,7 +287,7 @@ def _verdicts(drawn: list[list[measures.Recorded]], unlike: list[str], repeated:
                 f"the controller was given the same {commands:,} commands at the same times."
             )
     if draws == 1 and any(runs[0].truth != drawn[0][0].truth for runs in drawn[1:]):
-        said.append("One draw of chance each: whether a difference is the kernels' is told by more of them: --seeds 5.")
+        said.append("One run of each kernel: to separate a difference of the kernels from chance, use --seeds 5.")
     if unlike:
         said.append(f"NOT deterministic: {', '.join(unlike)} gave another ground truth when it ran again.")
     elif repeated:
@@ -313,7 +313,7 @@ def _print(
         print(f"simulated  profile {arguments.profile}: the disks and all times are of the lab's model")
     print(f"command    {' '.join(arguments.command)}")
     if arguments.seeds > 1:
-        print(f"chance     {arguments.seeds} draws each; figures are geometric means, 95 % is where a ratio lies")
+        print(f"chance     {arguments.seeds} draws each; figures are geometric means, 95 % is the interval of a ratio")
     for section in sections:
         print(f"\nphase {section.phase}, {section.disk}")
         print("\n".join(compare.lines(section)))

@@ -45,8 +45,8 @@ def act(arguments: argparse.Namespace) -> int:
     if holds is None:
         raise LabError(
             f"expect {expression.text}",
-            f"it holds under {sum(held)} of {len(held)} draws of chance: undecided",
-            "Allow more of them (--seeds), or expect a figure that is farther from what is measured.",
+            f"undecided: it holds in {sum(held)} of {len(held)} draws",
+            "Allow more draws (--seeds), or test a limit that is farther from the measured figure.",
         )
     _say(arguments, expression, kernel(), held, holds, spans[0])
     return 0 if holds else _NOT
@@ -58,7 +58,7 @@ def _holds(expression: Expression, span: measures.Span) -> bool:
     except NotKnown as error:
         raise LabError(
             f"expect {expression.text}",
-            f"{error} has no value in phase {span.phase}: there was no request to take it from",
+            f"{error} has no value in phase {span.phase}, because the phase has no such request",
             "Choose another phase or measure.",
         ) from None
 
@@ -109,8 +109,8 @@ def _in_virtual_machine(
     if timed:
         raise LabError(
             f"expect {expression.text}",
-            f"times in a virtual machine are the host's: no two runs are alike, and {', '.join(timed)} would be no fact",
-            "Expect counts, such as requests, bytes, request_bytes_mode, seeks, errors; or leave out --vm and LAB=vm.",
+            f"times in a virtual machine are the host's: no two runs are equal, so {', '.join(timed)} cannot be tested",
+            "Test counts, such as requests, bytes, request_bytes_mode, seeks, errors; or leave out --vm and LAB=vm.",
         )
     name = f"Debian's {arguments.kernel or virtual.DEFAULT_SERIES}"
     facts: dict[str, Any] = {}
@@ -128,13 +128,15 @@ def _in_virtual_machine(
 
 def _chosen(spans: list[measures.Span], phase: str | None, disk: str | None) -> measures.Span:
     """The one phase of one disk that is meant."""
-    what = "choosing what to look at"
+    what = "choosing the phase"
     found = [span for span in spans if phase in (None, span.phase) and disk in (None, span.disk)]
     names = ", ".join(dict.fromkeys(f"{span.phase} of {span.disk}" for span in spans)) or "none"
     if not found:
-        raise LabError(what, f"the recording has no such phase; it has {names}", "Name one of them: --phase, --disk.")
+        raise LabError(what, f"the recording has no such phase; it has {names}", "Choose one of them: --phase, --disk.")
     if len(found) > 1:
-        raise LabError(what, f"the recording has several phases: {names}", "Name one: --phase, and --disk if need be.")
+        raise LabError(
+            what, f"the recording has several phases: {names}", "Choose one: --phase, and --disk if necessary."
+        )
     return found[0]
 
 

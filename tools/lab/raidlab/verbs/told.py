@@ -57,7 +57,7 @@ def summary(found: list[Verdict]) -> str:
     for verdict in (SLOWER, FASTER, CHANCE, EQUAL, IDENTICAL):
         count = sum(one.verdict == verdict for one in found)
         if count:
-            parts.append(f"{count} {'told apart by chance alone' if verdict == CHANCE else verdict}")
+            parts.append(f"{count} {'different only by chance' if verdict == CHANCE else verdict}")
     return f"{len(found)} workload{'s' if len(found) != 1 else ''}: " + ", ".join(parts)
 
 
@@ -74,18 +74,20 @@ def _notes(judged: Judged) -> list[str]:
     said = covered(judged.pair) if judged.pair else []
     for missing in sorted({tuple(lack) for lack in judged.lacking.values()}):
         names = [name for name, lack in judged.lacking.items() if tuple(lack) == missing]
-        said.append(f"Left out, as a kernel has no {' '.join(f'CONFIG_{one}' for one in missing)}: {' '.join(names)}.")
+        said.append(
+            f"Skipped, because a kernel lacks {' '.join(f'CONFIG_{one}' for one in missing)}: {' '.join(names)}."
+        )
     wide = [one.workload.name for one in judged.found if _is_wide(one)]
     if wide:
         said.append(
-            f"Undecided, as the interval reaches beyond {_SEEN:.0%} and a change of that size would not show; more --seeds"
-            f" narrow it: {' '.join(wide)}."
+            f"Undecided, because the interval reaches beyond {_SEEN:.0%}, so a change of that size may be hidden; to narrow it,"
+            f" use more --seeds: {' '.join(wide)}."
         )
     if judged.found and all(one.verdict == IDENTICAL for one in judged.found):
-        told_by = "" if judged.ran is not None else " (--coverage tells)"
+        told_by = "" if judged.ran is not None else " (to check: --coverage)"
         said.append(
-            "Identical: the disks were given the same commands at the same times. What the patch costs the processor is not"
-            f" measured, and a workload that never comes to its code says nothing of it{told_by}."
+            "Identical: the disks received the same commands at the same times. The processor time of the patch is not"
+            f" measured. A workload that does not run the patched code does not test the patch{told_by}."
         )
     if judged.real_time:
         spread = sorted(one.spread - 1 for one in judged.found)
@@ -140,8 +142,8 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
     )
     said = textwrap.wrap(
         f"Judged by raidtrace's lab, simulated disks (profile {_arrays(arguments, judged)}) under Linux's own "
-        f"drivers in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B, in A's; draws are of what"
-        " is chance on a machine.",
+        f"drivers in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B relative to A. A draw"
+        " is a run with other random values.",
         _MAIL,
     )
     said += [

@@ -50,8 +50,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"raidctl sweep: {error}", file=sys.stderr)
         return 2 if isinstance(error, _Usage) else 1
     except sqlite3.Error as error:
-        print(f"raidctl sweep: {sweep_index.NAME}: {error}\n  Make room, or see dmesg, then go on; "
-              "with --resume the cells that ended stay", file=sys.stderr)  # fmt: skip
+        print(f"raidctl sweep: {sweep_index.NAME}: {error}\n  Free space, or look at dmesg. "
+              "Then continue with --resume; finished cells are kept", file=sys.stderr)  # fmt: skip
         return 1
     except KeyboardInterrupt:
         print("raidctl sweep: interrupted before the first cell", file=sys.stderr)

@@ -201,13 +201,13 @@ def _journal(path: pathlib.Path) -> bytes:
         raise OSError(error.errno, f"its writer was killed; its journal cannot be read: {error.strerror}") from error
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "its writer was killed, and the journal beside it is no file")
+        raise OSError(errno.EINVAL, "its writer was killed, and the journal next to it is not a regular file")
     with open(fd, "rb") as file:
         found = file.read(_size(fd))
     if len(found) < len(JOURNAL_MAGIC) or not found[0]:
         return b""  # SQLite clears the first byte, or all, of one that is done with
     if len(found) > 2 * len(JOURNAL_MAGIC) and found.endswith(JOURNAL_MAGIC):
-        raise OSError(errno.EINVAL, "the journal beside it names another file, as no journal of raidctl does: it was not made "
+        raise OSError(errno.EINVAL, "the journal next to it names another file, as no journal of raidctl does: it was not made "
                                     "for this file; remove that journal")  # fmt: skip
     return found
 
@@ -219,4 +219,4 @@ def _play(copy: pathlib.Path, journal: bytes, size: int) -> None:
         database.execute("SELECT 1 FROM sqlite_schema").fetchall()
     found = copy.stat().st_size
     if found > size + len(journal) or found < HEADER:  # a journal that makes it longer than both is none
-        raise sqlite3.DatabaseError("its writer was killed, and the journal beside it is damaged")
+        raise sqlite3.DatabaseError("its writer was killed, and the journal next to it is damaged")

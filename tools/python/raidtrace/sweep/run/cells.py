@@ -75,7 +75,9 @@ def alone(out: pathlib.Path) -> Iterator[None]:
 def fresh(out: pathlib.Path) -> None:
     """Refuse a directory that holds a sweep or anything else."""
     if (out / NAME).is_file():
-        raise SweepError(f"{out}: there is a sweep already; go on with it by --resume, or name another with --out")
+        raise SweepError(
+            f"{out}: contains a sweep already; continue it with --resume, or name another directory with --out"
+        )
     ours = ("lock", NAME + ".new", NAME + ".new-journal")
     foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in ours) if out.is_dir() else []
     if foreign:

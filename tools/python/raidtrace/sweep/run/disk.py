@@ -277,6 +277,6 @@ def preflight(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int, igno
             [*command[:2], *command[3:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
         raise device.DeviceError(
-            f"raidctl check fails; put it right, or go on with --ignore-check:\n{text.stdout}{text.stderr}"
+            f"raidctl check fails; correct its findings, or continue with --ignore-check:\n{text.stdout}{text.stderr}"
         )
     return {"check": done.stdout, "check_status": str(done.returncode)}
