@@ -51,7 +51,9 @@ struct watch {
 };
 
 static const struct argp_option options[] = {
-	{ "interval", KEY_INTERVAL, "TIME", 0, "Length of an interval, in ms, s or m, from 50ms to 1m (default 1s)", 0 },
+	{ "interval", KEY_INTERVAL, "TIME", 0,
+	  "Length of an interval, in ms, s or m, from 50ms to 1m (default 1s)",
+	  0 },
 	{ 0 }
 };
 
