@@ -388,7 +388,7 @@ static void how_they_are_printed(void **state)
 
 	(void)state;
 	text = printed('t', &requests, 0);
-	assert_string_equal(text, "sda: no request has ended since it was attached\n");
+	assert_string_equal(text, "sda: no request was kept since it was attached\n");
 	free(text);
 	put_ended(msg, 5, RAIDTRACE_CLASS_JOURNAL, 1012000000);
 	put_ended(msg, 8, RAIDTRACE_CLASS_DATA, 1502000000);

@@ -194,8 +194,8 @@ int args_targets(struct rt_client *client, const struct words *words,
 			if (disk_resolve(word, &disk, why, sizeof(why)))
 				fail("%s: %s", word, why);
 			else
-				fail("%s: not attached; to list the attached disks: raidctl",
-				     word);
+				fail("%s: not attached; to attach it: raidctl attach %s",
+				     word, word);
 			free(chosen);
 			free(all);
 			return EXIT_FAILED;

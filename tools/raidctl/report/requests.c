@@ -63,7 +63,7 @@ static void line(FILE *to, const struct rt_ended *e, uint64_t origin_ns)
 void requests_text(FILE *to, const struct requests *requests, size_t first, const char *disk)
 {
 	if (!requests->nr) {
-		terminal_print(to, "%s: no request has ended since it was attached\n", disk);
+		terminal_print(to, "%s: no request was kept since it was attached\n", disk);
 		return;
 	}
 	terminal_print(to, "%s%7s %7s %7s %5s %-5s %10s %8s %-9s %2s %s%s\n", bold(to), "before", "q2d",
