@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define BATCH	256	/* requests; fewer than a ring holds */
-#define BATCHES	600
+#define BATCH	512	/* requests; fewer than a ring holds */
+#define BATCHES	300
 #define ROUNDS	9
 #define DRAINS	200	/* batches that are counted */
 #define WORDS	13	/* of a request's three records */
