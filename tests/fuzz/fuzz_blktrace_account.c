@@ -62,7 +62,7 @@ struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t ind
 	device->device = number;
 	device->index = index;
 	device->capacity_sectors = capacity_sectors;
-	raidtrace_arrival_start(&device->arrival, BLKTRACE_GROUPS, RAIDTRACE_STREAMS_DEFAULT);
+	raidtrace_position_start(&device->arrival, RAIDTRACE_STREAMS_DEFAULT);
 	raidtrace_queue_start(&device->state, BLKTRACE_GROUPS, RAIDTRACE_STREAMS_DEFAULT, start_ns);
 	return device;
 }

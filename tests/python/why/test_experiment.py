@@ -333,7 +333,7 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
             table.stopped
             and not table.rows
             and len(table.costs) == runs
-            and said.sentence.startswith("No change was tried")
+            and said.sentence.startswith("No change was measured")
         )
         assert table.unfinished == ["stopped by a signal: no change was measured"]
         table.baseline = dataclasses.replace(table.baseline, recording="/a b/run.rtdb")

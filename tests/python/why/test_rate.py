@@ -182,7 +182,7 @@ def test_the_rate_of_a_disk_with_a_load_is_that_of_both() -> None:
 
 def test_nothing_was_tried() -> None:
     table = experiment.Table(Run(seconds=1.0), [1.0], "seconds", 0.0, [])
-    assert verdict.judge(table, "sdx").sentence.startswith("No change was tried.")
+    assert verdict.judge(table, "sdx").sentence.startswith("No change was measured.")
 
 
 def test_runs_that_differ_by_a_burst() -> None:

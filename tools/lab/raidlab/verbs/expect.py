@@ -109,7 +109,7 @@ def _in_virtual_machine(
     if timed:
         raise LabError(
             f"expect {expression.text}",
-            f"times in a virtual machine are the host's: no two runs are equal, so {', '.join(timed)} cannot be tested",
+            f"times in a virtual machine are the host's: no two runs are alike, so {', '.join(timed)} cannot be tested",
             "Test counts, such as requests, bytes, request_bytes_mode, seeks, errors; or leave out --vm and LAB=vm.",
         )
     name = f"Debian's {arguments.kernel or virtual.DEFAULT_SERIES}"

@@ -168,7 +168,7 @@ def _nothing_settable(table: Table) -> Verdict:
     tried = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong]
     top = max((row.factor() for row in tried), default=1.0)
     late = _latency(table, None)
-    none = "No change was measured to its end" if table.runs > len(table.costs) else "No change was tried"
+    none = "No change was measured"
     if tried and top >= chance.WORTH_FACTOR:
         least = f"below {table.least():.2f}x it may be chance"
         none = f"No change helps beyond chance (the best of {len(tried)} gave {top:.2f}x; {least})"
