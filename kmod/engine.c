@@ -521,7 +521,7 @@ static noinline void engine_other(struct raidtrace_engine *engine, struct raidtr
 	}
 }
 
-/* Restore the order of the heap below @at, whose time changed. */
+/* The time at @at has changed: restore the order of the heap below it. */
 static __always_inline void sift(struct raidtrace_next *next, unsigned int nr, unsigned int at)
 {
 	struct raidtrace_next moved = next[at];

@@ -124,6 +124,17 @@ def test_a_recording_with_a_table(tmp_path):
     assert found["exceeds-spread"] is False
 
 
+def test_configurations_of_a_simulated_disk_differ(tmp_path):
+    of = [
+        {"lab_profile": "nvme-970pro", "lab_config": f"flash.channels={channels},queue.depth=8"}
+        for channels in (16, 160)
+    ]
+    a, b = (record(tmp_path / str(at), meta=meta) for at, meta in enumerate(of))
+    found = call(cli_compare.main, a, b).stdout
+    assert ["flash.channels", "16", "160"] in [line.split() for line in found.splitlines()], found
+    assert "are the same" not in found and "queue.depth" not in found
+
+
 @pytest.mark.slow
 def test_two_recordings(tmp_path):
     a, b = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),))

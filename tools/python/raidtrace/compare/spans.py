@@ -10,7 +10,7 @@ from typing import Any
 from raidtrace.quantity import terminal, units
 from raidtrace.quantity.bins import CLASSES
 from raidtrace.quantity.shown import visible
-from raidtrace.recording import figures, invariants
+from raidtrace.recording import figures, invariants, observation
 from raidtrace.recording.figures import Figures, Number, Quantity, RowQuantity, SpanQuantity
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
 
@@ -81,15 +81,8 @@ def different_facts(a: Recorded, b: Recorded) -> Iterator[Difference]:
         silent = not (x and y) if what in OF_BOTH else x and y if what == "source" else False
         yield Difference(what, None, x or "n/a", y or "n/a", None if silent else why, lacks)
     if a.fact("lab_profile") == b.fact("lab_profile"):
-        of_a, of_b = map(_lab_config, (a, b))
-        for name in sorted(of_a.keys() | of_b.keys()) if of_a and of_b else ():
-            if of_a.get(name) != of_b.get(name):
-                yield Difference(name, None, of_a.get(name, "n/a"), of_b.get(name, "n/a"))
-
-
-def _lab_config(of: Recorded) -> dict[str, str]:
-    """Values of the simulated disk by their names; none of another disk."""
-    return dict(pair.split("=", 1) for pair in of.fact("lab_config").split(",") if "=" in pair)
+        for name, one, other in observation.lab_differences(a.meta, b.meta):
+            yield Difference(name, None, one or "n/a", other or "n/a")
 
 
 def different_targets(a: Recorded, b: Recorded) -> Iterator[Difference]:

@@ -9,6 +9,8 @@ not available.
 import dataclasses
 from collections.abc import Mapping
 
+from raidtrace.recording.observation import lab_config
+
 KIB_PER_MIB = 1024
 
 
@@ -28,14 +30,9 @@ class Ceiling:
         return "controller" if self.controller <= self.drives else "drives"
 
 
-def values(meta: Mapping[str, str]) -> dict[str, str]:
-    """Keys of the profile, with what was set; empty: not recorded."""
-    return dict(pair.split("=", 1) for pair in meta.get("lab_config", "").split(",") if "=" in pair)
-
-
 def of(meta: Mapping[str, str], direction: str) -> Ceiling | None:
     """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
-    said = values(meta)
+    said = lab_config(meta)
     try:
         drives, rate = int(said["array.drives"]), int(said["drive.media_outer_kib_s"])
         controller = float(said[f"controller.{direction}_kib_s"])

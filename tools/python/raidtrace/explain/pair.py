@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 
-from raidtrace.explain import ceiling, chain
+from raidtrace.explain import chain
 from raidtrace.explain import limits as holding
 from raidtrace.explain import limits_device, limits_events, limits_host
 from raidtrace.explain.case import Case, trimmed
@@ -16,6 +16,7 @@ from raidtrace.explain.links_disk import depth_verdict
 from raidtrace.explain.links_queue import in_order, predicted, source, streams
 from raidtrace.quantity import size
 from raidtrace.quantity.bins import CLASSES
+from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
@@ -59,7 +60,7 @@ def ratios(a: Reading, b: Reading, direction: str) -> Ratios | None:
 def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
     """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
     found = _commands(*(meta.get("command", "") for meta in metas))
-    array = _simulated(*(ceiling.values(meta) for meta in metas))
+    array = _simulated(*metas)
     for name in ("kernel", "lab_kernel", *(() if array else ("lab_profile",)), "hostname", "machine", "interval"):
         if metas[0].get(name, "") != metas[1].get(name, ""):
             found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
@@ -79,11 +80,10 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
     return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
 
 
-def _simulated(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[tuple[str, str, str]]:
+def _simulated(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """Keys of the lab's array that differ, where both are recorded. What a fault did is counted, and said elsewhere."""
-    names = sorted(ours.keys() | theirs.keys()) if ours and theirs else []
-    return [(name, ours.get(name, "-"), theirs.get(name, "-")) for name in names
-            if ours.get(name) != theirs.get(name) and name != "name" and not name.startswith("fault.")]  # fmt: skip
+    found = [one for one in observation.lab_differences(a, b) if one[0] != "name" and not one[0].startswith("fault.")]
+    return [(name, "-" if ours is None else ours, "-" if theirs is None else theirs) for name, ours, theirs in found]
 
 
 def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:

@@ -334,3 +334,15 @@ class _Tables:
             if not spans or time_ns <= spans[0][0] or name not in values or before_end:
                 values[name] = value
         return values, changes
+
+
+def lab_config(meta: Mapping[str, str]) -> dict[str, str]:
+    """Keys of the simulated disk, with what was set; empty: not recorded."""
+    return dict(pair.split("=", 1) for pair in meta.get("lab_config", "").split(",") if "=" in pair)
+
+
+def lab_differences(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str | None, str | None]]:
+    """Keys of the simulated disks of two recordings that differ, with both values, in order; none unless both are recorded."""
+    ours, theirs = lab_config(a), lab_config(b)
+    names = sorted(ours.keys() | theirs.keys()) if ours and theirs else []
+    return [(name, ours.get(name), theirs.get(name)) for name in names if ours.get(name) != theirs.get(name)]
