@@ -140,7 +140,7 @@ CASES = [
 @pytest.mark.parametrize(("rule", "changes", "verdict", "seen", "value", "advice"), CASES)
 def test_each_side_of_a_threshold(rule, changes, verdict, seen, value, advice):
     found = judged(rule, facts(**changes))
-    assert found.verdict is verdict and seen in found.seen and advice in found.remedy
+    assert found.verdict is verdict and seen in found.text and advice in found.remedy
     assert value is None or found.value == value
     assert bool(found.remedy) if verdict in (WARN, FAIL) else verdict is UNKNOWN or not found.remedy
     assert verdict is not UNKNOWN or found.value is None
@@ -157,7 +157,7 @@ def test_every_rule_passes_on_a_quiet_machine_and_has_a_case():
 ])  # fmt: skip
 def test_schedulers(name, verdict, words):
     found = judged("scheduler", QUIET, scheduler=name)
-    assert found.verdict is verdict and words in found.seen and ("/sys/block/sda/" in found.remedy) == (verdict is WARN)
+    assert found.verdict is verdict and words in found.text and ("/sys/block/sda/" in found.remedy) == (verdict is WARN)
 
 
 @pytest.mark.parametrize(("kind", "kib", "verdict", "words"), [
@@ -171,7 +171,7 @@ def test_schedulers(name, verdict, words):
 ])  # fmt: skip
 def test_readahead_is_advised_for_arrays_of_rotating_drives_alone(kind, kib, verdict, words):
     found = judged("readahead", QUIET, readahead_kib=kib, kind=kind)
-    assert found.verdict is verdict and found.seen.endswith(words) and found.value == 2 * kib
+    assert found.verdict is verdict and found.text.endswith(words) and found.value == 2 * kib
     assert ("blockdev --setra 16384 /dev/sda" in found.remedy) == (verdict is WARN)
 
 
@@ -191,7 +191,7 @@ def test_readahead_is_advised_for_arrays_of_rotating_drives_alone(kind, kib, ver
 def test_mount_options(options, verdict, advice):
     mounts = (Mount("/a", "xfs", "rw,noatime"), Mount("/b", "ext4", options))
     found = judged("mounts", QUIET, mounts=mounts)
-    assert found.verdict is verdict and found.remedy == advice and f"/b ext4 {options}" in found.seen
+    assert found.verdict is verdict and found.remedy == advice and f"/b ext4 {options}" in found.text
 
 
 def test_without_a_disk_and_with_two():

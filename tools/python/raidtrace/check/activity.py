@@ -83,7 +83,7 @@ class ModuleUse:
 
 @dataclasses.dataclass(frozen=True)
 class Activity:
-    """What happened between two looks. nr_io_hidden: processes whose I/O may not be read."""
+    """The activity between two looks. nr_io_hidden: processes with I/O counters that only root may read."""
 
     seconds: float
     swapped_pages: int | None = None
@@ -100,14 +100,14 @@ def look(machine: Machine) -> Look:
     now = time.monotonic()
     swapped = re.findall(r"^pswp(?:in|out) (\d+)$", _text(machine.proc / "vmstat") or "", re.MULTILINE)
     diskstats, interrupts = _text(machine.proc / "diskstats"), _text(machine.proc / "interrupts")
-    found = [_process(machine.proc / pid) for pid in os.listdir(machine.proc) if pid.isdigit()]
+    processes = [_process(machine.proc / pid) for pid in os.listdir(machine.proc) if pid.isdigit()]
     return Look(
         time_s=now,
         swapped_pages=sum(map(int, swapped)) if swapped else None,
         # Mounted with hidepid, /proc shows a user only what is his.
         processes_known=os.access(machine.proc / "1/stat", os.R_OK),
         io_accounted=os.access(machine.proc / "self/io", os.R_OK),
-        processes=tuple(process for process in found if process),
+        processes=tuple(process for process in processes if process),
         disks=None if diskstats is None else _disks(machine, diskstats),
         interrupts=None if interrupts is None else parse_interrupts(interrupts),
     )
@@ -120,23 +120,23 @@ def _text(path: pathlib.Path) -> str | None:
 
 
 def _process(path: pathlib.Path) -> Process | None:
-    found = parse_process(_text(path / "stat") or "")
-    octets = re.findall(r"^(?:read|write)_bytes: (\d+)$", _text(path / "io") or "", re.MULTILINE) if found else []
-    return dataclasses.replace(found, io_bytes=sum(map(int, octets))) if found and octets else found
+    process = parse_process(_text(path / "stat") or "")
+    octets = re.findall(r"^(?:read|write)_bytes: (\d+)$", _text(path / "io") or "", re.MULTILINE) if process else []
+    return dataclasses.replace(process, io_bytes=sum(map(int, octets))) if process and octets else process
 
 
 def parse_process(text: str) -> Process | None:
-    """The line of /proc/PID/stat, whose name may hold blanks and parentheses. None: it is no such line."""
-    found = _STAT.match(text)
-    fields = found[4].split() if found else []
-    if not found or len(fields) < 18:
+    """The line of /proc/PID/stat. The name in it may contain blanks and parentheses. None: it is no such line."""
+    match = _STAT.match(text)
+    fields = match[4].split() if match else []
+    if not match or len(fields) < 18:
         return None
-    return Process(int(found[1]), int(found[3]), int(fields[17]), found[2], sum(map(int, fields[9:13])), None)
+    return Process(int(match[1]), int(match[3]), int(fields[17]), match[2], sum(map(int, fields[9:13])), None)
 
 
 def _disks(machine: Machine, text: str) -> tuple[DiskUse, ...]:
-    found = [use for line in text.splitlines() if (use := parse_disk(line))]
-    return tuple(use for use in found if (machine.sys / "block" / use.name).exists())
+    uses = [use for line in text.splitlines() if (use := parse_disk(line))]
+    return tuple(use for use in uses if (machine.sys / "block" / use.name).exists())
 
 
 def parse_disk(line: str) -> DiskUse | None:
@@ -156,14 +156,14 @@ def parse_interrupts(text: str) -> dict[int, Line] | None:
     processors = head.count("CPU")
     if not processors:
         return None
-    found = {}
+    interrupts = {}
     for line in rest.splitlines():
         words = line.split()
         counts = words[1 : 1 + processors]
         if words and words[0][:-1].isdigit() and len(counts) == processors and all(map(str.isdigit, counts)):
             # The drivers that share a line come after its chip and kind, separated by ", ".
-            found[int(words[0][:-1])] = Line(sum(map(int, counts)), ", " in " ".join(words[1 + processors :]))
-    return found
+            interrupts[int(words[0][:-1])] = Line(sum(map(int, counts)), ", " in " ".join(words[1 + processors :]))
+    return interrupts
 
 
 def between(before: Look, after: Look, own: int, ticks_per_second: float) -> Activity:
@@ -219,13 +219,13 @@ def _changes(before: Look, after: Look) -> dict[Process, tuple[int, int]]:
 def _disks_between(before: Iterable[DiskUse], after: Iterable[DiskUse]) -> tuple[DiskUse, ...]:
     """A disk that did less than before is another one of the same name."""
     then = {use.name: use for use in before}
-    found = []
+    uses = []
     for use in after:
         old = then.get(use.name)
         if old and old.requests <= use.requests and old.bytes <= use.bytes:
             use = DiskUse(use.name, use.requests - old.requests, use.bytes - old.bytes)
-        found.append(use)
-    return tuple(found)
+        uses.append(use)
+    return tuple(uses)
 
 
 def unused_modules(
@@ -241,14 +241,14 @@ def unused_modules(
     needed = {disk.driver for disk in looked_at}
     raised = {number: max(line.count - before.interrupts.get(number, Line(0, False)).count, 0)
               for number, line in after.interrupts.items()}  # fmt: skip
-    found = []
+    unused = []
     for name, users in re.findall(r"^(\S+) \d+ (\d+)", modules, re.MULTILINE):
         devices = sorted((machine.sys / "module" / name / "drivers").glob(_PCI)) if users == "0" else []
         if devices and not any(device.parent.name.partition(":")[2] in needed for device in devices):
             numbers = [number for device in devices for number in _lines_of(machine, device.name) if number in raised]
             shared = any(after.interrupts[number].shared for number in numbers)
-            found.append(ModuleUse(name, sum(raised[number] for number in numbers), shared))
-    return tuple(found)
+            unused.append(ModuleUse(name, sum(raised[number] for number in numbers), shared))
+    return tuple(unused)
 
 
 def _lines_of(machine: Machine, address: str) -> list[int]:

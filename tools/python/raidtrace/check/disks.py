@@ -15,7 +15,7 @@ from raidtrace.sweep.device import DeviceError, Machine
 
 DRIVER_3WARE = "3w-9xxx"
 RAID_DRIVERS = ("3w-9xxx", "3w-sas", "3w-xxxx", "aacraid", "arcmsr", "hpsa", "megaraid_sas", "mpi3mr", "smartpqi")
-LAB = pathlib.Path("/run/lab/raidlab-status")  # of a guest whose device is a process outside of it
+LAB = pathlib.Path("/run/lab/raidlab-status")  # of a guest with a device that a process of the host simulates
 
 
 class UsageError(Exception):
@@ -57,8 +57,8 @@ def lab_profile(machine: Machine) -> str | None:
     """Profile of the lab's guest that this machine is. None: it is none."""
     for path in (machine.proc / "raidlab/status", LAB):
         if path.exists():
-            found = re.search(r"^profile: (.*)$", machine.read(path), re.MULTILINE)
-            return found[1] if found else ""
+            match = re.search(r"^profile: (.*)$", machine.read(path), re.MULTILINE)
+            return match[1] if match else ""
     return None
 
 
@@ -88,13 +88,13 @@ def _whole(machine: Machine, word: str) -> str:
     """The name of the disk that a word means: a name, or a path that leads to a block device."""
     if "/" in word:
         try:
-            found = machine.stat(word)
+            status = machine.stat(word)
         except OSError as error:
             reason = "no such disk" if isinstance(error, FileNotFoundError) else error.strerror
             raise DeviceError(f"{word}: {reason}; see which disks there are: raidctl list") from error
-        if not stat.S_ISBLK(found.st_mode):
+        if not stat.S_ISBLK(status.st_mode):
             raise DeviceError(f"{word}: not a disk; see which there are: raidctl list")
-        name = machine.names().get(found.st_rdev, "")
+        name = machine.names().get(status.st_rdev, "")
     else:
         name = word if machine.number(word) else ""
     block = machine.sys / "class/block" / name

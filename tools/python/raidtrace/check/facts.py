@@ -99,7 +99,7 @@ def _memory(machine: Machine) -> dict[str, int]:
 def _governors(machine: Machine) -> tuple[str, ...]:
     """The governor of each processor that has one. A processor that is switched off has none."""
     paths = sorted((machine.sys / "devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor"))
-    return tuple(found for path in paths if (found := machine.read(path)))
+    return tuple(governor for path in paths if (governor := machine.read(path)))
 
 
 def _target() -> str:
@@ -151,7 +151,7 @@ def _hypervisor(machine: Machine) -> str | None:
 def _signing(raidctl: pathlib.Path) -> Signing | None:
     with contextlib.suppress(ValueError, KeyError):
         status = json.loads(_output([str(raidctl), "status", "--json"]))
-        found = status["signing"]
-        texts = {name: found[name] or "" for name in ("why", "module", "signer", "advice")}
-        return Signing(loaded=status["loaded"], enrolled=found["enrolled"], **texts)
+        signing = status["signing"]
+        texts = {name: signing[name] or "" for name in ("why", "module", "signer", "advice")}
+        return Signing(loaded=status["loaded"], enrolled=signing["enrolled"], **texts)
     return None

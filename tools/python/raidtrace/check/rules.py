@@ -55,11 +55,11 @@ class Case:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
-    """What a rule found. seen: in words. advice: what to do where it warns or fails. value: the number that is judged.
+class Result:
+    """The result of a rule. text: the state. advice: the remedy where it warns or fails. value: the number that is judged.
     verdict: None where the limits of the rule decide."""
 
-    seen: str
+    text: str
     advice: str = ""
     value: float | None = None
     verdict: Verdict | None = None
@@ -73,7 +73,7 @@ class Rule:
 
     name: str
     reads: str
-    find: Callable[[Case], Found | None]
+    find: Callable[[Case], Result | None]
     why: str
     unit: str = ""
     limits: tuple[float, float] = (float("inf"), float("inf"))
@@ -81,14 +81,14 @@ class Rule:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One rule applied to the machine (disk is "") or to one disk. value: in the rule's unit. seen: what was found, or why it
-    is not available. remedy: "" when there is nothing to be done."""
+    """One rule applied to the machine (disk is "") or to one disk. value: in the rule's unit. text: the state, or why it is
+    not available. remedy: "" when there is nothing to be done."""
 
     rule: Rule
     disk: str
     verdict: Verdict
     value: float | None
-    seen: str
+    text: str
     remedy: str
 
 
@@ -99,17 +99,17 @@ def judge(facts: Facts, disks: Sequence[Disk]) -> list[Finding]:
         for disk in disks if rule in DISK and disks else (Disk(""),):
             name = disk.name if rule in DISK else ""
             if rule in DISK and not disks:
-                found: Found | None = Found(
+                result: Result | None = Result(
                     "no disk is named, and there is no 3ware unit", "name a disk: raidctl check DISK", verdict=UNKNOWN
                 )
             else:
-                found = rule.find(Case(facts, tuple(disks), disk))
-            if found is None:
+                result = rule.find(Case(facts, tuple(disks), disk))
+            if result is None:
                 findings.append(Finding(rule, name, UNKNOWN, None, f"{rule.reads} cannot be read", ""))
                 continue
-            value = None if found.value is None else float(found.value)
-            verdict = found.verdict or ORDER[sum((value or 0) > limit for limit in rule.limits)]
-            findings.append(Finding(rule, name, verdict, value, found.seen, "" if verdict is PASS else found.advice))
+            value = None if result.value is None else float(result.value)
+            verdict = result.verdict or ORDER[sum((value or 0) > limit for limit in rule.limits)]
+            findings.append(Finding(rule, name, verdict, value, result.text, "" if verdict is PASS else result.advice))
     return findings
 
 
@@ -124,84 +124,84 @@ def busiest(case: Case, use: Callable[[ProcessUse], float], text: Callable[[floa
     return listed([f"{one.name} ({one.pid}) {text(use(one))}" for one in most])
 
 
-def _data_set(case: Case) -> Found | None:
+def _data_set(case: Case) -> Result | None:
     ram, data = case.facts.ram_bytes, case.facts.data_bytes
     if not ram:
         return None
     least = octets(DATA_TIMES_RAM * ram)
     if not data:
-        return Found(f"the size of the benchmark's data is not given; memory is {octets(ram)}",
-                     f"give it: raidctl check --data-size SIZE; use {least} or more", verdict=UNKNOWN)  # fmt: skip
+        return Result(f"the size of the benchmark's data is not given; memory is {octets(ram)}",
+                      f"give it: raidctl check --data-size SIZE; use {least} or more", verdict=UNKNOWN)  # fmt: skip
     times = data / ram
     verdict = PASS if times >= DATA_TIMES_RAM else WARN if times > DATA_TIMES_RAM_CACHED else FAIL
-    return Found(f"{octets(data)} is {times:.3g} times the memory of {octets(ram)}",
-                 f"use {least} or more, or boot with less memory: mem=SIZE on the kernel's command line",
-                 times, verdict)  # fmt: skip
+    return Result(f"{octets(data)} is {times:.3g} times the memory of {octets(ram)}",
+                  f"use {least} or more, or boot with less memory: mem=SIZE on the kernel's command line",
+                  times, verdict)  # fmt: skip
 
 
-def _unwritten(case: Case) -> Found | None:
+def _unwritten(case: Case) -> Result | None:
     dirty, writeback = case.facts.dirty_bytes, case.facts.writeback_bytes
     if dirty is None or writeback is None:
         return None
-    return Found(f"{octets(dirty)} dirty, {octets(writeback)} in writeback", "write them before the run: sync",
-                 dirty + writeback)  # fmt: skip
+    return Result(f"{octets(dirty)} dirty, {octets(writeback)} in writeback", "write them before the run: sync",
+                  dirty + writeback)  # fmt: skip
 
 
-def _processor(case: Case) -> Found | None:
+def _processor(case: Case) -> Result | None:
     activity = case.activity
     if case.facts.cpu_is_free:
-        return Found("time is simulated: computing takes none", verdict=UNKNOWN)
+        return Result("time is simulated: computing takes none", verdict=UNKNOWN)
     if not activity.processes_known:
-        return Found(HIDDEN, AS_ROOT, verdict=UNKNOWN)
+        return Result(HIDDEN, AS_ROOT, verdict=UNKNOWN)
     percent = sum(process.cpu_percent for process in activity.processes)
     names = busiest(case, lambda one: one.cpu_percent, lambda value: f"{value:.1f} %")
-    return Found(f"{percent:.1f} % of one processor in {activity.seconds:.1f} s{names}", END_THEM, percent)
+    return Result(f"{percent:.1f} % of one processor in {activity.seconds:.1f} s{names}", END_THEM, percent)
 
 
-def _process_io(case: Case) -> Found | None:
+def _process_io(case: Case) -> Result | None:
     activity = case.activity
     if not activity.io_accounted:
-        return Found("this kernel does not account the I/O of processes (CONFIG_TASK_IO_ACCOUNTING)", verdict=UNKNOWN)
+        return Result("this kernel does not account the I/O of processes (CONFIG_TASK_IO_ACCOUNTING)", verdict=UNKNOWN)
     if not activity.processes_known or activity.seconds <= 0:
-        return Found(HIDDEN, AS_ROOT, verdict=UNKNOWN)
+        return Result(HIDDEN, AS_ROOT, verdict=UNKNOWN)
     rate = case.rate(sum(process.io_bytes for process in activity.processes))
     if activity.nr_io_hidden and rate <= RATE[0]:  # the visible part is small, and not all of it
-        return Found(f"only root may read the I/O of {activity.nr_io_hidden} of {len(activity.processes)} processes; the "
-                     f"others: {octets(rate)}/s", AS_ROOT, verdict=UNKNOWN)  # fmt: skip
+        return Result(f"only root may read the I/O of {activity.nr_io_hidden} of {len(activity.processes)} processes; the "
+                      f"others: {octets(rate)}/s", AS_ROOT, verdict=UNKNOWN)  # fmt: skip
     names = busiest(case, lambda one: case.rate(one.io_bytes), lambda value: f"{octets(value)}/s")
-    return Found(f"{octets(rate)}/s read from and written to disks{names}", END_THEM, rate)
+    return Result(f"{octets(rate)}/s read from and written to disks{names}", END_THEM, rate)
 
 
-def _other_disks(case: Case) -> Found | None:
+def _other_disks(case: Case) -> Result | None:
     looked_at = {disk.name for disk in case.disks}
     if case.activity.disks is None or case.activity.seconds <= 0:
         return None
     others = [use for use in case.activity.disks if use.name not in looked_at]
     rate = case.rate(sum(use.bytes for use in others))
     names = [f"{use.name} {octets(case.rate(use.bytes))}/s" for use in others if use.bytes][: 2 * NAMED]
-    return Found(f"{octets(rate)}/s on {len(others)} other disk{plural(len(others))}{listed(names)}",
-                 f"end processes that use these disks; {WHO}", rate)  # fmt: skip
+    return Result(f"{octets(rate)}/s on {len(others)} other disk{plural(len(others))}{listed(names)}",
+                  f"end processes that use these disks; {WHO}", rate)  # fmt: skip
 
 
-def _swap(case: Case) -> Found | None:
+def _swap(case: Case) -> Result | None:
     size, used, pages = case.facts.swap_bytes, case.facts.swap_used_bytes, case.activity.swapped_pages or 0
     if size is None or used is None:
         return None
     moved = f", {pages} page{plural(pages)} moved in {case.activity.seconds:.1f} s" if pages > 0 else ""
-    seen = f"{octets(used)} of {octets(size)} in use" if size else "there is no swap space"
+    use = f"{octets(used)} of {octets(size)} in use" if size else "there is no swap space"
     verdict = FAIL if pages > 0 else WARN if used else PASS
-    return Found(seen + moved, "end processes that need the memory, then: swapoff -a", used, verdict)
+    return Result(use + moved, "end processes that need the memory, then: swapoff -a", used, verdict)
 
 
-def _drivers(case: Case) -> Found | None:
+def _drivers(case: Case) -> Result | None:
     modules = case.activity.modules
     if modules is None or case.activity.seconds <= 0:
         return None
     rate = case.rate(sum(module.interrupts for module in modules))
     names = [f"{one.name} {case.rate(one.interrupts):.1f}/s{' (shared)' if one.shared else ''}"
              for one in modules if one.interrupts][: 2 * NAMED]  # fmt: skip
-    return Found(f"{rate:.1f} interrupts/s from devices of {len(modules)} module{plural(len(modules))} with use count 0"
-                 f"{listed(names)}", "unload modules that the run does not need: modprobe -r MODULE", rate)  # fmt: skip
+    return Result(f"{rate:.1f} interrupts/s from devices of {len(modules)} module{plural(len(modules))} with use count 0"
+                  f"{listed(names)}", "unload modules that the run does not need: modprobe -r MODULE", rate)  # fmt: skip
 
 
 LOAD = (
@@ -219,35 +219,35 @@ LOAD = (
 )  # fmt: skip
 
 
-def _disk_idle(case: Case) -> Found | None:
+def _disk_idle(case: Case) -> Result | None:
     use = next((use for use in case.activity.disks or () if use.name == case.disk.name), None)
     if not use or case.activity.seconds <= 0:
-        return Found("/proc/diskstats does not list it", verdict=UNKNOWN)
+        return Result("/proc/diskstats does not list it", verdict=UNKNOWN)
     rate = case.rate(use.bytes)
-    return Found(
+    return Result(
         f"{octets(rate)}/s in {use.requests} request{plural(use.requests)}",
         f"end processes that use the disk; {WHO}",
         rate,
     )
 
 
-def _scheduler(case: Case) -> Found | None:
+def _scheduler(case: Case) -> Result | None:
     name = case.disk.scheduler
     if not name:
-        return Found("it has no request queue, so no scheduler; check its members", verdict=UNKNOWN)
-    return Found(name, f"echo none >/sys/block/{case.disk.name}/queue/scheduler",
-                 verdict=PASS if name in ("none", "mq-deadline") else WARN)  # fmt: skip
+        return Result("it has no request queue, so no scheduler; check its members", verdict=UNKNOWN)
+    return Result(name, f"echo none >/sys/block/{case.disk.name}/queue/scheduler",
+                  verdict=PASS if name in ("none", "mq-deadline") else WARN)  # fmt: skip
 
 
-def _readahead(case: Case) -> Found | None:
+def _readahead(case: Case) -> Result | None:
     """Readahead keeps the drives of an array busy. One drive, flash or what a virtual machine is given needs no more of it."""
     value, disk = case.disk.readahead_kib * KIB // SECTOR_BYTES, case.disk
     default = ", the default" if value == UNTUNED_SECTORS else ""
     if disk.kind is not Kind.ARRAY:
-        return Found(f"{sectors(value)}{default}, on {disk.kind.value}", "", value, PASS)
-    return Found(f"{sectors(value)}{default}",
-                 f"blockdev --setra {TUNED_SECTORS} /dev/{disk.name} (8 MiB), unless the run measures little readahead",
-                 value, WARN if value <= UNTUNED_SECTORS else PASS)  # fmt: skip
+        return Result(f"{sectors(value)}{default}, on {disk.kind.value}", "", value, PASS)
+    return Result(f"{sectors(value)}{default}",
+                  f"blockdev --setra {TUNED_SECTORS} /dev/{disk.name} (8 MiB), unless the run measures little readahead",
+                  value, WARN if value <= UNTUNED_SECTORS else PASS)  # fmt: skip
 
 
 # Mount options that decide what a mount adds to a benchmark: verdict, why, and the option that puts it right, if one does. The
@@ -263,18 +263,18 @@ OPTIONS = {
 }
 
 
-def _mounts(case: Case) -> Found | None:
-    seen, advice, worst = [], "", PASS
+def _mounts(case: Case) -> Result | None:
+    mounted, advice, worst = [], "", PASS
     for mount in case.disk.mounts:
         names = {word.partition("=")[0] for word in mount.options.split(",")} | {""}
         option = next(name for name in OPTIONS if name in names)
         verdict, why, better = OPTIONS[option]
-        seen.append(f"{mount.directory} {mount.fstype} {mount.options}{why}")
+        mounted.append(f"{mount.directory} {mount.fstype} {mount.options}{why}")
         if ORDER.index(verdict) > ORDER.index(worst):
             worst = verdict
             advice = (f"mount -o remount,{better} {mount.directory}" if better else
                       f"unmount {mount.directory} and mount it without {option}")  # fmt: skip
-    return Found("; ".join(seen) or "no file system on it is mounted", advice, verdict=worst)
+    return Result("; ".join(mounted) or "no file system on it is mounted", advice, verdict=worst)
 
 
 DISK = (
@@ -286,37 +286,37 @@ DISK = (
 )  # fmt: skip
 
 
-def _governor(case: Case) -> Found | None:
+def _governor(case: Case) -> Result | None:
     governors = case.facts.governors
     others = [governor for governor in governors if governor != "performance"]
     if not governors:
-        return Found("this kernel does not govern the frequency of the processors", verdict=UNKNOWN)
+        return Result("this kernel does not govern the frequency of the processors", verdict=UNKNOWN)
     nr = len(governors)
-    seen = f"{others[-1]} on {len(others)} of {nr} processors" if others else f"performance on all {nr} processors"
-    return Found(seen, "cpupower frequency-set -g performance", nr - len(others), WARN if others else PASS)
+    summary = f"{others[-1]} on {len(others)} of {nr} processors" if others else f"performance on all {nr} processors"
+    return Result(summary, "cpupower frequency-set -g performance", nr - len(others), WARN if others else PASS)
 
 
-def _target(case: Case) -> Found | None:
+def _target(case: Case) -> Result | None:
     target = case.facts.target
     if not target:
-        return Found("neither systemd nor utmp reports a target or runlevel", verdict=UNKNOWN)
-    return Found(target, "end the desktop during the run: systemctl isolate multi-user.target",
-                 verdict=WARN if target in ("graphical.target", "runlevel 5") else PASS)  # fmt: skip
+        return Result("neither systemd nor utmp reports a target or runlevel", verdict=UNKNOWN)
+    return Result(target, "end the desktop during the run: systemctl isolate multi-user.target",
+                  verdict=WARN if target in ("graphical.target", "runlevel 5") else PASS)  # fmt: skip
 
 
-def _machine(case: Case) -> Found | None:
+def _machine(case: Case) -> Result | None:
     profile, hypervisor = case.facts.profile, case.facts.hypervisor
     if profile is not None:
         named = f", profile {profile}" if profile else ""
-        return Found(f"simulated: a guest of the lab{named}", "report the figures as simulated",
-                     verdict=WARN)  # fmt: skip
+        return Result(f"simulated: a guest of the lab{named}", "report the figures as simulated",
+                      verdict=WARN)  # fmt: skip
     if hypervisor is None:
-        return Found("neither processor nor firmware shows whether this machine is virtual", verdict=UNKNOWN)
+        return Result("neither processor nor firmware shows whether this machine is virtual", verdict=UNKNOWN)
     if not hypervisor:
-        return Found("no hypervisor found", verdict=PASS)
-    return Found(f"a virtual machine: {hypervisor}",
-                 "measure on the machine that has the disk, or pass its controller through and report that",
-                 verdict=WARN)  # fmt: skip
+        return Result("no hypervisor found", verdict=PASS)
+    return Result(f"a virtual machine: {hypervisor}",
+                  "measure on the machine that has the disk, or pass its controller through and report that",
+                  verdict=WARN)  # fmt: skip
 
 
 # Options of the kernel that slow down each request: most of it, some of it, or so little that distributions have them.
@@ -329,7 +329,7 @@ DEBUG_OPTIONS = {
 }  # fmt: skip
 
 
-def _kernel_debug(case: Case) -> Found | None:
+def _kernel_debug(case: Case) -> Result | None:
     if not case.facts.config:
         return None
     lines = set(case.facts.config.splitlines())
@@ -337,31 +337,31 @@ def _kernel_debug(case: Case) -> Found | None:
         verdict: [name for name in names if f"CONFIG_{name}=y" in lines] for verdict, names in DEBUG_OPTIONS.items()
     }
     costly, cheap = is_set[FAIL] + is_set[WARN], is_set[PASS]
-    seen = f"{', '.join(costly) or 'no option that slows down requests'} ({case.facts.config_source})"
-    return Found(seen + (f"; {', '.join(cheap)} as in kernels of distributions" if cheap else ""),
-                 "boot a kernel without these options, such as a distribution's", len(costly),
-                 FAIL if is_set[FAIL] else WARN if costly else PASS)  # fmt: skip
+    options = f"{', '.join(costly) or 'no option that slows down requests'} ({case.facts.config_source})"
+    return Result(options + (f"; {', '.join(cheap)} as in kernels of distributions" if cheap else ""),
+                  "boot a kernel without these options, such as a distribution's", len(costly),
+                  FAIL if is_set[FAIL] else WARN if costly else PASS)  # fmt: skip
 
 
-def _signing(case: Case) -> Found | None:
+def _signing(case: Case) -> Result | None:
     signing = case.facts.signing
     if not signing:
         return None
     only = f"this kernel takes signed modules only ({signing.why}); "
     if signing.loaded:
-        return Found("raidtrace is loaded")
+        return Result("raidtrace is loaded")
     if not signing.why:
-        return Found("this kernel takes unsigned modules")
+        return Result("this kernel takes unsigned modules")
     if signing.signer and signing.enrolled:
-        return Found(f'{only}it has the key of "{signing.signer}", the signer of raidtrace')
+        return Result(f'{only}it has the key of "{signing.signer}", the signer of raidtrace')
     if not signing.module:
-        seen = "raidtrace is not installed"
+        reason = "raidtrace is not installed"
     elif not signing.signer:
-        seen = "raidtrace is not signed"
+        reason = "raidtrace is not signed"
     else:
         has = "whether it has the key is unknown" if signing.enrolled is None else "it does not have the key"
-        seen = f'{has} of "{signing.signer}", the signer of raidtrace'
-    return Found(only + seen, signing.advice, verdict=WARN)
+        reason = f'{has} of "{signing.signer}", the signer of raidtrace'
+    return Result(only + reason, signing.advice, verdict=WARN)
 
 
 MACHINE = (

@@ -47,47 +47,47 @@ def main(arguments: Sequence[str]) -> int:
     machine = Machine()
     try:
         looked_at = disks.find(machine, options.disks)
-        found = facts.read(machine, RAIDCTL, looked_at, options.data_size)
+        machine_facts = facts.read(machine, RAIDCTL, looked_at, options.data_size)
     except disks.UsageError as error:
         top.error(str(error))
     except (DeviceError, OSError) as error:
         print(f"raidctl check: {shown.failure(error)}", file=sys.stderr)
         return 1
-    findings = rules.judge(found, looked_at)
+    findings = rules.judge(machine_facts, looked_at)
     out = shown.raw(sys.stdout)
-    out.write(as_json(found, findings) if options.json else as_text(found, findings))
+    out.write(as_json(machine_facts, findings) if options.json else as_text(machine_facts, findings))
     return int(any(finding.verdict is Verdict.FAIL for finding in findings))
 
 
-def as_text(found: facts.Facts, findings: Sequence[Finding]) -> str:
+def as_text(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
     """A table for people."""
     columns, (bold, plain) = terminal.width(), terminal.styles()
-    lines = ["simulated: this machine is a guest of the lab\n"] if found.profile is not None else []
+    lines = ["simulated: this machine is a guest of the lab\n"] if machine_facts.profile is not None else []
     lines.append(f"{bold}{'VERDICT':<14} {'RULE':<13} {'DISK':<8} FOUND{plain}\n")
     for one in findings:
         mark = ("", "") if one.verdict is Verdict.PASS else (bold, plain)
         first = f"{mark[0]}{one.verdict.value:<14}{mark[1]} {one.rule.name:<13} {one.disk or '-':<8} "
-        lines.append(first + terminal.wrapped(shown.visible(one.seen), columns, COLUMN).removeprefix(" " * COLUMN))
+        lines.append(first + terminal.wrapped(shown.visible(one.text), columns, COLUMN).removeprefix(" " * COLUMN))
         if one.remedy:
             lines.append(terminal.wrapped(shown.visible(one.remedy), columns, COLUMN + 3, f"{'':{COLUMN}}-> "))
         if one.verdict in (Verdict.WARN, Verdict.FAIL):
             lines.append(terminal.wrapped(f"({one.rule.why})", columns, COLUMN))
     count = Counter(one.verdict for one in findings)
     lines.append(
-        f"{', '.join(f'{count[one]} {one.value}' for one in Verdict)}; activity of {found.activity.seconds:.1f} s\n"
+        f"{', '.join(f'{count[one]} {one.value}' for one in Verdict)}; activity of {machine_facts.activity.seconds:.1f} s\n"
     )
     if count[Verdict.WARN] + count[Verdict.FAIL]:
         lines.append("To measure what an advice gains: raidctl why --disk DISK -- COMMAND\n")
     return "".join(lines)
 
 
-def as_json(found: facts.Facts, findings: Sequence[Finding]) -> str:
+def as_json(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
     """The same for programs. null: not known."""
     count = Counter(one.verdict for one in findings)
     document: dict[str, output.Json] = {
-        "simulated": found.profile is not None,
-        "lab_profile": found.profile or None,
-        "activity_seconds": found.activity.seconds,
+        "simulated": machine_facts.profile is not None,
+        "lab_profile": machine_facts.profile or None,
+        "activity_seconds": machine_facts.activity.seconds,
         **{one.value.replace(" ", "_"): count[one] for one in Verdict},
         "findings": [
             {
@@ -97,7 +97,7 @@ def as_json(found: facts.Facts, findings: Sequence[Finding]) -> str:
                 "verdict": one.verdict.value,
                 "value": one.value,
                 "unit": one.rule.unit if one.value is not None and one.rule.unit else None,
-                "seen": one.seen or None,
+                "seen": one.text or None,
                 "remedy": one.remedy or None,
             }
             for one in findings
