@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How explain and compare end: what was found is printed, as text or JSON, or why there is nothing."""
+"""Print the result of explain or compare, as text or JSON, or the reason why there is none."""
 
 import gc
 import shutil
@@ -14,23 +14,23 @@ from raidtrace.sweep import index as sweep_index
 COLUMNS = 80  # off a terminal
 
 
-class Found(Protocol):
-    """What can be printed as JSON."""
+class Printable(Protocol):
+    """A result that can be printed as JSON."""
 
     def to_json(self) -> str:
         ...
 
 
-F = TypeVar("F", bound=Found)
+F = TypeVar("F", bound=Printable)
 
 
 def answer(verb: str, find: Callable[[], F], lines: Callable[[F, int], Sequence[str]], as_json: bool) -> int:
-    """Exit status: 0 printed, 1 failed. lines: the text, of at most so many columns."""
-    gc.disable()  # a short life, and to look through the rows of hours for circles takes a good part of it
+    """Print the result of `find`. Exit status: 0 printed, 1 failed. lines: makes text of at most so many columns."""
+    gc.disable()  # short-lived process; scanning for reference cycles would dominate its run time
     try:
-        found = find()
+        result = find()
         width = shutil.get_terminal_size((COLUMNS, 24)).columns
-        print(found.to_json() if as_json else "\n".join(lines(found, width)), flush=True)
+        print(result.to_json() if as_json else "\n".join(lines(result, width)), flush=True)
     except BrokenPipeError:
         raise  # ends quietly
     except (RecordingError, sweep_index.SweepIndexError, OSError) as error:

@@ -43,16 +43,16 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
     if options.table:
         ours, theirs = compare_sides.against(a, paper.find(options.table))
         rows, _ = comparison.pair(theirs, ours, published=True)
-        notes = sorted({f"{comparison.text(row.key)}: {row.a.note}" for row in rows if row.a.note})
+        notes = tuple(sorted({f"{comparison.text(row.key)}: {row.a.note}" for row in rows if row.a.note}))
         return comparison_text.Compared(
-            f"{published_name(options.table)}, published", _name(a), tuple(rows), (), tuple(notes), True
+            f"{published_name(options.table)}, published", _name(a), tuple(rows), (), notes, True
         )
     b = compare_sides.read(options.b, options.array, options.phase)
     rows, left, differs = compare_sides.pair(a, b)
     of_spans = spans.compare(a.recorded, b.recorded) if a.recorded and b.recorded else None
     broken = filter(None, (invariants.broken(letter, side.invariants) for letter, side in (("A", a), ("B", b))))
-    said = (*broken, *differs, *left)
-    return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), said, spans=of_spans, verbose=options.verbose)
+    notes = (*broken, *differs, *left)
+    return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), notes, spans=of_spans, verbose=options.verbose)
 
 
 def published_name(table: str) -> str:

@@ -44,10 +44,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _seconds(text: str) -> float:
-    found = float(text)
-    if not 0 <= found < float("inf"):
+    seconds = float(text)
+    if not 0 <= seconds < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not a time in seconds")
-    return found
+    return seconds
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
             return explain_sweep.explain(options.recording, options.phase)
         if options.other:
             return explain_runs.two(options.recording, options.other, choice)
-        found = explain_runs.one(options.recording, choice)
-        return dataclasses.replace(found, tested=why_store.tested(options.recording))
+        explanation = explain_runs.one(options.recording, choice)
+        return dataclasses.replace(explanation, tested=why_store.tested(options.recording))
 
     return cli_answer.answer("explain", find, evidence_text.text, options.json)

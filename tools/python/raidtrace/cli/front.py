@@ -36,14 +36,14 @@ def run(verb: str) -> int | None:
         # why shows what its command wrote as it is
         return int(main(sys.argv[1:]) or 0) if verb == "why" else shown.run(main)
     except KeyboardInterrupt:
-        said, status = "interrupted", 128 + signal.SIGINT
+        message, status = "interrupted", 128 + signal.SIGINT
     except Exception as error:
         if debug:
             import traceback
 
             traceback.print_exc()
-        said, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]}"), 1
-    print(f"{name}: {shown.visible(said)}", file=sys.stderr)
+        message, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]}"), 1
+    print(f"{name}: {shown.visible(message)}", file=sys.stderr)
     return status
 
 

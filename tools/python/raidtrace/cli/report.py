@@ -84,17 +84,17 @@ def _json(path: pathlib.Path, phase: str | None) -> str:
 
 
 def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
-    """One open of the recording: what explain says of it and what is printed come from the same sums."""
+    """Open the recording once, so that the explanation and the tables come from the same sums."""
     from raidtrace.explain import runs
     from raidtrace.recording import invariants, observation
     from raidtrace.report import text
     from raidtrace.why import store
 
     with sample_rows.opened(path) as opened:
-        found = invariants.read(path, opened)
-        shown_of = found if phase is None else invariants.of_phase(found, phase)
+        recorded = invariants.read(path, opened)
+        shown_of = recorded if phase is None else invariants.of_phase(recorded, phase)
         try:
-            observed = observation.read(found, opened)
+            observed = observation.read(recorded, opened)
             explained = dataclasses.replace(runs.of_one(observed, runs.Choice(phase)), tested=store.tested(path))
         except RecordingError as error:
             return text.text(shown_of, str(error), verbose)

@@ -34,7 +34,7 @@ ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
 
 
 class _Usage(sweep.SweepError):
-    """What was asked for cannot be meant."""
+    """The options of the command line contradict each other."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -112,8 +112,8 @@ def _plans(arguments: Sequence[str]) -> int:
         arguments
     )
     for name in plan.ready():
-        found = plan.load(plan.find(name))
-        print(f"{name:9} {len(found.cells):3} cells  {found.title}")
+        the_plan = plan.load(plan.find(name))
+        print(f"{name:9} {len(the_plan.cells):3} cells  {the_plan.title}")
     return 0
 
 
@@ -126,10 +126,10 @@ def _show(arguments: Sequence[str]) -> int:
     options = top.parse_args(arguments)
     index = _index(options.out)
     if options.stack:
-        found = sweep_table.stacks(index)
-        if not found:
+        stacks = sweep_table.stacks(index)
+        if not stacks:
             raise sweep.SweepError(f"{options.out}: no finished cell of this sweep has an md")
-        print("\n".join(sweep_table.stack_text(found)))
+        print("\n".join(sweep_table.stack_text(stacks)))
     else:
         report(index, options.out)
     return 0
@@ -158,8 +158,8 @@ def _restore(arguments: Sequence[str]) -> int:
         "raidctl sweep restore",
         description="Restore the settings that a killed sweep changed. The next sweep also does this.",
     ).parse_args(arguments)
-    said = journal.recover()
-    print("\n".join(said) if said else "nothing to put back")
+    restored = journal.recover()
+    print("\n".join(restored) if restored else "nothing to put back")
     return 0
 
 
@@ -194,16 +194,16 @@ def _index(out: pathlib.Path) -> sweep_index.Index:
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, plan.Value]:
-    found: dict[str, plan.Value] = {}
+    overrides: dict[str, plan.Value] = {}
     if options.data_size:
-        found["data_size"] = options.data_size
+        overrides["data_size"] = options.data_size
     if options.trials:
-        found["trials"] = options.trials
-    return found
+        overrides["trials"] = options.trials
+    return overrides
 
 
 def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Value]]:
-    """The plan of the sweep in a directory, as it was when that began; what else was asked for must not contradict it."""
+    """The plan of the sweep in a directory, as it was when that began. The options given now must not contradict it."""
     meta = _index(options.out).meta()
     overrides = json.loads(meta["overrides"])
     where = "lab" if options.lab else "disks" if options.destroy_data or options.disk else ""
@@ -215,8 +215,8 @@ def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Valu
     if options.plan and plan.find(options.plan).read_text(encoding="utf-8") != meta["text"]:
         raise sweep.SweepError(f"{options.out}: plan {options.plan} is not what this sweep began with; "
                                "resume without naming it, or begin a new sweep with another --out")  # fmt: skip
-    asked = _overrides(options)
-    if asked and asked != overrides:
+    requested = _overrides(options)
+    if requested and requested != overrides:
         raise sweep.SweepError(
             f"{options.out}: this sweep began with other --data-size or --trials; resume without them"
         )
@@ -229,8 +229,8 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
             "LAB=vm is set, and times in a virtual machine are the host's: no figure would mean anything. "
             "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
         )
-    asked = _asked_of_lab(options)
-    lab = cell_lab.Lab(RAIDCTL, options.out, asked["kernel"], the_plan, asked["store"], bool(asked["host"]))
+    guests = _guest_options(options)
+    lab = cell_lab.Lab(RAIDCTL, options.out, guests["kernel"], the_plan, guests["store"], bool(guests["host"]))
     if options.dry_run:
         print(shlex.join(cell_lab.build_command(RAIDCTL, lab.kernel)))
         _print_steps(options, the_plan, lab.place, lab)
@@ -241,31 +241,31 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
             print(f"of a sweep here that was killed: {line}")
         facts = sweep.about("lab") | {"overrides": json.dumps(overrides)}
         index = sweep.open_or_create(options.out, the_plan, lab.place, facts, options.resume)
-        index.note("asked_of_lab", json.dumps(asked))
+        index.note("asked_of_lab", json.dumps(guests))
         cell_lab.build(RAIDCTL, lab.kernel)
-        return _run(options, the_plan, index, lab, int(asked["jobs"] or sweep.cores()), lab.memory())
+        return _run(options, the_plan, index, lab, int(guests["jobs"] or sweep.cores()), lab.memory())
 
 
-def _asked_of_lab(options: argparse.Namespace) -> dict[str, str]:
-    """How guests are started: with --resume as before, but for what is said anew."""
-    asked = {"jobs": str(options.jobs or ""), "kernel": options.kernel or "", "store": options.store or "",
+def _guest_options(options: argparse.Namespace) -> dict[str, str]:
+    """The options that start guests. With --resume, the earlier ones hold where the command line gives none."""
+    given = {"jobs": str(options.jobs or ""), "kernel": options.kernel or "", "store": options.store or "",
              "host": "yes" if options.host else ""}  # fmt: skip
     before = json.loads(_index(options.out).meta().get("asked_of_lab", "{}")) if options.resume else {}
-    found = {key: value or before.get(key, "") for key, value in asked.items()}
-    return found | {"kernel": found["kernel"] or os.environ.get("LAB_KERNEL", "")}
+    merged = {key: value or before.get(key, "") for key, value in given.items()}
+    return merged | {"kernel": merged["kernel"] or os.environ.get("LAB_KERNEL", "")}
 
 
 def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
     machine = device.Machine()
-    wanted = cell_disk.wanted(
+    selection = cell_disk.wanted(
         machine, the_plan, options.destroy_data, options.disk, options.array, not options.no_record
     )
     if options.dry_run:
         known = cell_disk.known(options.out) if options.resume else ()
-        print("\n".join(wanted.first(machine, RAIDCTL, known)))
-        _print_steps(options, the_plan, wanted.place, None)
-        said, refused = wanted.destruction(machine, options.force_signature, known)
-        print("\n".join(f"# {line}" for line in said))
+        print("\n".join(selection.first(machine, RAIDCTL, known)))
+        _print_steps(options, the_plan, selection.place, None)
+        would_destroy, refused = selection.destruction(machine, options.force_signature, known)
+        print("\n".join(f"# {line}" for line in would_destroy))
         return 1 if refused else 0
     if os.geteuid():
         raise sweep.SweepError("real disks need root; --lab does not")
@@ -275,17 +275,17 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         if not options.resume:
             sweep.fresh(options.out)
         known = cell_disk.known(options.out) if options.resume else ()
-        cell_disk.same_disks(machine, wanted.destroyed, known)
+        cell_disk.same_disks(machine, selection.destroyed, known)
         with (
-            destruction.permit(machine, wanted.destroyed, options.force_signature, known) as permit,
+            destruction.permit(machine, selection.destroyed, options.force_signature, known) as permit,
             sweep.alone(options.out),
         ):
             facts = sweep.about("disks") | {"overrides": json.dumps(overrides)}
-            facts |= cell_disk.preflight(RAIDCTL, wanted.disks, wanted.least_bytes(), options.ignore_check)
-            index = sweep.open_or_create(options.out, the_plan, wanted.place, facts, options.resume)
+            facts |= cell_disk.preflight(RAIDCTL, selection.disks, selection.least_bytes(), options.ignore_check)
+            index = sweep.open_or_create(options.out, the_plan, selection.place, facts, options.resume)
             index.note("disks", cell_disk.stored(permit.identities))
-            log = journal.Journal.begin(wanted.disks, machine)
-            disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, wanted.arrays, permit, log,
+            log = journal.Journal.begin(selection.disks, machine)
+            disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, selection.arrays, permit, log,
                                     not options.no_record, machine)  # fmt: skip
             try:
                 return _run(options, the_plan, index, disks, 1, cell_disk.ram_bytes())
@@ -341,11 +341,11 @@ def _print_steps(
         print(f"# cell {number} of {len(the_plan.cells)}: {name}, trial {cell.trial}")
         if lab:
             print(shlex.join(lab.command(cell, lab.out / name)) + "  # and in the guest:")
-        found = steps.steps(cell, the_plan, place(cell))
-        for step in found:
-            said = f"  # destroys what is on {' '.join(step.destroys)}" if step.destroys and not lab else ""
-            print(f"  {step.text()}{said}")
-        changed = [] if lab else journal.kept(step.path for step in found if step.path)
+        cell_steps = steps.steps(cell, the_plan, place(cell))
+        for step in cell_steps:
+            comment = f"  # destroys what is on {' '.join(step.destroys)}" if step.destroys and not lab else ""
+            print(f"  {step.text()}{comment}")
+        changed = [] if lab else journal.kept(step.path for step in cell_steps if step.path)
         if changed:
             print("  # and then back to: " + ", ".join(f"{path} {value}" for path, value in changed))
 
@@ -361,21 +361,21 @@ def report(index: sweep_index.Index, out: pathlib.Path) -> None:
     """Tables on standard output and in out."""
     meta = index.meta()
     the_plan = plan.parse(meta["text"], meta["plan"], meta["plan"], json.loads(meta["overrides"]))
-    found = sweep_table.lines(index, the_plan.published)
-    names = sweep_table.varying(found)
-    every = list(dict.fromkeys(name for line in found for name in line.axes))
+    lines = sweep_table.lines(index, the_plan.published)
+    names = sweep_table.varying(lines)
+    every = list(dict.fromkeys(name for line in lines for name in line.axes))
     path = out / f"{meta['plan']}.csv"
-    sweep_table.write_csv(path, found, every)
+    sweep_table.write_csv(path, lines, every)
     stacks = sweep_table.stacks(index)
     if stacks:
         sweep_table.write_stack_csv(out / f"{meta['plan']}-stack.csv", stacks)
-    print("\n".join(sweep_table.text(found, names)))
-    for line in sweep_table.beside(found):
+    print("\n".join(sweep_table.text(lines, names)))
+    for line in sweep_table.beside(lines):
         print(f"Unlike the published: {line}.")
-    if any(line.simulated for line in found):
+    if any(line.simulated for line in lines):
         print("Simulated: real Linux and drivers, model disks, simulated time. MB/s: KiB/s / 1000, as published.")
-    if sweep_table.surfaces(found):
-        print(f"{sweep_table.surfaces(found)} figures of surfaces are in the CSV only.")
+    if sweep_table.surfaces(lines):
+        print(f"{sweep_table.surfaces(lines)} figures of surfaces are in the CSV only.")
     if stacks:
         print(
             f"What md and its members were given: {out / meta['plan']}-stack.csv, or show --stack {shlex.quote(str(out))}."

@@ -171,10 +171,10 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     if not path.is_file():
         raise experiment.WhyError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
     disk = options.disk or why_lab.first_disk(options.lab)
-    wanted = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
-                            options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
-    place = why_lab.Lab(wanted, options.runs or 25, options.budget or float("inf"))
-    return _experiment(options, command, place, wanted.disk)
+    setup = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
+                           options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
+    place = why_lab.Lab(setup, options.runs or 25, options.budget or float("inf"))
+    return _experiment(options, command, place, setup.disk)
 
 
 def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
@@ -187,11 +187,11 @@ def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
     with journal.alone():
         for line in journal.recover():
             print(f"restored after a killed run: {line}", file=sys.stderr)
-        wanted = why_disk.Wanted(RAIDCTL, options.out.absolute(), name, tuple(command), options.prepare, options.beside,
-                                 options.phase, bool(options.destroy_data), options.in_use,
-                                 tuple(options.freeze))  # fmt: skip
+        setup = why_disk.Wanted(RAIDCTL, options.out.absolute(), name, tuple(command), options.prepare, options.beside,
+                                options.phase, bool(options.destroy_data), options.in_use,
+                                tuple(options.freeze))  # fmt: skip
         force = options.force_signature
-        with why_disk.Disk.opened(wanted, machine, force, options.runs or 100, options.budget or BUDGET_S) as place:
+        with why_disk.Disk.opened(setup, machine, force, options.runs or 100, options.budget or BUDGET_S) as place:
             return _experiment(options, command, place, name)
 
 
@@ -202,29 +202,29 @@ def _experiment(
     say = Progress(options.quiet)
 
     def forecast(table: experiment.Table) -> None:
-        """What it will take, and what it can find, before anything is changed. WhyError: there is nothing to find."""
+        """Print the duration and the smallest detectable effect, before any change. WhyError: the disk was idle."""
         if table.baseline.idle:
             raise experiment.WhyError(_idle(command, disk, bool(options.lab)))
         pairs = min(place.most_pairs, chance.MOST)
         least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
         if not options.quiet:
-            said = f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation."
-            said += f" At most {place.most_runs - place.runs} runs more, {place.seconds_left():.0f} s."
-            said += f" Effects from {100 * (least - 1):.0f} % on can be found."
-            print(textwrap.fill(said, text.COLUMNS), file=sys.stderr, flush=True)
+            estimate = f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation."
+            estimate += f" At most {place.most_runs - place.runs} runs more, {place.seconds_left():.0f} s."
+            estimate += f" Effects from {100 * (least - 1):.0f} % on can be found."
+            print(textwrap.fill(estimate, text.COLUMNS), file=sys.stderr, flush=True)
 
     table = experiment.Experiment(place, options.metric, say, forecast).run()
     table.runs = place.runs
-    found = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
+    judgement = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
     about = {"command": list(command), "disk": disk, "simulated": options.lab is not None, "profile": options.lab}
-    as_json = text.as_json(table, found, about)
+    as_json = text.as_json(table, judgement, about)
     store.write(options.out, as_json)
-    print(as_json if options.json else "\n".join(text.lines(table, found, options.lab is not None)), flush=True)
+    print(as_json if options.json else "\n".join(text.lines(table, judgement, options.lab is not None)), flush=True)
     return 1 if table.stopped else 0
 
 
 def _idle(command: Sequence[str], disk: str, in_lab: bool) -> str:
-    """The command never reaches the disk: say so, and which disk it reaches."""
+    """The message that the command never reaches the disk, with the disk that it reaches."""
     text = f"{disk} got no request while the command ran, so nothing about this disk makes it faster or slower. "
     others = [] if in_lab else [name for name in why_disk.of_files(device.Machine(), command) if name != disk]
     if others:
@@ -233,12 +233,12 @@ def _idle(command: Sequence[str], disk: str, in_lab: bool) -> str:
 
 
 def _restore() -> int:
-    """What an experiment that was killed left."""
+    """Restore the settings that a killed experiment left. Exit status: 0 restored, 1 failed."""
     try:
         with journal.alone():
-            said = journal.recover()
+            restored = journal.recover()
     except (journal.JournalError, OSError) as error:
         print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
         return 1
-    print("\n".join(said) or "nothing to restore")
+    print("\n".join(restored) or "nothing to restore")
     return 0

@@ -108,7 +108,7 @@ def _run(options: argparse.Namespace) -> int:
     data = size.parse(options.data_size)
     if disk or options.dry_run:
         return _measure(options, chosen, chosen.job(options.directory or "", disk or "", data, values))
-    # Who else may write in the directory could have put a link there to what is not to be written.
+    # Another user who may write to the directory could have put a link there to a file that must not be overwritten.
     with tempfile.TemporaryDirectory(prefix="raidctl-workload-", dir=os.path.abspath(options.directory)) as fresh:
         return _measure(options, chosen, chosen.job(fresh, "", data, values))
 
@@ -123,7 +123,7 @@ def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benc
     if options.dry_run:
         print(shlex.join(command))
         return 0
-    # ours lie beside raidctl, which need not be in PATH
+    # our benchmarks are in the directory of raidctl, which need not be in PATH
     environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ.get('PATH', '')}")
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
@@ -132,7 +132,7 @@ def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benc
     if done.returncode:
         sys.stderr.write(done.stdout + done.stderr)
         raise benchmark.BenchmarkError(f"{shlex.join(command)}: exit status {done.returncode}")
-    # dd tells its figures on standard error, the others on standard output
+    # dd prints its figures on standard error, the others on standard output
     _print(chosen, job, chosen.parse(done.stderr if chosen.name == "dd" else done.stdout, job), options.json)
     return 0
 
