@@ -143,7 +143,7 @@ def test_a_sweep_says_it_in_its_table_and_makes_no_ratio(tmp_path):
     assert any(line.startswith("dd: data 1 GiB instead of 20 GiB: read") for line in said), said
     line = next(line for line in found if line.benchmark == "bonnie++" and line.published)
     other = published.find("amcc", line.axes, "bonnie++", "seeks", terms.of_command(["bonnie++", "-s", "1024"]))
-    assert not other.same_test() and other.said().startswith("not the same test: data 1 GiB instead of 20 GiB")
+    assert not other.same_test() and other.difference().startswith("not the same test: data 1 GiB instead of 20 GiB")
 
 
 def test_a_published_range_has_no_trial_in_its_middle(tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Published figures that a sweep's results are set beside: which row belongs to which cell.
+"""Published figures that a sweep's results are compared with: which row belongs to which cell.
 
 Rates become KiB/s. The papers' units are kept where they say one; "MB/s" of the Caltech page is taken as 1000 KiB/s, as it
 gives bonnie++'s K/sec divided by 1000; kB/s of the HOWTO is bonnie's K/sec, KiB/s.
@@ -29,9 +29,9 @@ QUOTED = "1"  # the trial that the paper of 2004 itself quotes (88.1 and 410.7 M
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """What was published for a figure: lowest and highest, the middle of it, in `unit` (KiB/s or 1/s).
+    """The published range of a figure: lowest, highest and the middle, in `unit` (KiB/s or 1/s).
 
-    note: what else the set-up was; differs: terms that are not those of the test beside it; values: all, as they were printed.
+    note: the rest of the set-up; differs: terms that are not those of the test to compare; values: all, as they were printed.
     """
 
     low: float
@@ -43,14 +43,14 @@ class Range:
     values: tuple[float, ...] = ()
 
     def same_test(self) -> bool:
-        """Whether its figure may be held against the other."""
+        """Whether its figure may be compared with the other."""
         return terms.same_test(self.differs)
 
-    def said(self) -> str:
-        """All that is not as it was published, in words; empty where nothing is known to differ."""
-        found = ", ".join(one.instead() for one in self.differs)
-        found = found if self.same_test() else f"not the same test: {found}"
-        return "; ".join(part for part in (self.note, found) if part)
+    def difference(self) -> str:
+        """Every difference from the published set-up, as a text. Empty: none is known."""
+        text = ", ".join(one.instead() for one in self.differs)
+        text = text if self.same_test() else f"not the same test: {text}"
+        return "; ".join(part for part in (self.note, text) if part)
 
 
 Row = Mapping[str, str]
@@ -64,8 +64,8 @@ def rows(table: str) -> tuple[Row, ...]:
 
 
 def find(table: str, axes: Mapping[str, object], benchmark: str, phase: str, ours: Terms = terms.NONE) -> Range | None:
-    """The published counterpart of a phase of a cell. None: not published, as what no kernel of then could be told. ours:
-    terms of the cell's test, which are held against the published ones."""
+    """The published counterpart of a phase of a cell. None: not published, for example a setting that kernels of that time
+    did not have. ours: terms of the cell's test, which are compared with the published ones."""
     if table not in FILES or axes.get("nomerges") or axes.get("max_sectors_kib"):
         return None
     row = {"amcc": _amcc, "caltech": _caltech, "coraid": _coraid, "howto": _howto}[table](axes, benchmark, phase)
@@ -85,8 +85,8 @@ def _range(values: list[float], unit: str, note: str = "") -> Range | None:
 def _amcc(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:
     array = {"9500s-12-raid0": "raid0", "9500s-12-raid5": "raid5"}.get(str(axes.get("array")))
     filesystem = "" if axes.get("filesystem") == "none" else axes.get("filesystem")
-    found = _trials(array, benchmark, filesystem, axes.get("readahead_sectors"), phase)
-    return _range([float(row["value"]) for row in found], found[0]["unit"] if found else "")
+    trials = _trials(array, benchmark, filesystem, axes.get("readahead_sectors"), phase)
+    return _range([float(row["value"]) for row in trials], trials[0]["unit"] if trials else "")
 
 
 def _trials(*key: object) -> list[Row]:

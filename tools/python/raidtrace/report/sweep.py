@@ -199,7 +199,7 @@ def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
         cells = [Cell(printable(line.label or line.benchmark, 60)), Cell(printable(f"{line.phase} {place}".strip(), 80)), *axes,
                  number(s.trials), number(s.median, 1), Cell(line.unit), number(s.low, 1), number(s.high, 1), number(said, 1),
                  number(s.median / said if said and line.published and line.published.same_test() else None, 3),
-                 Cell(printable(line.published.said(), 300) if line.published else "")]  # fmt: skip
+                 Cell(printable(line.published.difference(), 300) if line.published else "")]  # fmt: skip
         rows.append(Row(f"figure-{at}", tuple(cells)))
     return Table(FIGURES, "Every figure", tuple(columns), tuple(rows)), {
         id(line): f"figure-{at}" for at, line in enumerate(lines)

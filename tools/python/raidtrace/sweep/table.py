@@ -123,7 +123,7 @@ def _beside(s: trials.Summary, p: published.Range | None) -> list[str]:
     if not p:
         return [""] * 5
     ratio = f"{s.median / p.middle:.4f}" if p.same_test() else ""
-    return [_number(p.low), _number(p.middle), _number(p.high), ratio, p.said()]
+    return [_number(p.low), _number(p.middle), _number(p.high), ratio, p.difference()]
 
 
 def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
