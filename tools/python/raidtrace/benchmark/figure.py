@@ -19,8 +19,8 @@ class Figure:
     """One figure that a program reported.
 
     value: None when the program itself says that it could not measure it (bonnie++ prints +++++).
-    cpu_percent: processor use that the program reports beside it, by its own definition; None: it reports none.
-    where: what else identifies the figure, such as ("record_kib", "64").
+    cpu_percent: processor use that the program reports with it, by its own definition; None: it reports none.
+    where: other parts of the identity of the figure, such as ("record_kib", "64").
     """
 
     phase: str

@@ -37,7 +37,7 @@ MEMORY = ("malloc", "shm", "shmhuge", "mmap", "mmaphuge", "mmapshared")  # witho
 
 
 def _name(value: str, raw: bool) -> bool:
-    """Of a file below the directory that fio is told; of a raw disk none."""
+    """Whether it names a file below the directory that fio is given. A raw disk has no such file."""
     return not raw and ".." not in value
 
 

@@ -83,7 +83,7 @@ def surface(directory: str, sizes: Surface, tests: Sequence[str]) -> list[str]:
 def parse(output: str) -> tuple[Figure, ...]:
     """Figures of either form; those of a surface carry file_kib and record_kib, as iozone's own do.
 
-    fio's run time is in whole ms: too coarse for the small files of a surface, whose time is that spent in the calls.
+    fio's run time is in whole ms: too coarse for the small files of a surface. Their time is the sum of the calls' times.
     """
     figures = []
     for figure in parsers.fio(output, in_calls=lambda job: "." in job):
@@ -97,7 +97,7 @@ def _fio(directory: str) -> list[str]:
     # invalidate=0: fio would drop the file from the page cache before each job, iozone does not
     command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never", "--ioengine=psync"]
     # fadvise_hint=0: fio would announce sequential reads, for which Linux doubles the readahead; iozone does not
-    # create_on_open: fio would write the whole file before the first test, whose write would then be a rewrite
+    # create_on_open: fio would write the whole file before the first test, so that the write of the test would be a rewrite
     command += ["--fadvise_hint=0", "--create_on_open=1", "--thread", "--invalidate=0", "--fallocate=none"]
     return [*command, "--randrepeat=1", f"--directory={directory}", "--zero_buffers"]
 

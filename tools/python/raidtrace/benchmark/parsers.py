@@ -94,7 +94,7 @@ def _bonnie_run(
 #   before 8.24              21474836480 bytes (21 GB) copied, 177.143 s, 121 MB/s
 # busybox                    314572800 bytes (300.0MB) copied, 0.013010 seconds, 22.5GB/s
 # BSD                        20971520 bytes transferred in 0.004 secs (5242880000 bytes/sec)
-# older GNU                  nothing: the time came from time(1), whose "real" is taken, in sh's and in bash's form
+# older GNU                  nothing: the "real" time of time(1) is taken, in sh's and in bash's form
 #
 # The rate is worked out from bytes and seconds, never taken from the rounded one that is printed. With status=progress the same
 # line is printed every second of what was copied by then; the last one counts.
@@ -257,7 +257,7 @@ def iozone(output: str) -> tuple[Figure, ...]:
         if match:
             figures.append(_throughput(lines, at, match))
         elif _HEADER.match(text):
-            ends = [found.end() for found in re.finditer(r"\S+", text)][2:]
+            ends = [word.end() for word in re.finditer(r"\S+", text)][2:]
             if len(ends) > len(IOZONE_COLUMNS):
                 raise fail("iozone", lines, at, f"{len(ends)} columns, known are {len(IOZONE_COLUMNS)}")
         elif ends is not None and _ROW.match(text):
@@ -282,7 +282,7 @@ def _throughput(lines: list[str], at: int, match: re.Match[str]) -> Figure:
 
 
 def _iozone_row(lines: list[str], at: int, text: str, ends: list[int]) -> list[Figure]:
-    file_kib, record_kib, *values = [(found[0], found.end()) for found in re.finditer(r"\S+", text)]
+    file_kib, record_kib, *values = [(word[0], word.end()) for word in re.finditer(r"\S+", text)]
     where = (("file_kib", file_kib[0]), ("record_kib", record_kib[0]))
     if len(values) > len(ends):
         raise fail("iozone", lines, at, f"{len(values)} figures under {len(ends)} columns")

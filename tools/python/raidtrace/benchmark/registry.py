@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 class BenchmarkError(Exception):
-    """A benchmark cannot be run as asked; the text says why and what to do."""
+    """A benchmark cannot be run with these parameters. The text has the reason and the remedy."""
 
 
 Parameters = Mapping[str, int | str | bool]
@@ -109,12 +109,12 @@ def _bonnie(job: Job) -> list[str]:
 
 
 def _iozone_program(job: Job) -> str:
-    wanted = job.text("program")
-    if wanted not in ("auto", "iozone", "fio"):
-        raise BenchmarkError(f"iozone: program is auto, iozone or fio, not {wanted}")
-    if wanted == "auto":
+    program = job.text("program")
+    if program not in ("auto", "iozone", "fio"):
+        raise BenchmarkError(f"iozone: program is auto, iozone or fio, not {program}")
+    if program == "auto":
         return "iozone" if shutil.which("iozone") else "fio"
-    return wanted
+    return program
 
 
 def _iozone(job: Job) -> list[str]:
@@ -155,14 +155,14 @@ def _fio(job: Job) -> list[str]:
 
 
 def _judge_fio_job(job: Job) -> None:
-    """What a job file says itself counts before what the command line says: it must not say where to write."""
+    """Refuse a job file that names a place to write: in fio, the job file overrides the command line."""
     path = pathlib.Path(job.text("job_file"))
     try:
-        found = fio_job.refused(path, bool(job.disk))
+        refusal = fio_job.refused(path, bool(job.disk))
     except (OSError, UnicodeDecodeError) as error:
         raise BenchmarkError(f"fio: job_file: {error}") from error
-    if found:
-        number, key = found
+    if refusal:
+        number, key = refusal
         raise BenchmarkError(
             f"fio: {path}:{number}: {key}: where a job runs is said by whoever starts it, for another disk could be "
             "overwritten; leave out what says more than how much is read and written"

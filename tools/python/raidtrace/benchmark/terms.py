@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The terms of a test: how much data, how much in a call, how many processes seek. Where two figures are set side by side
-their terms are held against each other, so that nobody takes two tests for one.
+"""The terms of a test: how much data, how much in a call, how many processes seek. A comparison of two figures also
+compares their terms, so that nobody takes two tests for one.
 
 Terms are read from the command that ran, whoever ran it; those of a published table are written down here. Sizes are in KiB.
 """
@@ -16,7 +16,7 @@ NONE: Terms = MappingProxyType({})
 DATA, CALL, SEEKERS, CONTENT, CACHE, PROGRAM = "data", "calls of", "seekers", "content", "page cache", "program"
 SIZES = (DATA, CALL)
 # A figure of such a phase depends so much on a term that with another one it is another test; "" stands for every phase.
-# A rate in order hardly knows how large calls are or how much data there was: that is said, and no more.
+# A sequential rate hardly depends on the size of calls or the amount of data: such a difference is only reported.
 DECIDES: Mapping[str, tuple[str, ...]] = {
     "": (CACHE,),
     "seeks": (DATA, CALL, SEEKERS),
@@ -57,23 +57,23 @@ class Difference:
 
 
 def differences(a: Terms, b: Terms, phase: str) -> tuple[Difference, ...]:
-    """Terms that are not the same: said of both sides, or a deciding one that one of them leaves open."""
+    """Terms that are not the same: known of both sides, or a deciding one that one of them leaves open."""
     decisive = DECIDES[""] + DECIDES.get(phase, ())
     if not a or not b:
         return ()
-    found = []
+    different = []
     for name in dict.fromkeys((*a, *b)):
         if phase not in ALONE.get(name, (phase,)):
             continue
-        said = name in a and name in b
-        if said and a[name] != b[name] or not said and name in decisive:
-            found.append(Difference(name, _text(name, a.get(name)), _text(name, b.get(name)), name in decisive))
-    return tuple(found)
+        in_both = name in a and name in b
+        if in_both and a[name] != b[name] or not in_both and name in decisive:
+            different.append(Difference(name, _text(name, a.get(name)), _text(name, b.get(name)), name in decisive))
+    return tuple(different)
 
 
-def same_test(found: Iterable[Difference]) -> bool:
-    """Whether figures of tests that differ so may be held against each other."""
-    return not any(one.decides for one in found)
+def same_test(different: Iterable[Difference]) -> bool:
+    """Whether figures of tests with these differences may be compared."""
+    return not any(one.decides for one in different)
 
 
 def _text(name: str, value: Term | None) -> str:
@@ -88,12 +88,12 @@ def _text(name: str, value: Term | None) -> str:
 
 
 def of_command(words: Sequence[str]) -> Terms:
-    """Of the benchmark in a command line, whatever it is wrapped in. Empty: none that is known."""
+    """Terms of the benchmark in a command line, also below a wrapper such as time. Empty: no known benchmark."""
     for at, word in enumerate(words):
         reader = READERS.get(word.rpartition("/")[2])
         if reader:
-            found = reader(words[at + 1 :])
-            return {name: value for name, value in found.items() if value is not None}
+            values = reader(words[at + 1 :])
+            return {name: value for name, value in values.items() if value is not None}
     return NONE
 
 
@@ -111,7 +111,7 @@ def _kib(octets: int | None) -> int | None:
 
 
 def _option(words: Sequence[str], *names: str) -> str | None:
-    """The value of an option, beside it or in the same word."""
+    """The value of an option, in the next word or in the same word."""
     for at, word in enumerate(words):
         for name in names:
             if word == name and at + 1 < len(words):
@@ -122,9 +122,9 @@ def _option(words: Sequence[str], *names: str) -> str | None:
 
 
 def _dd(words: Sequence[str]) -> Mapping[str, Term | None]:
-    said = dict(word.split("=", 1) for word in words if "=" in word)
-    block, count = _size(said.get("bs", "512")), _size(said.get("count", ""))
-    direct = "direct" in f"{said.get('iflag', '')},{said.get('oflag', '')}".split(",")
+    operands = dict(word.split("=", 1) for word in words if "=" in word)
+    block, count = _size(operands.get("bs", "512")), _size(operands.get("count", ""))
+    direct = "direct" in f"{operands.get('iflag', '')},{operands.get('oflag', '')}".split(",")
     return {
         DATA: _kib(block * count) if block and count else None,
         CALL: _kib(block),
@@ -147,7 +147,7 @@ def _iozone(words: Sequence[str]) -> Mapping[str, Term | None]:
 
 def _fio(words: Sequence[str]) -> Mapping[str, Term | None]:
     sizes, calls = ({word.split("=", 1)[1] for word in words if word.startswith(name)} for name in ("--size=", "--bs="))
-    data, call = (_kib(_size(found.pop())) if len(found) == 1 else None for found in (sizes, calls))
+    data, call = (_kib(_size(distinct.pop())) if len(distinct) == 1 else None for distinct in (sizes, calls))
     return {DATA: data, CALL: call, CACHE: PAST if "--direct=1" in words else USED, PROGRAM: "fio"}
 
 
