@@ -18,9 +18,9 @@ NUMBERS = {"size": 497, "seek": 129, "depth": 257, "time": 576, "depth_d2c": 400
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A kind of histogram: the group that it belongs to, the unit of its values and of its counts, how its bins are cut.
+    """A kind of histogram: its group of counters, the unit of its values and of its counts, how its bins are cut.
 
-    needs: the counter whose events it has; without a direction if `plain`. late: recordings without groups do not have it.
+    needs: the counter of its events, without a direction if `plain`. late: recordings without groups do not have it.
     """
 
     group: str
@@ -108,10 +108,10 @@ def depth_row(row: int) -> int:
 
 def quantile(histogram: Mapping[int, int], part: float) -> float | None:
     """Middle of the bin of `time` that holds the smallest value which at least `part` of all do not exceed."""
-    whole, seen = sum(histogram.values()), 0
+    whole, counted = sum(histogram.values()), 0
     for at in sorted(histogram):
-        seen += histogram[at]
-        if seen >= part * whole:
+        counted += histogram[at]
+        if counted >= part * whole:
             return sum(time(at)) / 2
     return None
 
@@ -122,11 +122,11 @@ def rows(depth_d2c: Mapping[int, int]) -> dict[int, tuple[int, float]]:
     Columns are octaves of time; a request is taken to be at the middle of its octave, so a mean is right within a third and
     means of rows compare better than that.
     """
-    found: dict[int, tuple[int, float]] = {}
+    by_depth: dict[int, tuple[int, float]] = {}
     for row in {at // D2C_COLUMNS for at in depth_d2c}:
         cells = {at % D2C_COLUMNS: count for at, count in depth_d2c.items() if at // D2C_COLUMNS == row and count}
         number = sum(cells.values())
         if number:
             mean = sum((1.5 * 2 ** (column - 1) if column else 0.0) * count for column, count in cells.items()) / number
-            found[depth_row(row)] = (number, mean / 1e6)
-    return found
+            by_depth[depth_row(row)] = (number, mean / 1e6)
+    return by_depth

@@ -17,8 +17,8 @@ REPLACEMENT = "\ufffd"
 Json = None | bool | int | float | str | Mapping[str, "Json"] | Sequence["Json"]
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return "\\ufffd" if 0xD800 <= code < 0xE000 else f"\\u{code:04x}"
 
 

@@ -30,7 +30,7 @@ class Correlation:
 
 @dataclasses.dataclass(frozen=True)
 class Region:
-    """A stretch of a curve that goes one way. direction: rising, falling or flat."""
+    """A stretch of a curve with one direction: rising, falling or flat."""
 
     direction: str
     first: float
@@ -40,16 +40,16 @@ class Region:
 def ranks(values: Sequence[float]) -> list[float]:
     """Ranks from 1; equal values share the mean of theirs."""
     order = sorted(range(len(values)), key=lambda at: values[at])
-    found = [0.0] * len(values)
+    by_index = [0.0] * len(values)
     at = 0
     while at < len(order):
         end = at
         while end + 1 < len(order) and values[order[end + 1]] == values[order[at]]:
             end += 1
         for place in range(at, end + 1):
-            found[order[place]] = (at + end) / 2 + 1
+            by_index[order[place]] = (at + end) / 2 + 1
         at = end + 1
-    return found
+    return by_index
 
 
 def spearman(pairs: Pairs) -> float | None:
@@ -98,12 +98,12 @@ def knee(curve: Pairs) -> tuple[float, float]:
 
 def regions(curve: Pairs) -> list[Region]:
     """Stretches of a curve, settings rising; steps of less than WITHIN, as a part, are flat."""
-    found: list[Region] = []
+    merged: list[Region] = []
     for (x, y), (next_x, next_y) in zip(curve, curve[1:]):
         grown = next_y / y - 1 if y else math.inf if next_y else 0.0
         direction = "flat" if abs(grown) < WITHIN else "rising" if grown > 0 else "falling"
-        if found and found[-1].direction == direction:
-            found[-1] = Region(direction, found[-1].first, next_x)
+        if merged and merged[-1].direction == direction:
+            merged[-1] = Region(direction, merged[-1].first, next_x)
         else:
-            found.append(Region(direction, x, next_x))
-    return found
+            merged.append(Region(direction, x, next_x))
+    return merged

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
-# controls, what is not seen or moves what is seen, and bytes that Python could not decode
+# control characters, invisible ones, those that move the text, and bytes that Python could not decode
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
@@ -19,12 +19,12 @@ _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
     if code < 0x80:
-        return _SHORT.get(found[0], f"\\x{code:02x}")
+        return _SHORT.get(match[0], f"\\x{code:02x}")
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
@@ -84,7 +84,7 @@ def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
         status = main(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has gone, which is no failure to be told; Python must not try again at its end.
+        # The reader of the output has ended, which is no error to report. Python must not try again at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 128 + signal.SIGPIPE
     return status

@@ -43,7 +43,7 @@ def parse(text: str, ram_bytes: int | None = None) -> int:
 
 
 def text(size: int) -> str:
-    """The shortest exact way to write it: "20 GiB", "1536 KiB"."""
+    """The shortest exact text of a number of bytes: "20 GiB", "1536 KiB"."""
     for unit, factor in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size % factor == 0 and size:
             return f"{size // factor} {unit}"

@@ -36,8 +36,8 @@ def wrapped(text: str, columns: int, indent: int = 0, first: str = "") -> str:
         columns = min(2 * indent, WIDTH)
     out, at = [f"{first:<{indent}}"], indent
     while text:
-        found = _WORD.match(text)
-        word = found[0] if found else text
+        match = _WORD.match(text)
+        word = match[0] if match else text
         text = text[len(word) :].lstrip(" ")
         if at > indent and at + 1 + len(word) > columns:
             out.append(f"\n{'':{indent}}")

@@ -47,9 +47,9 @@ def summarise(values: Sequence[float]) -> Summary:
 def bootstrap(values: Sequence[T], of: Callable[[Sequence[T]], float]) -> tuple[float, float]:
     """Percentile bootstrap interval of a statistic, always the same for the same values."""
     source = random.Random(SEED)
-    found = sorted(of(source.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    resampled = sorted(of(source.choices(values, k=len(values))) for _ in range(RESAMPLES))
     cut = int(RESAMPLES * (1 - CONFIDENCE) / 2)
-    return found[cut], found[-1 - cut]
+    return resampled[cut], resampled[-1 - cut]
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
@@ -58,7 +58,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """Trials far from the others. Of fewer than four none can be told; where most are equal, each other one is far."""
+    """Trials far from the others. Fewer than four trials have none. Where most are equal, each other one is far."""
     if len(values) < LEAST_FOR_OUTLIERS:
         return ()
     median = statistics.median(values)
@@ -67,7 +67,7 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def drift(values: Sequence[float]) -> str:
-    """ "rising" or "falling" when at least four trials all go one way, else nothing."""
+    """ "rising" or "falling" when at least four trials all go in one direction, else nothing."""
     steps = [b - a for a, b in zip(values, values[1:])]
     if len(values) < 4 or not all(steps):
         return ""
@@ -136,7 +136,7 @@ def student_tail(t: float, freedom: int) -> float:
 
 
 def student_quantile(tail: float, freedom: int) -> float:
-    """The t whose two-sided tail this is."""
+    """The value of Student's t that has this two-sided tail."""
     low, high = 0.0, 1.0
     while student_tail(high, freedom) > tail:
         high *= 2
