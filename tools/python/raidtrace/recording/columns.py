@@ -30,15 +30,15 @@ class Column:
 
 
 def _dictionary() -> list[Column]:
-    table, found = "", []
+    table, columns = "", []
     for line in pathlib.Path(__file__).with_name("columns.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith(("#", " ")):
             table = line
         elif line.startswith(" "):
             name, kind, unit, meaning = (part.strip() for part in line.split("|", 3))
             kinds = {"i": "integer", "t": "text", "x": ""}
-            found.append(Column(table, name, kinds[kind.rstrip("?")], kind.endswith("?"), unit, meaning))
-    return found
+            columns.append(Column(table, name, kinds[kind.rstrip("?")], kind.endswith("?"), unit, meaning))
+    return columns
 
 
 DICTIONARY = _dictionary()
@@ -87,19 +87,19 @@ def added(db: sqlite3.Connection) -> tuple[Column, ...]:
     such a dictionary."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'counter'").fetchone():
         return ()
-    found: dict[tuple[str, str], Column] = {}
+    counters: dict[tuple[str, str], Column] = {}
     for owner, name, unit, meaning in db.execute("SELECT owner, name, unit, meaning FROM counter ORDER BY owner, name"):
         if owner not in COUNTERS or not NAME.fullmatch(name) or unit not in UNITS or len(meaning) > LONGEST:
             raise RecordingError(
                 f"its dictionary has a counter {name[:60]!r} of {owner[:20]!r} in {unit[:20]!r}, which raidctl does not write"
             )
         if name not in COLUMNS[owner]:
-            found[owner, name] = Column(owner, name, "integer", True, unit, meaning)
-    if len(found) > MOST_ADDED:
+            counters[owner, name] = Column(owner, name, "integer", True, unit, meaning)
+    if len(counters) > MOST_ADDED:
         raise RecordingError(
-            f"its dictionary has {len(found)} counters that this raidctl does not know; use the raidctl that made it"
+            f"its dictionary has {len(counters)} counters that this raidctl does not know; use the raidctl that made it"
         )
-    return tuple(found.values())
+    return tuple(counters.values())
 
 
 def _wrong(name: str, kind: str, null: bool) -> str:

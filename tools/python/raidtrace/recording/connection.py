@@ -65,10 +65,10 @@ def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:
 
 def output(db: sqlite3.Connection) -> dict[str, str]:
     """The output of the command by stream; "" has all of it in order of time. It may hold any bytes."""
-    found: dict[str, list[bytes]] = {"": [], "stdout": [], "stderr": []}
+    pieces: dict[str, list[bytes]] = {"": [], "stdout": [], "stderr": []}
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE type='table' AND name='output'").fetchone():
-        return {stream: "" for stream in found}
+        return {stream: "" for stream in pieces}
     for stream, text in db.execute("SELECT stream, CAST(text AS BLOB) FROM output ORDER BY time_ns, rowid"):
-        found[""].append(text or b"")
-        found.setdefault(stream or "?", []).append(text or b"")
-    return {stream: database.decoded(b"".join(texts)) for stream, texts in found.items()}
+        pieces[""].append(text or b"")
+        pieces.setdefault(stream or "?", []).append(text or b"")
+    return {stream: database.decoded(b"".join(texts)) for stream, texts in pieces.items()}

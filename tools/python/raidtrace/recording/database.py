@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The door to files of SQLite, which anybody can have made: recordings, indexes of sweeps.
 
-SQLite itself plays back a journal that lies beside a file, and deletes that and each file that the journal names. So SQLite
+SQLite itself plays back a journal in the directory of a file, and deletes that and each file that the journal names. So SQLite
 never opens a file that is only to be read: it opens a copy in a directory that nobody else can enter, and undoes there what a
 killed writer left undone. The copy has lost its name before a row is read. A file may hold wrong values, but it runs nothing:
 it has tables, indices of columns and the view that raidctl makes, or it is refused.
@@ -39,7 +39,7 @@ VIEW = """CREATE VIEW bin AS
 
 
 def read(path: pathlib.Path) -> sqlite3.Connection:
-    """A file as of its last commit, to be read and closed; it and what lies beside stay as they are. sqlite3.DatabaseError."""
+    """A file as of its last commit, to be read and closed. It and its journal are not changed. sqlite3.DatabaseError."""
     try:
         database = _copied(path)
     except OSError as error:
@@ -170,7 +170,7 @@ def _share(fd: int) -> None:
         with contextlib.suppress(BlockingIOError):
             _lock(
                 fd, fcntl.F_OFD_SETLK, fcntl.F_RDLCK, PENDING, 1
-            )  # held by a writer that waits for its readers to end
+            )  # a writer that waits for its readers to end has this lock
             try:
                 _lock(fd, fcntl.F_OFD_SETLK, fcntl.F_RDLCK, SHARED, SHARED_BYTES)
             finally:
@@ -191,10 +191,10 @@ def _size(fd: int) -> int:
 
 
 def _journal(path: pathlib.Path) -> bytes:
-    """The journal beside a file, if it holds what is to be played back."""
-    beside = path.with_name(path.name + "-journal")
+    """The content of a file's journal; empty: there is nothing to play back."""
+    journal = path.with_name(path.name + "-journal")
     try:
-        fd = os.open(beside, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW)
+        fd = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW)
     except FileNotFoundError:
         return b""
     except OSError as error:
@@ -203,13 +203,13 @@ def _journal(path: pathlib.Path) -> bytes:
         os.close(fd)
         raise OSError(errno.EINVAL, "its writer was killed, and the journal next to it is not a regular file")
     with open(fd, "rb") as file:
-        found = file.read(_size(fd))
-    if len(found) < len(JOURNAL_MAGIC) or not found[0]:
+        content = file.read(_size(fd))
+    if len(content) < len(JOURNAL_MAGIC) or not content[0]:
         return b""  # SQLite clears the first byte, or all, of one that is done with
-    if len(found) > 2 * len(JOURNAL_MAGIC) and found.endswith(JOURNAL_MAGIC):
+    if len(content) > 2 * len(JOURNAL_MAGIC) and content.endswith(JOURNAL_MAGIC):
         raise OSError(errno.EINVAL, "the journal next to it names another file, as no journal of raidctl does: it was not made "
                                     "for this file; remove that journal")  # fmt: skip
-    return found
+    return content
 
 
 def _play(copy: pathlib.Path, journal: bytes, size: int) -> None:
@@ -217,6 +217,6 @@ def _play(copy: pathlib.Path, journal: bytes, size: int) -> None:
     copy.with_name("copy-journal").write_bytes(journal)
     with contextlib.closing(sqlite3.connect(copy)) as database:
         database.execute("SELECT 1 FROM sqlite_schema").fetchall()
-    found = copy.stat().st_size
-    if found > size + len(journal) or found < HEADER:  # a journal that makes it longer than both is none
+    length = copy.stat().st_size
+    if length > size + len(journal) or length < HEADER:  # a journal that makes it longer than both is none
         raise sqlite3.DatabaseError("its writer was killed, and the journal next to it is damaged")

@@ -42,16 +42,16 @@ def _folded(name: str) -> str:
 
 def text(names: Sequence[str]) -> str:
     """The definitions of some names, or all. A name can stand for several numbers. NameError_: there is none of a name."""
-    found = list(definitions(PAGE.read_text(encoding="utf-8")))
+    known = list(definitions(PAGE.read_text(encoding="utf-8")))
     for name in names:
-        if not any(one.has(name) for one in found):
+        if not any(one.has(name) for one in known):
             raise NameError_(f"{name}: no number has that name; see them all: raidctl report --explain")
-    chosen = [one for name in names for one in found if one.has(name)] if names else found
+    chosen = [one for name in names for one in known if one.has(name)] if names else known
     return "".join(one.shown() for one in chosen)
 
 
 def definitions(page: str) -> Iterator[Definition]:
-    """Rows of the simple tables whose first column is headed "name" (of three) or "kind" (of four)."""
+    """Rows of the simple tables with a first column that is headed "name" (of three) or "kind" (of four)."""
     lines = page.splitlines()
     borders = [at for at, line in enumerate(lines) if _BORDER.fullmatch(line)]
     while len(borders) > 1:
@@ -59,7 +59,7 @@ def definitions(page: str) -> Iterator[Definition]:
         if not borders or (head + 1 < len(lines) and not lines[head + 1].strip()):
             continue  # without a header
         end = borders.pop(0)
-        begins = [found.start() for found in re.finditer("=+", lines[top])]
+        begins = [border.start() for border in re.finditer("=+", lines[top])]
         headings = _cells(lines[top + 1], begins)
         if (headings[0], len(begins)) in (("name", 3), ("kind", 4)):
             yield from map(_definition, [headings] * (end - head), _rows(lines[head + 1 : end], begins))

@@ -27,28 +27,28 @@ def load(path: pathlib.Path, phase: str | None = None) -> Any:
         return recording(invariants.read(path, rows, phase))
 
 
-def recording(found: Recorded) -> Json:
+def recording(recorded: Recorded) -> Json:
     """The whole document."""
     return {
-        "recording": str(found.path) or None,
-        "meta": {name: value or None for name, value in found.meta.items()},
-        "targets": [_target(row) for row in found.targets],
-        "settings": [dataclasses.asdict(one) for one in found.settings],
-        "notes": list(found.notes),
-        "stack": [{"disk": found.disk(target), "parent": found.disk(parent)} for target, parent in found.stack],
+        "recording": str(recorded.path) or None,
+        "meta": {name: value or None for name, value in recorded.meta.items()},
+        "targets": [_target(row) for row in recorded.targets],
+        "settings": [dataclasses.asdict(one) for one in recorded.settings],
+        "notes": list(recorded.notes),
+        "stack": [{"disk": recorded.disk(disk), "parent": recorded.disk(parent)} for disk, parent in recorded.stack],
         "disturbances": [
             {
                 name: value if isinstance(value, int) else value or None
                 for name, value in dataclasses.asdict(one).items()
             }
-            for one in found.disturbances
+            for one in recorded.disturbances
         ],
         "host": [
             {"phase_number": number, "source": source or None, "name": name or None, "value": value}
-            for number, values in found.host.items()
+            for number, values in recorded.host.items()
             for (source, name), value in values.items()
         ],
-        "spans": [_span(span, found.added) | _members(found, span) for span in found.spans],
+        "spans": [_span(span, recorded.added) | _members(recorded, span) for span in recorded.spans],
     }
 
 
@@ -118,12 +118,12 @@ def _direction(span: Span, direction: str, names: Sequence[str]) -> dict[str, Js
 def _bins(histogram: Bins, kind: str) -> list[Json]:
     """Bins that hold something; one without an end has null for high."""
     width = KINDS[kind].columns()
-    found: list[Json] = []
+    rows: list[Json] = []
     for at, count in histogram.items():
         low, high = KINDS[kind].bounds(at)
         row: dict[str, Json] = {"row": at // width} if width else {}
-        found.append(row | {"low": low, "high": high, "count": count})
-    return found
+        rows.append(row | {"low": low, "high": high, "count": count})
+    return rows
 
 
 def _origin(span: Span, names: Sequence[str]) -> Json:
@@ -154,9 +154,9 @@ def _hwqs(span: Span) -> Json:
     return [{"hwq": number} | dict(counts) for number, counts in span.hwqs.items()]
 
 
-def _members(found: Recorded, span: Span) -> dict[str, Json]:
-    """What the disk gave to those that it is made of."""
-    members = found.members(span)
+def _members(recorded: Recorded, span: Span) -> dict[str, Json]:
+    """The requests that the disk gave to its members."""
+    members = recorded.members(span)
     if not members:
         return {}
     gave = {direction: given(span, members, direction) for direction in COUNTED}
@@ -166,9 +166,9 @@ def _members(found: Recorded, span: Span) -> dict[str, Json]:
             for direction, one in gave.items()
             if one.any()
         },
-        "readahead_sectors": readahead(found, span),
+        "readahead_sectors": readahead(recorded, span),
         "members": [
-            {"disk": member.disk or None, "readahead_sectors": readahead(found, member),
+            {"disk": member.disk or None, "readahead_sectors": readahead(recorded, member),
              "member_share": {direction: member.count(direction, "bytes_queued") / one.bytes
                               for direction, one in gave.items() if one.bytes}}
             for member in members

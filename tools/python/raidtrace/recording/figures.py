@@ -130,8 +130,8 @@ class Figures:
 
     def exact_size_mode(self) -> int | None:
         """The same in sectors. None, too: the bin spans several sizes."""
-        found = self.size_mode
-        return found[0].low if found and found[0].high == found[0].low + 1 else None
+        mode = self.size_mode
+        return mode[0].low if mode and mode[0].high == mode[0].low + 1 else None
 
     def size_mode_count(self) -> int | None:
         """Requests of the most frequent size."""
@@ -404,7 +404,7 @@ def given(span: Span, members: Sequence[Span], direction: str) -> Given:
     )  # fmt: skip
 
 
-def readahead(found: Recorded, span: Span) -> int | None:
+def readahead(recorded: Recorded, span: Span) -> int | None:
     """Sectors of readahead where the span began. None: not known."""
-    text = found.setting(span.target, "readahead_sectors", span.start_ns)
+    text = recorded.setting(span.target, "readahead_sectors", span.start_ns)
     return int(text) if text is not None and text.isdecimal() and text.isascii() else None

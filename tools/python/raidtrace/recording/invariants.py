@@ -48,13 +48,13 @@ def of_phase(recorded: Recorded, phase: str) -> Recorded:
 
 
 def judged(recorded: Recorded, rows: SampleRows) -> Recorded:
-    """The same recording, whose fact `invariants` is what was found now."""
-    said = found(recorded, rows)
-    return recorded if said is None else dataclasses.replace(recorded, meta=recorded.meta | {"invariants": said})
+    """The same recording with its fact `invariants` as verified now."""
+    result = verdict(recorded, rows)
+    return recorded if result is None else dataclasses.replace(recorded, meta=recorded.meta | {"invariants": result})
 
 
-def found(recorded: Recorded, rows: SampleRows) -> str | None:
-    """HOLD, or the first that does not hold; what the recorder wrote where that says more. None: there is no sample."""
+def verdict(recorded: Recorded, rows: SampleRows) -> str | None:
+    """HOLD, or the first invariant that does not hold. The recorder's own result if that has more. None: there is no sample."""
     stored = recorded.meta.get("invariants")
     if (stored is not None and stored != HOLD) or (stored is None and not recorded.spans):
         return stored
@@ -67,15 +67,15 @@ def found(recorded: Recorded, rows: SampleRows) -> str | None:
     return _uncounted(recorded, rows) or HOLD
 
 
-def broken(name: object, said: str | None) -> str:
+def broken(name: object, result: str | None) -> str:
     """The sentence that an invariant does not hold, of `name`; empty: all hold, or there is no sample."""
-    return "" if said in (None, "", HOLD) else f"{name}: an invariant of the counters does not hold: {said}."
+    return "" if result in (None, "", HOLD) else f"{name}: an invariant of the counters does not hold: {result}."
 
 
 def _tags(recorded: Recorded, target: int) -> int:
     """The most that the disk's driver has in flight; 0: not known."""
-    found = [one for one in recorded.targets if one.target == target]
-    return (found[0].nr_tags or 0) * (found[0].nr_hw_queues or 0) if found else 0
+    targets = [one for one in recorded.targets if one.target == target]
+    return (targets[0].nr_tags or 0) * (targets[0].nr_hw_queues or 0) if targets else 0
 
 
 def _span(recorded: Recorded, span: Span) -> str:

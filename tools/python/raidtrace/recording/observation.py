@@ -26,7 +26,7 @@ KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", 
 
 @dataclasses.dataclass(frozen=True)
 class Submitter:
-    """A process that queued bios. comm None: all together that found the table full."""
+    """A process that queued bios. comm None: the sum of all processes for which the table had no row."""
 
     pid: int | None
     comm: str | None
@@ -116,10 +116,10 @@ class Observation:
         if "submitter" not in self.span.groups:
             return None
         names = ("queued", "bytes_queued", "seeks_queued")  # LookupError: the file lacks one
-        found = (
+        unsorted = (
             Submitter(one.pid, one.comm, *map(dict(one.counts).__getitem__, names)) for one in self.span.processes()
         )
-        return tuple(sorted(found, key=lambda one: (-one.seeks, -one.bytes)))
+        return tuple(sorted(unsorted, key=lambda one: (-one.seeks, -one.bytes)))
 
     def setting(self, name: str) -> int | None:
         """A setting that is a number."""
@@ -185,9 +185,9 @@ def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> 
         if phase.name in edges and end > start:
             edges[phase.name].append((start, end))
     disks = _disks(recorded)
-    found = _Tables(rows, recorded, disks, edges).observations()
+    observations = _Tables(rows, recorded, disks, edges).observations()
     whole = _whole(rows.db, window, first, last) if window else None
-    return Observed(recorded.path, recorded.meta, disks, names, tuple(found), recorded.output, whole)
+    return Observed(recorded.path, recorded.meta, disks, names, tuple(observations), recorded.output, whole)
 
 
 def _whole(db: sqlite3.Connection, window: Window, first: int, last: int) -> tuple[float, float] | None:
@@ -225,7 +225,7 @@ class _Tables:
     def observations(self) -> list[Observation]:
         """All that moved or lasted, in the order of phases, disks within."""
         host = self._host()
-        found = []
+        observed = []
         for name, edges in self._spans.items():
             for disk in self._disks:
                 mine = [span for span in self._recorded.spans if (span.target, span.phase) == (disk.target, name)]
@@ -233,29 +233,29 @@ class _Tables:
                     continue
                 key, span = (disk.target, name), merged(mine)
                 settings, changes = self._settings(disk.target, edges)
-                found.append(Observation(
+                observed.append(Observation(
                     disk, name, tuple(edges), span, settings, self._settings(0, edges)[0],
                     tuple(dict.fromkeys(change.name for change in changes)), host.get(name, {}), self._over_time(*key),
                     timeline.build(self._rows, disk.target, self._numbers[name], changes),
                     self._others, self._asked(edges), self._program, self._charged(span),
                 ))  # fmt: skip
-        return found
+        return observed
 
     def _charged(self, span: Span) -> tuple[Charged, ...]:
         """Bios by cgroup, where a cgroup has a limit."""
         if not any(one.name == "io.max" and one.value for one in self._recorded.settings if one.target == span.target):
             return ()
-        found: dict[str, list[int]] = {}
+        sums: dict[str, list[int]] = {}
         for one in span.submitters:
             bios = one.counts["queued"]
             mine = (bios, one.counts["bytes_queued"], bios if (one.comm or "").startswith(KERNEL_THREADS) else 0)
-            found[one.cgroup] = [a + b for a, b in zip(found.get(one.cgroup, (0, 0, 0)), mine, strict=True)]
-        return tuple(Charged(cgroup, *numbers) for cgroup, numbers in found.items()) if any(found) else ()
+            sums[one.cgroup] = [a + b for a, b in zip(sums.get(one.cgroup, (0, 0, 0)), mine, strict=True)]
+        return tuple(Charged(cgroup, *numbers) for cgroup, numbers in sums.items()) if any(sums) else ()
 
     def _over_time(self, target: int, name: str) -> list[tuple[int, int, int]]:
         rows = self._rows
         moved = [
-            found for direction in rows.directions() if (found := rows.flow(direction, "bytes_completed")) is not None
+            counts for direction in rows.directions() if (counts := rows.flow(direction, "bytes_completed")) is not None
         ]
         return [
             (end - start - rows.idle[number], sum(octets[number] for octets in moved), rows.seeks[number])
@@ -265,26 +265,26 @@ class _Tables:
 
     def _host(self) -> dict[str, dict[tuple[str, str], int]]:
         """What the machine and the command did in each phase; rows of single processes and interrupts are left out."""
-        found: dict[str, dict[tuple[str, str], int]] = {}
+        by_phase: dict[str, dict[tuple[str, str], int]] = {}
         if "host" not in self._rows.tables:
-            return found
+            return by_phase
         query = "SELECT end_ns, source, name, value FROM host WHERE source IN ('cpu', 'vmstat', 'command', 'kernel')"
         edges = sorted((start, end, name) for name, spans in self._spans.items() for start, end in spans)
         starts = [start for start, _, _ in edges]
         for end_ns, source, name, value in self._db.execute(query):
             at = bisect.bisect_left(starts, end_ns) - 1
             if at >= 0 and end_ns <= edges[at][1]:
-                sums = found.setdefault(edges[at][2], {})
+                sums = by_phase.setdefault(edges[at][2], {})
                 sums[source, name] = sums.get((source, name), 0) + value
-        return found
+        return by_phase
 
     @functools.cached_property
     def _command(self) -> list[tuple[int, str, int]]:
-        """When the command had read and written how much more; nothing where the kernel does not count that."""
+        """(time, name, bytes) that the command read and wrote until a time. Empty: the kernel does not count them."""
         if "host" not in self._rows.tables:
             return []
-        found = self._rows.execute("SELECT end_ns, name, value FROM host WHERE source = 'command' AND name <> 'cpu'")
-        return [(int(end_ns), str(name), int(value)) for end_ns, name, value in found]
+        rows = self._rows.execute("SELECT end_ns, name, value FROM host WHERE source = 'command' AND name <> 'cpu'")
+        return [(int(end_ns), str(name), int(value)) for end_ns, name, value in rows]
 
     def _asked(self, spans: Iterable[tuple[int, int]]) -> dict[str, int]:
         """By the end of the phase, as what was written before is written back later. Nothing where that was looked at long
@@ -307,10 +307,10 @@ class _Tables:
         """Process numbers of subjects such as "36 dd"; those of the command, recorder and kernel say so behind the name."""
         if "host" not in self._rows.tables:
             return frozenset()
-        found = self._rows.execute("SELECT DISTINCT subject FROM host WHERE source = 'process'")
+        rows = self._rows.execute("SELECT DISTINCT subject FROM host WHERE source = 'process'")
         subjects = [
             subject
-            for (subject,) in found
+            for (subject,) in rows
             if not subject.endswith((" of the command", " (this recorder)", " of the kernel"))
         ]
         return frozenset(

@@ -12,7 +12,7 @@ SECTOR = SECTOR_BYTES
 MIB = 1 << 20
 BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
 COMM = 15  # characters of a process's name that the kernel keeps
-AS_MUCH = 0.1  # directions whose bytes differ by less of them moved as much
+AS_MUCH = 0.1  # two directions moved the same if their bytes differ by less than this part
 LEAST_BYTES = MIB  # a phase that moved less says nothing of throughput
 AGREEMENT = 0.05  # a figure and what predicts it agree within this part
 COMMAND_CPU = ("command", "cpu")  # key of Observation.host: ns of a processor that the recorded command used
@@ -62,64 +62,64 @@ class Reading:
         return windows, 2 * windows
 
 
-def direction(seen: Observation) -> str | None:
+def direction(phase: Observation) -> str | None:
     """The direction that moved most bytes, reads where both moved as much; the other, where others than the recorded command
     moved them and it moved that one. None: nothing moved."""
-    moved = {d: octets(seen, d) or 0 for d in ("read", "write")}
+    moved = {d: octets(phase, d) or 0 for d in ("read", "write")}
     best, other = ("read", "write") if moved["read"] >= (1 - AS_MUCH) * moved["write"] else ("write", "read")
-    if foreign(seen, best) and moved[other] >= LEAST_BYTES and not foreign(seen, other):
+    if foreign(phase, best) and moved[other] >= LEAST_BYTES and not foreign(phase, other):
         best = other
     return best if moved[best] else None
 
 
-def foreign(seen: Observation, direction: str) -> bool:
-    """Whether no more than a tenth (AS_MUCH) of what a direction moved is the recorded command's. False, too, where that
-    was not recorded, or is not in the kernel's account, as zeroing is not."""
-    if direction not in seen.asked or seen.asked[direction] > AS_MUCH * (octets(seen, direction) or 0):
+def foreign(phase: Observation, direction: str) -> bool:
+    """Whether the recorded command moved no more than a tenth (AS_MUCH) of a direction's bytes. False, too, where its bytes
+    were not recorded, or the kernel does not count them, as it does not count zeroing."""
+    if direction not in phase.asked or phase.asked[direction] > AS_MUCH * (octets(phase, direction) or 0):
         return False
-    return movers(seen, direction) != seen.program[:COMM] or not seen.program
+    return movers(phase, direction) != phase.program[:COMM] or not phase.program
 
 
-def movers(seen: Observation, direction: str) -> str:
+def movers(phase: Observation, direction: str) -> str:
     """The processes of one name that queued more than half of a direction. Empty: not known, as of a process all directions
     are counted together: so many of its bytes as the other direction has may be of that."""
-    other = octets(seen, "write" if direction == "read" else "read") or 0
+    other = octets(phase, "write" if direction == "read" else "read") or 0
     by: dict[str, int] = {}
-    for one in seen.submitters or ():
+    for one in phase.submitters or ():
         if one.comm:
             by[one.comm] = by.get(one.comm, 0) + one.bytes
-    return next((name for name, moved in by.items() if moved - other > (octets(seen, direction) or 0) / 2), "")
+    return next((name for name, moved in by.items() if moved - other > (octets(phase, direction) or 0) / 2), "")
 
 
-def whose(seen: Observation, direction: str) -> tuple[str, ...]:
+def whose(phase: Observation, direction: str) -> tuple[str, ...]:
     """A sentence where the bytes of a direction are not the command's."""
-    if not foreign(seen, direction):
+    if not foreign(phase, direction):
         return ()
-    asked = size.short(seen.asked[direction]) if seen.asked[direction] else "none"
-    done, who = "read" if direction == "read" else "wrote", movers(seen, direction)
-    said = f"{seen.program or 'The command'} {done} {asked} of these {size.short(octets(seen, direction) or 0)}"
-    return (f"{said} by the kernel's account of processes{f'; most are of {who}' if who else ''}.",)
+    own = size.short(phase.asked[direction]) if phase.asked[direction] else "none"
+    done, who = "read" if direction == "read" else "wrote", movers(phase, direction)
+    text = f"{phase.program or 'The command'} {done} {own} of these {size.short(octets(phase, direction) or 0)}"
+    return (f"{text} by the kernel's account of processes{f'; most are of {who}' if who else ''}.",)
 
 
-def octets(seen: Observation, direction: str) -> int | None:
+def octets(phase: Observation, direction: str) -> int | None:
     """Bytes that were completed; of a disk without requests those of its bios."""
-    return seen.of(direction).moved()
+    return phase.of(direction).moved()
 
 
-def mib_per_s(seen: Observation, direction: str) -> float | None:
+def mib_per_s(phase: Observation, direction: str) -> float | None:
     """Throughput over the length of the phase."""
-    return ratio(octets(seen, direction), seen.seconds(), MIB)
+    return ratio(octets(phase, direction), phase.seconds(), MIB)
 
 
-def depth_mean(seen: Observation, direction: str) -> float | None:
+def depth_mean(phase: Observation, direction: str) -> float | None:
     """In flight, mean over time. None, too, where an older recording spent time in the open bin."""
-    figures = seen.of(direction)
+    figures = phase.of(direction)
     return None if figures.depth_is_bound() else figures.depth()
 
 
-def depth_median(seen: Observation, direction: str) -> int | None:
+def depth_median(phase: Observation, direction: str) -> int | None:
     """The depth that was there, or more, for at least half of the time."""
-    times = seen.histogram(direction, "depth_time")
+    times = phase.histogram(direction, "depth_time")
     left = sum(times.values())
     half = left / 2
     for at in sorted(times):
@@ -129,80 +129,80 @@ def depth_median(seen: Observation, direction: str) -> int | None:
     return None
 
 
-def depth_max(seen: Observation, direction: str) -> int:
+def depth_max(phase: Observation, direction: str) -> int:
     """The highest depth at which time was spent."""
-    return max((at for at, count in seen.histogram(direction, "depth_time").items() if count), default=0)
+    return max((at for at, count in phase.histogram(direction, "depth_time").items() if count), default=0)
 
 
-def share_at_least(seen: Observation, direction: str, depth: int) -> float | None:
+def share_at_least(phase: Observation, direction: str, depth: int) -> float | None:
     """Part of the time in which at least so many were in flight."""
-    times = seen.histogram(direction, "depth_time")
+    times = phase.histogram(direction, "depth_time")
     whole = sum(times.values())
     return sum(count for at, count in times.items() if at >= depth) / whole if whole else None
 
 
-def idle_share(seen: Observation) -> float | None:
+def idle_share(phase: Observation) -> float | None:
     """Part of the time with nothing in flight."""
-    busy = share_at_least(seen, "all", 1)
+    busy = share_at_least(phase, "all", 1)
     return None if busy is None else 1 - busy
 
 
-def size_mode(seen: Observation, direction: str) -> tuple[int, float] | None:
+def size_mode(phase: Observation, direction: str) -> tuple[int, float] | None:
     """Most frequent size in sectors and its share. None: no request, or not an exact bin."""
-    figures = seen.of(direction)
-    sectors, found = figures.exact_size_mode(), figures.size_mode
-    return None if sectors is None or not found else (sectors, found[1] / sum(figures.histogram("size").values()))
+    figures = phase.of(direction)
+    sectors, mode = figures.exact_size_mode(), figures.size_mode
+    return None if sectors is None or not mode else (sectors, mode[1] / sum(figures.histogram("size").values()))
 
 
-def size_mean(seen: Observation, direction: str) -> float | None:
+def size_mean(phase: Observation, direction: str) -> float | None:
     """Mean size of a request in sectors."""
-    return ratio(seen.count(direction, "bytes_issued"), seen.count(direction, "issued"), SECTOR)
+    return ratio(phase.count(direction, "bytes_issued"), phase.count(direction, "issued"), SECTOR)
 
 
-def bio_mean(seen: Observation, direction: str) -> float | None:
+def bio_mean(phase: Observation, direction: str) -> float | None:
     """Mean size of a bio in sectors."""
-    return ratio(seen.count(direction, "bytes_queued"), seen.count(direction, "queued"), SECTOR)
+    return ratio(phase.count(direction, "bytes_queued"), phase.count(direction, "queued"), SECTOR)
 
 
-def d2c_mean_ms(seen: Observation, direction: str) -> float | None:
+def d2c_mean_ms(phase: Observation, direction: str) -> float | None:
     """Mean time from issue to completion in ms."""
-    return ratio(seen.count(direction, "d2c_sum_ns"), seen.count(direction, "completed"), 1e6)
+    return ratio(phase.count(direction, "d2c_sum_ns"), phase.count(direction, "completed"), 1e6)
 
 
-def share(seen: Observation, direction: str, counter: str, of: str) -> float | None:
+def share(phase: Observation, direction: str, counter: str, of: str) -> float | None:
     """One counter by another."""
-    return ratio(seen.count(direction, counter), seen.count(direction, of))
+    return ratio(phase.count(direction, counter), phase.count(direction, of))
 
 
 CLEARING = ("discard", "write_zeroes")  # directions that move no data
 
 
-def class_share(seen: Observation, name: str, counter: str = "bytes_queued") -> float | None:
+def class_share(phase: Observation, name: str, counter: str = "bytes_queued") -> float | None:
     """Part of all that bios (or requests) of a class had of a counter; of bytes, those that discards and zeroing name do not
     count, since nothing is moved."""
-    if seen.origin is None:
+    if phase.origin is None:
         return None
-    whole = sum(counts.get(counter, 0) for counts in seen.origin.values())
-    whole -= sum(seen.count(direction, counter) or 0 for direction in CLEARING) if counter == "bytes_queued" else 0
-    return seen.origin.get(name, {}).get(counter, 0) / whole if whole else None
+    whole = sum(counts.get(counter, 0) for counts in phase.origin.values())
+    whole -= sum(phase.count(direction, counter) or 0 for direction in CLEARING) if counter == "bytes_queued" else 0
+    return phase.origin.get(name, {}).get(counter, 0) / whole if whole else None
 
 
-def seeks(seen: Observation) -> int | None:
+def seeks(phase: Observation) -> int | None:
     """Requests of all directions that do not begin where the one before ended."""
-    kinds = [histogram for (_, kind), histogram in seen.span.bins.items() if kind == "seek"]
+    kinds = [histogram for (_, kind), histogram in phase.span.bins.items() if kind == "seek"]
     if not kinds:
         return None
     return sum(count for histogram in kinds for at, count in histogram.items() if at != SEEK_ZERO)
 
 
-def seek_sectors(seen: Observation) -> int:
+def seek_sectors(phase: Observation) -> int:
     """Sum of the distances of all seeks."""
-    return total(seen, "seek_forward_sectors") + total(seen, "seek_backward_sectors")
+    return total(phase, "seek_forward_sectors") + total(phase, "seek_backward_sectors")
 
 
-def total(seen: Observation, counter: str) -> int:
+def total(phase: Observation, counter: str) -> int:
     """A counter of all directions together."""
-    return sum(counts.get(counter, 0) for counts in seen.span.flow.values())
+    return sum(counts.get(counter, 0) for counts in phase.span.flow.values())
 
 
 def agree(a: float, b: float) -> bool:
@@ -210,20 +210,20 @@ def agree(a: float, b: float) -> bool:
     return abs(a / b - 1) <= AGREEMENT if b else a == b
 
 
-def processors_used(seen: Observation) -> float | None:
+def processors_used(phase: Observation) -> float | None:
     """Processors that the command used, mean over the phase. None: not known; simulated time makes it no use."""
-    used = seen.host.get(COMMAND_CPU)
-    return None if used is None or not seen.seconds() else used / 1e9 / seen.seconds()
+    used = phase.host.get(COMMAND_CPU)
+    return None if used is None or not phase.seconds() else used / 1e9 / phase.seconds()
 
 
 KERNEL_WORK = ("kcryptd", "md")  # what threads of the kernel compute for disks: dm-crypt, parity of md
 
 
-def kernel_work(seen: Observation) -> tuple[str, float]:
+def kernel_work(phase: Observation) -> tuple[str, float]:
     """The work of the kernel's threads that took most processor time, and the processors it used, mean over the phase."""
-    used = {name: seen.host.get(("kernel", name), 0) for name in KERNEL_WORK}
+    used = {name: phase.host.get(("kernel", name), 0) for name in KERNEL_WORK}
     most = max(used, key=lambda name: used[name])
-    return most, used[most] / 1e9 / seen.seconds() if seen.seconds() else 0.0
+    return most, used[most] / 1e9 / phase.seconds() if phase.seconds() else 0.0
 
 
 def kib(sectors: float) -> str:
@@ -232,6 +232,6 @@ def kib(sectors: float) -> str:
 
 
 def percent(part: float) -> str:
-    """A part of 1 as per cent. All and none are said of nothing less and nothing more."""
+    """A part of 1 as per cent. Only exactly 1 is printed as 100 %, and only exactly 0 as 0 %."""
     text = f"{part:.1%}"
     return "99.9%" if text == "100.0%" and part < 1 else "<0.1%" if text == "0.0%" and part > 0 else text

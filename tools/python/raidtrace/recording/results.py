@@ -16,8 +16,8 @@ class ResultsError(OSError):
 def fresh(directory: pathlib.Path, maker: str) -> None:
     """Make an empty directory for results of `maker`. One that it made before is emptied, one that holds anything else is
     refused and left as it is."""
-    found = _judged(directory, maker)
-    for name in found:
+    obsolete = _judged(directory, maker)
+    for name in obsolete:
         path = directory / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -29,23 +29,23 @@ def fresh(directory: pathlib.Path, maker: str) -> None:
 def without(directory: pathlib.Path, maker: str, names: Sequence[str]) -> None:
     """Make a directory in which there is nothing of these names: `maker` is going to write them. Those that it made before are
     removed, those of others refused. All else stays."""
-    found = _judged(directory, maker, names)
-    for name in found:
+    obsolete = _judged(directory, maker, names)
+    for name in obsolete:
         (directory / name).unlink()
     _mark(directory, maker)
 
 
 def _judged(directory: pathlib.Path, maker: str, names: Sequence[str] = ()) -> list[str]:
-    """What is in the way, of all or of some names; refused unless the directory bears the mark."""
+    """The names that exist in the directory, of all or of some. ResultsError: they exist, and the directory lacks the mark."""
     if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
         raise ResultsError(f"{directory} is not a directory; name one with --out")
-    found = sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
-    found = [name for name in found if not names or name in names]
+    names_there = sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
+    names_there = [name for name in names_there if not names or name in names]
     mark = directory / MARK
-    if found and (mark.is_symlink() or not mark.is_file() or mark.read_bytes() != f"{maker}\n".encode()):
-        raise ResultsError(f"{directory} holds {found[0]} and was not made by {maker}, so it is left as it is; "
+    if names_there and (mark.is_symlink() or not mark.is_file() or mark.read_bytes() != f"{maker}\n".encode()):
+        raise ResultsError(f"{directory} holds {names_there[0]} and was not made by {maker}, so it is left as it is; "
                            "name another directory with --out, or empty it")  # fmt: skip
-    return found
+    return names_there
 
 
 def _mark(directory: pathlib.Path, maker: str) -> None:

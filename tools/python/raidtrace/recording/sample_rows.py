@@ -114,14 +114,14 @@ class _Histograms:
                     self.sums.setdefault((direction, kind), {})[group] = self._numbered(direction, kind, named)
 
     def _numbered(self, direction: str, kind: str, named: Mapping[str, int]) -> dict[int, int]:
-        found: dict[int, int] = {}
+        by_number: dict[int, int] = {}
         for name, count in named.items():
-            found[self._number[name]] = found.get(self._number[name], 0) + count
-        if direction not in DIRECTIONS or kind not in KINDS or max(found, default=0) >= NUMBERS[KINDS[kind].cut]:
+            by_number[self._number[name]] = by_number.get(self._number[name], 0) + count
+        if direction not in DIRECTIONS or kind not in KINDS or max(by_number, default=0) >= NUMBERS[KINDS[kind].cut]:
             raise RecordingError("it has histograms that raidctl does not write")
-        if not {*map(type, found.values())} <= {int} or max(found.values(), default=0) >= MOST:
+        if not {*map(type, by_number.values())} <= {int} or max(by_number.values(), default=0) >= MOST:
             _refuse("")
-        return {at: found[at] for at in sorted(found) if found[at]}
+        return {at: by_number[at] for at in sorted(by_number) if by_number[at]}
 
     def _keep(self, sample: int, direction: str, kinds: Mapping[str, Mapping[str, int]]) -> None:
         number = self._number
@@ -193,7 +193,7 @@ class SampleRows:
         return sorted(itertools.chain.from_iterable(chosen), key=lambda sample: (sample[3], sample[0]))
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """A query whose rows are tuples, however the connection has them."""
+        """A query. Its rows are tuples, with any row factory of the connection."""
         cursor = self.db.cursor()
         cursor.row_factory = None
         return cursor.execute(query, tuple(values))
@@ -241,11 +241,11 @@ class SampleRows:
         if direction not in self._histograms.depth:
             return self.filled(0), self.filled(0), self.filled(0)
         time, weighted, deepest = self._histograms.depth[direction]
-        # The last bin has no depth of its own: beyond it the counter goes on.
+        # The last bin has no depth of its own. For deeper queues the counter has the sum.
         sums = self.flow(direction, DEPTH_SUM) if max(deepest) >= DEPTH_OPEN else None
         if sums is not None:
             pairs = zip(weighted, sums, deepest, strict=True)
-            weighted = array.array("q", (own if most < DEPTH_OPEN else told for own, told, most in pairs))
+            weighted = array.array("q", (own if most < DEPTH_OPEN else counted for own, counted, most in pairs))
         return time, weighted, deepest
 
     def points(self, direction: str, target: int, phases: Collection[int]) -> list[Point]:
@@ -274,14 +274,14 @@ class SampleRows:
 
     def directions(self) -> list[str]:
         """Directions that anything was counted of, of all together ("all") apart."""
-        found = {str(direction) for by in self.sums("flow", "direction").values() for direction in by}
-        return sorted(found - {"all"})
+        names = {str(direction) for by in self.sums("flow", "direction").values() for direction in by}
+        return sorted(names - {"all"})
 
     def flow(self, direction: str, column: str) -> "Ints | None":
         """A counter of a direction, by number of sample; 0 where a disk lacks it (md has no requests). None: no disk has it."""
         if direction not in self._flows:
             names = [name for name in FLOW if name in self.columns("flow")]
-            found = {name: self.filled(0) for name in names}
+            columns = {name: self.filled(0) for name in names}
             known = set()
             for sample, *counts in self.execute(
                 f"SELECT sample, {', '.join(names)} FROM flow WHERE direction = ?", (direction,)
@@ -289,8 +289,8 @@ class SampleRows:
                 for name, count in zip(names, counts, strict=True):
                     if count is not None:
                         known.add(name)
-                        found[name][sample] = count
-            self._flows[direction] = {name: by for name, by in found.items() if name in known}
+                        columns[name][sample] = count
+            self._flows[direction] = {name: by for name, by in columns.items() if name in known}
         return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
@@ -314,9 +314,9 @@ class SampleRows:
     @functools.cached_property
     def plain(self) -> dict[tuple[int, int], dict[str, int]]:
         """Sums of the counters that have no direction: (target, phase) -> counter -> sum, without those never counted."""
-        found = self.sums("sample", "phase")
+        sums = self.sums("sample", "phase")
         return {(target, phase): {name: value for name, value in by[phase].items() if value is not None}
-                for (target, phase), by in found.items()}  # fmt: skip
+                for (target, phase), by in sums.items()}  # fmt: skip
 
 
 @contextlib.contextmanager

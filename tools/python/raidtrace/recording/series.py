@@ -106,8 +106,8 @@ def build(rows: SampleRows, target: int, bio_based: bool, place: bool, phase: in
             )
         issued, sequential = rows.flow(direction, "issued"), rows.flow(direction, "sequential")
         if issued is not None and sequential is not None and not bio_based:
-            found = steps.sums(numpy.asarray(issued) - numpy.asarray(sequential))
-            seeks = found if seeks is None else seeks + found
+            seeks_of_direction = steps.sums(numpy.asarray(issued) - numpy.asarray(sequential))
+            seeks = seeks_of_direction if seeks is None else seeks + seeks_of_direction
     return Series(
         target, steps.edges, steps.merged, {d: one for d, one in depth.items() if one is not None}, moved, d2c, seeks,
         _place(rows, steps) if place else None,

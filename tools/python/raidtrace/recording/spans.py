@@ -90,7 +90,7 @@ class Disturbance:
 
 @dataclasses.dataclass(frozen=True)
 class Submitter:
-    """Bios that a process queued. comm None: all processes that found the module's table full, together."""
+    """Bios that a process queued. comm None: the sum of all processes for which the module's table had no row."""
 
     pid: int | None
     comm: str | None
@@ -151,10 +151,10 @@ class Span:
 
     def processes(self) -> list[Submitter]:
         """Submitters, those of one process and name together."""
-        found: dict[tuple[int | None, str | None], collections.Counter[str]] = {}
+        by_process: dict[tuple[int | None, str | None], collections.Counter[str]] = {}
         for one in self.submitters:
-            found.setdefault((one.pid, one.comm), collections.Counter()).update(one.counts)
-        return [Submitter(*who, "", counts) for who, counts in found.items()]
+            by_process.setdefault((one.pid, one.comm), collections.Counter()).update(one.counts)
+        return [Submitter(*who, "", counts) for who, counts in by_process.items()]
 
     def class_unknown(self, counter: str) -> bool:
         """Whether a counter of the classes is not known: a disk without requests has bios alone."""
@@ -187,11 +187,11 @@ def merged(spans: Sequence[Span]) -> Span:
 
 def _sums(tables: Iterable[Mapping[Any, Mapping[Any, int]]]) -> dict[Any, dict[Any, int]]:
     """Tables of counters, added."""
-    found: dict[Any, collections.Counter[Any]] = {}
+    totals: dict[Any, collections.Counter[Any]] = {}
     for table in tables:
         for key, counts in table.items():
-            found.setdefault(key, collections.Counter()).update(counts)
-    return {key: dict(counts) for key, counts in found.items()}
+            totals.setdefault(key, collections.Counter()).update(counts)
+    return {key: dict(counts) for key, counts in totals.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -226,11 +226,11 @@ class Recorded:
 
     def setting(self, target: int, name: str, time_ns: int | None = None) -> str | None:
         """The value of a setting at a time, or at the end. None: it was not recorded by then."""
-        found = None
+        value = None
         for one in self.settings:  # in order of time
             if (one.target, one.name) == (target, name) and (time_ns is None or one.time_ns <= time_ns):
-                found = one.value
-        return found
+                value = one.value
+        return value
 
     def disk(self, target: int) -> str:
         """Name of a disk."""
@@ -245,11 +245,11 @@ class Recorded:
         """All of the first disk that is not part of another, or its phases of one name. RecordingError: there is none."""
         parts = {target for target, _ in self.stack}
         top = next((one for one in self.targets if one.target not in parts), None)
-        found = [span for span in self.spans if top and span.target == top.target and phase in (None, span.phase)]
-        if not found:
+        chosen = [span for span in self.spans if top and span.target == top.target and phase in (None, span.phase)]
+        if not chosen:
             names = ", ".join(dict.fromkeys(one.name for one in self.phases))
             raise RecordingError(f"{self.path}: no sample of phase {phase}; it has: {names or 'none'}")
-        return merged(found)
+        return merged(chosen)
 
     def begin_ns(self) -> int:
         """Start of the first span."""
@@ -266,7 +266,7 @@ class Recorded:
 
 @contextlib.contextmanager
 def raw_texts(rows: SampleRows) -> Iterator[sqlite3.Connection]:
-    """The connection of rows, whose texts come as they are in the file: of what a terminal is not given."""
+    """The connection of rows, set to return texts as they are in the file: for output that is not a terminal."""
     before, rows.db.text_factory = rows.db.text_factory, connection.raw
     try:
         yield rows.db
@@ -318,8 +318,8 @@ class _Reader:
         if not known:
             return []
         picked = ", ".join(one if one in known else f"NULL AS {one}" for one in names)
-        found = self.rows.execute(f"SELECT {picked} FROM {name} ORDER BY {order}")
-        return [dict(zip(names, row, strict=True)) for row in found]
+        rows = self.rows.execute(f"SELECT {picked} FROM {name} ORDER BY {order}")
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _span(self, number: int, phase: str, disk: Target) -> Span:
         target = disk.target
@@ -365,10 +365,10 @@ class _Reader:
         picked = ", ".join(name if name in known else "NULL" for name in names)
         source = "sample" if table == "sample" else f"sample JOIN {table} USING(sample)"
         query = f"SELECT target, phase, {by}, {picked}, max(sample) FROM {source} GROUP BY target, phase, {by}"
-        found: dict[tuple[int, int], dict[Any, dict[str, int | None]]] = {}
+        by_span: dict[tuple[int, int], dict[Any, dict[str, int | None]]] = {}
         for target, phase, which, *values, _ in self.rows.execute(query):
-            found.setdefault((target, phase), {})[which] = dict(zip(names, values, strict=True))
-        return found
+            by_span.setdefault((target, phase), {})[which] = dict(zip(names, values, strict=True))
+        return by_span
 
     @functools.cached_property
     def _levels(self) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:
@@ -384,10 +384,10 @@ class _Reader:
 
     @functools.cached_property
     def _submitters(self) -> dict[tuple[int, int], list[Submitter]]:
-        found: dict[tuple[int, int], list[Submitter]] = {}
+        by_span: dict[tuple[int, int], list[Submitter]] = {}
         known = self.rows.columns("submitter")
         if not known:
-            return found
+            return by_span
         cgroup = "cgroup" if "cgroup" in known else "NULL"
         names = [name for name in self.rows.counters("submitter") if name in known]
         sums = ", ".join(f"sum({name})" for name in names)
@@ -395,5 +395,5 @@ class _Reader:
                  f"GROUP BY target, phase, submitter, pid, comm, {cgroup}")  # fmt: skip
         for target, number, pid, comm, path, *counts in self.rows.execute(query):
             numbers = {name: value or 0 for name, value in zip(names, counts, strict=True)}
-            found.setdefault((target, number), []).append(Submitter(pid, comm, path or "", numbers))
-        return found
+            by_span.setdefault((target, number), []).append(Submitter(pid, comm, path or "", numbers))
+        return by_span

@@ -28,7 +28,7 @@ class Longest:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A setting that was found to be another; time_ns: when it was found, which is up to a second late."""
+    """A setting that changed; time_ns: when the recorder read the new value, up to a second after the change."""
 
     time_ns: int
     name: str
@@ -66,8 +66,8 @@ class Timeline:
     computed: tuple[tuple[int, int, int], ...] = ()
 
     def idle_ends(self, direction: str) -> tuple[int, int]:
-        """Ns with nothing in flight before a direction began, and after it ended, by samples: a program that starts or that
-        others beside it move a little does not count as begun. Where in a sample the disk was idle is not known: of the first
+        """Ns with nothing in flight before a direction began, and after it ended, by samples. Few bytes, as of a program's
+        start or of other programs, do not count as the begin. Where in a sample the disk was idle is not known: of the first
         and the last, where they are short, what counts is more than the samples between have, for a disk that waits between
         requests does so there, too. But the recorder leaves a disk out that does nothing: of a sample longer than the interval
         what is before its last interval is idle."""
@@ -117,15 +117,15 @@ class Timeline:
 
     def even(self, direction: str, unit: float, both: bool = False) -> Even | None:
         """Without the first fifth of the samples, in which a limit may let a burst through, and the last. unit: bytes that
-        count as one request. both: of both directions together, while `way` is at work. None: too few samples or requests.
+        count as one request. both: of both directions together, while `direction` moves. None: too few samples or requests.
         """
-        ways = WAYS if both else (direction,)
+        directions = WAYS if both else (direction,)
         mine = READS if direction == "read" else WRITES
         used = [at for at, sample in enumerate(self.samples) if sample[mine]]
         rows = self.samples[used[0] : used[-1] + 1] if used else ()
         rows = rows[len(rows) // 5 : -1]
-        counts = [sum(row[READS if one == "read" else WRITES] for one in ways) for row in rows]
-        octets = [sum(row[READ if one == "read" else WRITTEN] for one in ways) for row in rows]
+        counts = [sum(row[READS if one == "read" else WRITES] for one in directions) for row in rows]
+        octets = [sum(row[READ if one == "read" else WRITTEN] for one in directions) for row in rows]
         ends = [row[END] for row in rows]
         number = sum(counts[1:])
         if len(rows) < LEAST_ROWS or number < LEAST_REQUESTS or not unit:
@@ -183,28 +183,28 @@ def _computed(rows: SampleRows) -> tuple[tuple[int, int, int], ...]:
 
 
 def _interval(rows: SampleRows) -> int | None:
-    found = rows.execute(
+    values = rows.execute(
         "SELECT value FROM meta WHERE key = 'interval_ns' UNION ALL SELECT value FROM setting WHERE name = 'interval_ns'"
     )
-    return max((int(value) for (value,) in found if str(value).isdigit()), default=None)
+    return max((int(value) for (value,) in values if str(value).isdigit()), default=None)
 
 
 def _longest(rows: SampleRows, ends: Mapping[int, int]) -> dict[str, Longest]:
-    found = {}
+    by_direction = {}
     for direction in (*WAYS, "flush"):
         bins_of = rows.longest(direction)
         number = max(ends, key=bins_of.__getitem__, default=None) if bins_of else None
         if bins_of and number is not None and bins_of[number] >= 0:
             low, high = bins.time(bins_of[number])
-            found[direction] = Longest(low, high, ends[number])
-    return found
+            by_direction[direction] = Longest(low, high, ends[number])
+    return by_direction
 
 
 def _streams(rows: SampleRows, numbers: Collection[int]) -> int | None:
     if "streams_alive_queued" not in rows.columns("sample"):
         return None
-    found = rows.execute("SELECT sample, streams_alive_queued FROM sample WHERE streams_alive_queued IS NOT NULL")
-    return max((alive for sample, alive in found if sample in numbers), default=None)
+    samples = rows.execute("SELECT sample, streams_alive_queued FROM sample WHERE streams_alive_queued IS NOT NULL")
+    return max((alive for sample, alive in samples if sample in numbers), default=None)
 
 
 def _table(rows: SampleRows, target: int) -> int | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Disks that a hypervisor or a cloud makes. They rotate or not as the host was told to report, and may have limits of rate.
+"""Disks that a hypervisor or a cloud makes. Their rotational flag is a choice of the host, and they may have limits of rate.
 
 raidctl list has the same names, in tools/raidctl/disk/disk.c.
 """
