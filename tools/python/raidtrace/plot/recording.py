@@ -75,12 +75,12 @@ def phases(panel: Axes, recorded: Recorded, named: bool, shaded: bool = True) ->
 
 def _changes(recorded: Recorded, disk: Target) -> list[tuple[int, int]]:
     """(time_ns, sectors) of the readahead and of each change of it."""
-    found: list[tuple[int, int]] = []
+    changes: list[tuple[int, int]] = []
     for one in recorded.settings:
         if one.target == disk.target and one.name == "readahead_sectors" and one.value.isdigit():
-            if not found or found[-1][1] != int(one.value):
-                found.append((one.time_ns, int(one.value)))
-    return found
+            if not changes or changes[-1][1] != int(one.value):
+                changes.append((one.time_ns, int(one.value)))
+    return changes
 
 
 def _draw(panel: Axes, one: Series, depth: Depth, direction: str, begin: int) -> None:
@@ -113,7 +113,7 @@ def _readahead(panel: Axes, ahead: Sequence[Sequence[tuple[int, int]]], begin: i
 # Throughput, requests in flight and latency over time, one above the other.
 
 PANELS = ("MiB/s", "in flight", "latency, ms")
-# lengths of lines and gaps, so that directions are told apart without colour
+# lengths of lines and gaps, so that directions differ without colour, too
 DASHES: dict[str, tuple[int, ...]] = {"read": (), "write": (2, 2)}
 
 
@@ -165,7 +165,7 @@ def overview(recorded: Recorded, disk: Target) -> Figure | None:
 # Where on the disk requests went over time, and when the head had to seek.
 
 ROWS = 128  # where more of the 256 parts of the disk were used two are drawn as one
-WIDEST = 300  # steps of the map; more are not told apart at 600 pixels
+WIDEST = 300  # steps of the map; at 600 pixels more would not be visible
 SECTORS_PER_GIB = 1 << 21
 
 
@@ -191,9 +191,9 @@ def place_map(recorded: Recorded, disk: Target) -> Figure | None:
     mesh = upper.imshow(numpy.where(rates > 0, rates, numpy.nan).T, norm=norm, cmap=plot.darker_is_more(), origin="lower",
                         aspect="auto", interpolation="nearest", extent=extent)  # fmt: skip
     place = upper.get_position()
-    beside = picture.add_axes((1 - 0.8 / plot.WIDTH, place.y0, 0.15 / plot.WIDTH, place.height))
-    picture.colorbar(mesh, cax=beside, format=StrMethodFormatter("{x:g}")).set_label("MiB/s")
-    beside.minorticks_off()
+    colours = picture.add_axes((1 - 0.8 / plot.WIDTH, place.y0, 0.15 / plot.WIDTH, place.height))
+    picture.colorbar(mesh, cax=colours, format=StrMethodFormatter("{x:g}")).set_label("MiB/s")
+    colours.minorticks_off()
     upper.set_facecolor(plot.FIXED_WHITE)
     upper.set_ylabel("place, GiB" if disk.place_sectors else "place, 1/256 of the disk")
     phases(upper, recorded, True, False)
@@ -234,7 +234,7 @@ def _rates(edges: Floats, place: Floats) -> Floats:
 
 # How depths and request sizes are distributed in the phases that moved most.
 
-MOST = 4  # phases beside each other that can still be told apart
+MOST = 4  # phases next to each other that a reader can distinguish
 # upper bounds, included
 DEPTHS = ((0, "0"), (1, "1"), (2, "2"), (4, "3-4"), (8, "5-8"), (16, "9-16"), (32, "17-32"), (64, "33-64"),
           (128, "65-128"), (255, "129-255"), (bins.DEPTH_OPEN, "256 on"))  # fmt: skip
@@ -258,11 +258,11 @@ def shares_of_size(recorded: Recorded) -> Figure | None:
 def _bars(
     recorded: Recorded, kind: str, classes: Sequence[tuple[int, str]], value: Callable[[int], int], across: str, up: str
 ) -> Figure | None:
-    chosen = [(name, direction, found) for name, direction in busiest(recorded)
-              if (found := _together(recorded, name, direction, kind))]  # fmt: skip
+    chosen = [(name, direction, histogram) for name, direction in busiest(recorded)
+              if (histogram := _together(recorded, name, direction, kind))]  # fmt: skip
     if not chosen:
         return None
-    shares = [_shares(found, classes, value) for _, _, found in chosen]
+    shares = [_shares(histogram, classes, value) for _, _, histogram in chosen]
     used = [at for at in range(len(classes)) if any(share[at] > 0 for share in shares)]
     picture = plot.figure(2.9)
     panel = picture.subplots()
@@ -293,11 +293,11 @@ def busiest(recorded: Recorded) -> list[tuple[str, str]]:
 
 
 def _together(recorded: Recorded, name: str, direction: str, kind: str) -> collections.Counter[int]:
-    found: collections.Counter[int] = collections.Counter()
+    counts: collections.Counter[int] = collections.Counter()
     for span in recorded.spans:
         if span.phase == name:
-            found.update(span.histogram(direction, kind))
-    return found
+            counts.update(span.histogram(direction, kind))
+    return counts
 
 
 def _shares(
@@ -310,19 +310,19 @@ def _shares(
     return [one / total for one in sums]
 
 
-# Whose requests took the head away from whose.
+# Which class of requests moved the head away from which other class.
 
 Ints = NDArray[numpy.int64]
 
 
 def seek_counts(recorded: Recorded, target: Target) -> Ints:
     """Seeks of a disk over the recording: classes that the head came from x classes that it went to."""
-    found: Ints = numpy.zeros((len(bins.CLASSES), len(bins.CLASSES)), dtype=numpy.int64)
+    counts: Ints = numpy.zeros((len(bins.CLASSES), len(bins.CLASSES)), dtype=numpy.int64)
     for span in recorded.spans:
         if span.target == target.target:
             for at, count in span.histogram("all", "blame").items():
-                found[divmod(at, len(bins.CLASSES))] += count
-    return found
+                counts[divmod(at, len(bins.CLASSES))] += count
+    return counts
 
 
 def seek_matrix(recorded: Recorded, target: Target) -> Figure | None:
@@ -396,6 +396,6 @@ def demo(
         setra = f"{run.setra_sectors} ({q.kib(run.setra_sectors)})"
         panel.set_title(f"{run.workload}, setra {setra}: {run.kib_per_s / 1000:.0f} MB/s")
         panel.legend(ncols=3, loc="upper right", columnspacing=1.2, handlelength=1.5)
-    said = "simulated seconds since the read began\nsimulated 3ware 9500S-12, RAID 0 of 12 drives"
-    panels[-1].set_xlabel(said if simulated else "seconds since the read began")
+    label = "simulated seconds since the read began\nsimulated 3ware 9500S-12, RAID 0 of 12 drives"
+    panels[-1].set_xlabel(label if simulated else "seconds since the read began")
     plot.save(picture, paths, title)

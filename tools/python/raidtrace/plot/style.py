@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How every picture looks, and how it is written. With the modules beside it the only one that knows matplotlib.
+"""The look of every picture, and its output. Only the modules of this directory use matplotlib.
 
 A picture says the same without colour: series differ in dash, marker or hatch too, and where they differ in colour they
 differ in lightness (a test measures both). It is laid out for a width of 600 pixels. The same figures give the same bytes.
@@ -71,7 +71,7 @@ OF = {"read": STYLES[0], "write": STYLES[1]}
 
 
 def darker_is_more() -> ListedColormap:
-    """For maps, on white: cividis, whose lightness changes all the way for any colour vision, from light to dark."""
+    """For maps, on white: cividis from light to dark. Its lightness changes steadily for any colour vision."""
     return ListedColormap(matplotlib.colormaps["cividis"](numpy.linspace(0.86, 0.0, 256)))
 
 
@@ -87,10 +87,10 @@ def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple
     """
     picture = Figure(figsize=(WIDTH, height))
     margins = {"left": 0.95 / WIDTH, "right": 1 - right / WIDTH, "top": 1 - 0.28 / height, "bottom": 0.52 / height}
-    found = picture.subplots(len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios, gridspec_kw=margins | {
+    axes = picture.subplots(len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios, gridspec_kw=margins | {
         "hspace": 0.13 * len(ratios) / (height - 0.8)})  # fmt: skip
-    picture.align_ylabels(found[:, 0])
-    return picture, list(found[:, 0])
+    picture.align_ylabels(axes[:, 0])
+    return picture, list(axes[:, 0])
 
 
 def steps(
@@ -125,10 +125,10 @@ def inline(picture: Figure, key: str, title: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg))
-    svg = re.sub(r' id="([^"]*)"', lambda found: f' id="{key}-{found[1]}"' if found[1] in used else "", svg)
+    svg = re.sub(r' id="([^"]*)"', lambda match: f' id="{key}-{match[1]}"' if match[1] in used else "", svg)
     svg = re.sub(r'(url\(#|xlink:href="#)(?=[^")])', rf"\g<1>{key}-", svg)
-    svg = re.sub(r' d="([^"]*)"', lambda found: f' d="{_short(found[1])}"', svg)
-    svg = re.sub(r"(?<=[: ])(#[0-9a-f]{6})(?=[;\"])", lambda found: VARIABLES.get(found[1], found[1]), svg)
+    svg = re.sub(r' d="([^"]*)"', lambda match: f' d="{_short(match[1])}"', svg)
+    svg = re.sub(r"(?<=[: ])(#[0-9a-f]{6})(?=[;\"])", lambda match: VARIABLES.get(match[1], match[1]), svg)
     head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>")
     label = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}" xmlns:xlink="http://www.w3.org/1999/xlink">',

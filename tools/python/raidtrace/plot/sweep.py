@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures of a sweep: rates over the readahead, by file system, by sizes of file and record, and beside published ones."""
+"""Pictures of a sweep: rates over the readahead, by file system, by sizes of file and record, and over published ones."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class Point:
 
 
 def knee(points: Sequence[Point]) -> Point:
-    """The smallest readahead whose rate is within 5 % of the best."""
+    """The smallest readahead with a rate within 5 % of the best."""
     ordered = sorted(points, key=lambda point: point.readahead_sectors)
     sectors, _ = ranks.knee([(point.readahead_sectors, point.rate) for point in ordered])
     return next(point for point in ordered if point.readahead_sectors == sectors)
@@ -95,7 +95,7 @@ def _predicted(panel: Axes, points: Sequence[Point]) -> None:
                        edgecolor=plot.QUIET, linewidth=0.6, label="predicted by the readahead")  # fmt: skip
 
 
-# File systems beside each other.
+# File systems next to each other.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,27 +109,27 @@ class Bar:
     high: float
 
 
-def bars(found: Sequence[Bar], simulated: bool) -> Figure:
+def bars(bars: Sequence[Bar], simulated: bool) -> Figure:
     """A group of bars for each phase or setting, a bar for each file system, MB/s upwards, the value above each."""
-    groups, names = list(dict.fromkeys(bar.group for bar in found)), list(dict.fromkeys(bar.name for bar in found))
+    groups, names = list(dict.fromkeys(bar.group for bar in bars)), list(dict.fromkeys(bar.name for bar in bars))
     picture = plot.figure(3.3)
     panel = picture.subplots()
     width = 0.84 / len(names)
-    for bar in found:
+    for bar in bars:
         at = names.index(bar.name)
         style = plot.STYLES[at % len(plot.STYLES)]
         across = groups.index(bar.group) - 0.42 + (at + 0.5) * width
         error = [[bar.rate - bar.low], [bar.high - bar.rate]] if bar.high > bar.low else None
-        first = next(one for one in found if one.name == bar.name) is bar
+        first = next(one for one in bars if one.name == bar.name) is bar
         panel.bar([across], [bar.rate], width, yerr=error, capsize=3, color=style.fill, hatch=style.hatch,
                   edgecolor=plot.INK, linewidth=0.6, label=bar.name if first else None)  # fmt: skip
-        if len(found) <= 16:
+        if len(bars) <= 16:
             panel.annotate(f"{bar.rate:.0f}", (across, bar.high), xytext=(0, 2), textcoords="offset points", ha="center",
                            va="bottom", fontsize=plot.SMALL)  # fmt: skip
     panel.set_xticks(range(len(groups)), groups)
     panel.tick_params(axis="x", length=0)
     panel.set_ylabel("simulated MB/s" if simulated else "MB/s")
-    panel.set_ylim(0, 1.1 * max(bar.high for bar in found))
+    panel.set_ylim(0, 1.1 * max(bar.high for bar in bars))
     panel.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(4, len(names)))
     return picture
 
@@ -168,8 +168,8 @@ def surface(rates: Mapping[tuple[int, int], float], simulated: bool) -> Figure:
     panel.set_yticks(numpy.arange(len(files)) + 0.5, [_size(one) for one in files])
     panel.tick_params(length=0)
     panel.set_facecolor(plot.FIXED_WHITE)
-    said = "\nhatched: came out of the page cache, which takes no simulated time" if cached.any() else ""
-    panel.set_xlabel(f"size of record, K: KiB, M: MiB{said}")
+    note = "\nhatched: came out of the page cache, which takes no simulated time" if cached.any() else ""
+    panel.set_xlabel(f"size of record, K: KiB, M: MiB{note}")
     panel.set_ylabel("size of file")
     picture.colorbar(mesh, ax=panel, pad=0.01).set_label("simulated MB/s" if simulated else "MB/s")
     return picture
