@@ -27,7 +27,7 @@ from raidtrace.recording.spans import Recorded
 MEMORY = "48M"
 DD_MIB = 2048
 BONNIE_MIB = 2048
-# Part of the data that the read phase reads from the disk: less, and the page cache held more of it than a rate would show;
+# Part of the data that the read phase reads from the disk: less, and the page cache had more of it than a rate would show;
 # more, and the page cache was too small even for the readahead, which was thrown away and read again.
 FETCHED = (0.99, 1.01)
 MAKER = "raidctl demo"  # of its directories
@@ -55,7 +55,7 @@ class Run:
 
 
 def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
-    """Read what a cell left and verify it."""
+    """Read and verify the results of a cell."""
     recorded = invariants.load(directory / "run.rtdb")
     log = truth.read_log(directory / "ground-truth.csv")
     lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
@@ -70,8 +70,8 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
         why = "the page cache held a part of it" if fetched < 1 else "a part was dropped from memory and read again"
         complaints.append(f"the read phase read {fetched:.2%} of the data from the disk: {why}")
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
-        said = {key: recorded.meta.get(key, "missing") for key in ("end", "invariants")}
-        complaints.append(f"the recording ended {said['end']}, its invariants: {said['invariants']}")
+        facts = {key: recorded.meta.get(key, "missing") for key in ("end", "invariants")}
+        complaints.append(f"the recording ended {facts['end']}, its invariants: {facts['invariants']}")
     if recorded.meta.get("simulated") != "yes":
         complaints.append("the recording does not say that it is simulated")
     rows = tuple(workload.rows(cell, recorded))
@@ -118,10 +118,10 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
         low, high = pair(runs, cells, filesystem)
         lines += paragraph(explain.why(low.evidence, high.evidence))
     ext2, xfs = (pair(runs, cells, filesystem)[1] for filesystem in ("ext2", "xfs"))
-    beside = explain_runs.two(
+    compared = explain_runs.two(
         ext2.recording.path, xfs.recording.path, explain_runs.Choice("read", direction="read")
     ).chains
-    lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *paragraph(beside[0].summary)] if beside else []
+    lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *paragraph(compared[0].summary)] if compared else []
     lines += ["", "Verified against the controller's own log:"]
     for run in ordered:
         lines += verification(run.cell, run.verdict, run.complaints)
@@ -150,10 +150,10 @@ def drawn(
         rows: dict[workload.Cell, tuple[workload.Row, ...]] = {}
 
         def ended(cell: workload.Cell) -> None:
-            found = examine(cell, place / cell.name())  # noqa: B023
-            if found.verdict.mismatches:
-                raise DemoError(f"{place / cell.name()}: {'; '.join(found.verdict.mismatches)}")  # noqa: B023
-            rows[cell] = found.rows  # noqa: B023
+            repeated = examine(cell, place / cell.name())  # noqa: B023
+            if repeated.verdict.mismatches:
+                raise DemoError(f"{place / cell.name()}: {'; '.join(repeated.verdict.mismatches)}")  # noqa: B023
+            rows[cell] = repeated.rows  # noqa: B023
 
         clear(place, cells)
         guest.run_all(cells, dataclasses.replace(guests, out=place, seed=seed), ended)
@@ -203,14 +203,13 @@ def build(raidctl: pathlib.Path) -> str:
 def run(
     raidctl: pathlib.Path, out: pathlib.Path, jobs: int, say: Callable[[str], None], seeds: int = 1, fresh: bool = False
 ) -> int:
-    """Run the demo or, unless `fresh`, show what is kept of it. 0: everything verified, 1: something did not agree (and was
-    said)."""
+    """Run the demo or, unless `fresh`, print the kept results. 0: all verified, 1: something did not agree, and was printed."""
     begin = time.monotonic()
     cells = workload.cells(DD_MIB, BONNIE_MIB)
     name = programs(raidctl, build(raidctl), seeds)
-    found = [] if fresh else kept(out, name)
-    if found:
-        say("\n".join(found))
+    report = [] if fresh else kept(out, name)
+    if report:
+        say("\n".join(report))
         return 0
     clear(out, cells)
     say(f"Simulated 3ware 9500S-12, RAID 0 of 12 drives: {len(cells)} runs, each in its own guest with a fresh array.")
@@ -266,19 +265,19 @@ def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
     return "-" if value is None else format(value / per, form)
 
 
-def spread_text(found: Sequence[Spread]) -> list[str]:
+def spread_text(spreads: Sequence[Spread]) -> list[str]:
     """What one run is good for, MB/s."""
     form = "{:27} {:>6} {:>8} {:>8} {:>8}   {}"
     lines = [
-        f"Under {len(found[0].draws)} draws of chance (--seeds), MB/s simulated; in brackets the interval that holds",
+        f"Under {len(spreads[0].draws)} draws of chance (--seeds), MB/s simulated; in brackets the interval that holds",
         "the median of all draws at 95 %:",
     ]
     lines.append(form.format("", "setra", "least", "median", "most", "").rstrip())
-    for one in found:
-        said = one.summary()
+    for one in spreads:
+        summary = one.summary()
         least, median, most, low, high = (
             f"{value / 1000:.1f}"
-            for value in (min(one.draws), said.median, max(one.draws), said.low or 0, said.high or 0)
+            for value in (min(one.draws), summary.median, max(one.draws), summary.low or 0, summary.high or 0)
         )
         name = f"{one.cell.title()} {one.phase}"
         lines.append(form.format(name, one.cell.setra_sectors, least, median, most, f"({low} to {high})"))
@@ -351,12 +350,10 @@ def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> lis
     reads, writes = verdict.commands["read"], verdict.commands["write"]
     moved = sum(verdict.bytes.values())
     depths = verdict.depths
-    if depths.apart == 0 and depths.found_other == 0:
+    if depths.apart == 0 and depths.other_at_issue == 0:
         apart = f"depth: equal over all time and at every issue (allowed: {CLOCK_READS * CLOCK_READ_NS} ns per command)"
     else:
-        apart = (
-            f"depth: differs {depths.apart:.3%} of the time (bound {depths.bound:.3%}), at {depths.found_other} issues"
-        )
+        apart = f"depth: differs {depths.apart:.3%} of the time (bound {depths.bound:.3%}), at {depths.other_at_issue} issues"
     return [
         f"{cell.name():<11} equal: {reads} reads, {writes} writes, {moved} bytes, every size; added by SCSI: {added}",
         f"{'':<11} {apart}",

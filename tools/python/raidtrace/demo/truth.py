@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compare a recording with what the simulated controller was really asked (ground-truth.csv of the lab).
+"""Compare a recording with the commands that the simulated controller received (ground-truth.csv of the lab).
 
 Counts, bytes and request sizes must be equal, exactly. Depth over time cannot be: raidtrace sees a request from just
 before the driver hands it over until after the interrupt that reports it, the controller from arrival to completion.
@@ -8,7 +8,7 @@ So raidtrace's stretch holds the controller's, its depth is never lower, and:
     D  = sum over depths of depth x time: raidtrace's less the controller's    >= 0
     for every depth d: time at depth >= d by raidtrace                        >= that by the controller
     sum over depths of the difference of time at that depth                   <= 2 D
-    if D is 0, every issue found the depth that the controller found at its arrival
+    if D is 0, the depth at every issue is the depth of the controller at its arrival
 
 for while the two depths differ at all, D grows at least as fast as time passes. Both clocks are the guest's, in
 nanoseconds. What makes its time pass while it works is reading the clock, with interrupts on; a command is allowed one
@@ -48,7 +48,7 @@ class Depths:
 
     apart: float  # part of the time in which they do
     bound: float  # the most that D explains of it
-    found_other: int  # issues that found another depth
+    other_at_issue: int  # issues with another depth than in the log
     mismatches: tuple[str, ...]
 
 
@@ -57,7 +57,7 @@ class Verdict:
     """Result of one comparison; it holds if there is no mismatch."""
 
     commands: Mapping[str, int]  # direction -> commands of the controller
-    bytes: Mapping[str, int]  # direction -> bytes the controller was asked for
+    bytes: Mapping[str, int]  # direction -> bytes that the controller's commands name
     added: Mapping[str, int]  # name -> commands that are neither reads nor writes
     depths: Depths
     mismatches: tuple[str, ...]
@@ -130,8 +130,8 @@ def _depths(ours: Span, log: list[Command], arrived: list[Command]) -> Depths:
     span = ours.end_ns - ours.start_ns
     late = area(times) - area(reference)
     apart, excess = distance(times, reference)
-    found = collections.Counter({depth: n for depth, n in ours.histogram("all", "depth_issue").items() if n})
-    found_other = (found - collections.Counter(c.depth for c in arrived)).total()
+    at_issue = collections.Counter({depth: n for depth, n in ours.histogram("all", "depth_issue").items() if n})
+    wrong_issues = (at_issue - collections.Counter(c.depth for c in arrived)).total()
     allowed = CLOCK_READS * CLOCK_READ_NS * len(arrived)
     wrong = []
     if sum(times.values()) != span:
@@ -142,9 +142,9 @@ def _depths(ours: Span, log: list[Command], arrived: list[Command]) -> Depths:
         wrong.append(f"depth differs for {apart} ns, more than twice the {late} ns that requests were seen longer")
     if late > allowed:
         wrong.append(f"requests were seen {late} ns longer in all, reading the clock explains {allowed} ns")
-    if late == 0 and found_other:
-        wrong.append(f"{found_other} issues found another depth though no request was seen longer")
-    return Depths(apart / 2 / span, late / span, found_other, tuple(wrong))
+    if late == 0 and wrong_issues:
+        wrong.append(f"{wrong_issues} issues found another depth though no request was seen longer")
+    return Depths(apart / 2 / span, late / span, wrong_issues, tuple(wrong))
 
 
 def _counts(ours: Span, direction: str, commands: list[Command]) -> list[str]:

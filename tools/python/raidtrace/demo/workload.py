@@ -98,13 +98,13 @@ def phase_name(cell: Cell, recorded: str) -> str:
 
 
 def rows(cell: Cell, recording: Recorded) -> list[Row]:
-    """One row per phase, in the order of the run; what lies between the phases is left out."""
-    said = rates(cell, recording.output)
+    """One row per phase, in the order of the run. The time between the phases is left out."""
+    printed = rates(cell, recording.output)
     names = dict.fromkeys(phase.name for phase in recording.phases if phase.name != OUTSIDE)
-    return [_row(cell, phase_name(cell, name), recording.whole(name), said) for name in names]
+    return [_row(cell, phase_name(cell, name), recording.whole(name), printed) for name in names]
 
 
-def _row(cell: Cell, phase: str, span: Span, said: dict[str, float]) -> Row:
+def _row(cell: Cell, phase: str, span: Span, printed: dict[str, float]) -> Row:
     direction = "write" if phase == "write" else "read"
     reads, sectors = Figures(span, "read"), Figures(span, direction).exact_size_mode()
     placed = [Figures(span, direction) for direction in PLACED]
@@ -113,7 +113,7 @@ def _row(cell: Cell, phase: str, span: Span, said: dict[str, float]) -> Row:
     return Row(
         cell,
         phase,
-        said.get(phase),
+        printed.get(phase),
         published.quoted(ARRAY, cell.workload, cell.filesystem, cell.setra_sectors, phase),
         None if reads.depth_is_bound() else reads.depth(),
         _most(reads),
@@ -129,9 +129,9 @@ def read_phase(cell: Cell, recording: Recorded) -> Span:
 
 
 def _most(figures: Figures) -> int:
-    """Most requests in flight: the deepest that lasted, or that an issue (not counting itself) found, plus one."""
-    found = max((at + 1 for at, count in figures.histogram("depth_issue").items() if count), default=0)
-    return max(figures.deepest() or 0, found)
+    """Most requests in flight: the largest depth that lasted, or the largest depth at an issue plus one for its own request."""
+    deepest = max((at + 1 for at, count in figures.histogram("depth_issue").items() if count), default=0)
+    return max(figures.deepest() or 0, deepest)
 
 
 def points(path: pathlib.Path, phase: str) -> list[Point]:
@@ -175,12 +175,12 @@ SPREAD_HEADER = ("workload", "filesystem", "setra_sectors", "phase", "draws", "l
 
 def spreads(draws: Sequence[Sequence[Row]]) -> list[Spread]:
     """Of the rows of each draw, in the same order; phases without a rate are left out."""
-    found = []
+    all_spreads = []
     for rows_of_one in zip(*draws, strict=True):
         rates_of_one = tuple(row.kib_per_s for row in rows_of_one if row.kib_per_s is not None)
         if len(rates_of_one) == len(draws):
-            found.append(Spread(rows_of_one[0].cell, rows_of_one[0].phase, rates_of_one))
-    return found
+            all_spreads.append(Spread(rows_of_one[0].cell, rows_of_one[0].phase, rates_of_one))
+    return all_spreads
 
 
 def write_spread(path: pathlib.Path, all_spreads: Iterable[Spread]) -> None:
@@ -189,10 +189,10 @@ def write_spread(path: pathlib.Path, all_spreads: Iterable[Spread]) -> None:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(SPREAD_HEADER)
         for one in all_spreads:
-            said = one.summary()
-            values = (min(one.draws), said.median, max(one.draws), said.low or said.median, said.high or said.median)
+            s = one.summary()
+            values = (min(one.draws), s.median, max(one.draws), s.low or s.median, s.high or s.median)
             cell = one.cell
-            writer.writerow([cell.workload, cell.filesystem, cell.setra_sectors, one.phase, said.trials,
+            writer.writerow([cell.workload, cell.filesystem, cell.setra_sectors, one.phase, s.trials,
                              *(f"{value / 1024:.3f}" for value in values)])  # fmt: skip
 
 
