@@ -63,7 +63,7 @@ _raidctl_lab() {
 	local word=$1 sub=""
 	[ "$COMP_CWORD" -gt 2 ] && sub=${COMP_WORDS[2]}
 	case $2 in
-	--kernel) mapfile -t COMPREPLY < <(compgen -W "6.1 6.12 7.2" -- "$word"; compgen -d -- "$word") && return ;;
+	--kernel) mapfile -t COMPREPLY < <(compgen -W "6.1 6.12 7.2 7.3" -- "$word"; compgen -d -- "$word") && return ;;
 	--out) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
 	--profile | show) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word"; compgen -f -X '!*.toml' -- "$word") && return ;;
 	--variant) mapfile -t COMPREPLY < <(compgen -W "sanitize sanitize-smp smp storage" -- "$word") && return ;;

@@ -132,7 +132,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_mark = {
 	.argp = {
 		options, parse, "NAME\n--end",
-		"Begin the phase NAME of a running recording. Inside of the command of raidctl record, this is its recording, otherwise the only one that runs. Everything before the call belongs to the previous phase, everything after it to NAME.",
+		"Begin the phase NAME of a running recording. In the command of raidctl record, the phase belongs to that recording, otherwise to the only recording that runs. Everything before the call belongs to the previous phase, everything after it to NAME.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct mark_options),

@@ -25,7 +25,10 @@ def main(arguments: list[str]) -> int:
         help="directory of the results (default %(default)s)",
     )
     parser.add_argument(
-        "--jobs", type=int, default=min(2, os.cpu_count() or 1), help="guests at once (default %(default)s)"
+        "--jobs",
+        type=int,
+        default=min(2, os.cpu_count() or 1),
+        help="number of concurrent guests (default %(default)s)",
     )
     parser.add_argument(
         "--seeds", type=int, default=1, metavar="N", help="repeat each run with N random seeds, and print the spread"
