@@ -317,9 +317,14 @@ SIDES = [
     ("program", "read", {}, {"idle": 0.16}, {"idle": 0.14}),
     ("program", "read", {}, {"idle": 0.16, "interval": 0.63}, {"interval": 0.65}),  # of 0.64 s
     ("program", "read", SIMULATED, {"idle": 0.5, "cpu": 0.5}, {"idle": 0.1}),
-    ("processor", "read", {}, {"idle": 0.5, "cpu": 0.21}, {"cpu": 0.19}),
-    ("processor", "read", {}, {"idle": 0.5, "kernel": {"kcryptd": 0.21}}, {"kernel": {"kcryptd": 0.19}}),
-    ("processor", "write", {}, {"idle": 0.5, "kernel": {"md": 0.21}}, {"kernel": {"md": 0.19}}),
+    # Computing and the busy disk together take the time; where they do not, something else does.
+    ("processor", "read", {}, {"idle": 0.5, "cpu": 0.38}, {"cpu": 0.37}),
+    ("processor", "read", {}, {"idle": 0.5, "kernel": {"kcryptd": 0.38}}, {"kernel": {"kcryptd": 0.37}}),
+    ("processor", "write", {}, {"idle": 0.5, "kernel": {"md": 0.38}}, {"kernel": {"md": 0.37}}),
+    ("processor", "read", {}, {"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.28}}, {"cpu": 0.09}),
+    ("processor", "read", {}, {"idle": 0.5, "cpu": 0.28, "kernel": {"kcryptd": 0.1}}, {"cpu": 0.27}),
+    ("program", "read", {}, {"idle": 0.5, "cpu": 0.19}, {"cpu": 0.21}),
+    ("program", "read", {}, {"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.09}}, {"kernel": {"kcryptd": 0.11}}),
     # the kernel computes for somebody, below dm or md
     ("program", "read", BELOW, {"idle": 0.5, "kernel": {"system": 0.19}}, {"kernel": {"system": 0.21}}),
     ("program", "read", BELOW, {"idle": 0.5, "cpu": 0.1, "kernel": {"system": 0.29}}, {"cpu": 0.05}),
@@ -697,6 +702,12 @@ def test_the_one_that_computed_more_is_named():
     assert (
         judged("program", SIMULATED, idle=0.5, kernel={"kcryptd": 0.4}).verdict is INFERRED
     )  # computing takes no time
+
+
+def test_a_wait_that_computing_explains_in_part_is_an_open_question():
+    """QEMU held a disk at 41 of 100 IOPS: 0.38 of a processor, and 60 % of the time without a request."""
+    found = judged(("program", "processor"), idle=0.602, cpu=0.382)
+    assert found.verdict is Verdict.NOT_SHOWN and "0.38 of a processor" in found.statement, found
 
 
 def test_the_kernel_s_time_says_nothing_of_a_disk_by_itself():

@@ -102,7 +102,7 @@ def test_rates_are_of_whole_samples_between_two_times():
 
 
 @pytest.mark.parametrize(
-    ("lead_cpu", "cpu", "who"), [(2.0, 0.5, "program"), (0.0, 2.5, "processor"), (4.0, 0.5, "processor")]
+    ("lead_cpu", "cpu", "who"), [(2.0, 1.1, "program"), (0.0, 3.1, "processor"), (4.0, 1.1, "processor")]
 )
 def test_what_a_program_computes_before_it_asks_is_not_what_the_disk_waits_for(lead_cpu, cpu, who):
     """2 s in which it starts, then 8 s of which the disk is idle for half; two threads use more than one processor."""

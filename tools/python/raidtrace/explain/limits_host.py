@@ -13,9 +13,9 @@ from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 
 IDLE = 0.15  # from this part of the time without work on the disk waits for the host
-COMPUTES = (
-    0.4  # processor time of the command by the time the disk waited: from here on it is computing that it waits for
-)
+# Processor time by the time that the disk waited: from COMPUTES on computing explains the wait, up to MAY_COMPUTE something
+# else does. The rest is what accounts miss: being scheduled, completions, work of the kernel for the command.
+COMPUTES, MAY_COMPUTE = 0.75, 0.4
 FLUSHED = 0.15  # part of the time with a flush in flight
 FLUSHES = 4  # so many at least: one at the end waits for all that was written
 BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
@@ -45,6 +45,7 @@ def dirty_limit(case: Case) -> int | None:
 def host(case: Case) -> Limit:
     """A disk that waits: for a processor, or for what the program does otherwise."""
     idle, used, title = case.idle(), q.processors_used(case.seen), "Program"
+    computed = 0.0 if case.simulated() else (used or 0.0) + q.kernel_work(case.seen)[1]
     if idle is None:
         return unknown("program", title, "idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
@@ -67,7 +68,7 @@ def host(case: Case) -> Limit:
         return ruled_out("program", title, f"{nothing}: io.max held requests back", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
         return open_question("program", title, f"{nothing}: there were no requests, or io.max held them back", value)
-    if used is not None and used >= COMPUTES * idle and not case.simulated():
+    if used is not None and computed >= COMPUTES * idle:
         return inferred(
             "processor",
             "Processor",
@@ -79,11 +80,14 @@ def host(case: Case) -> Limit:
             gain=gained,
             gain_of=change,
         )
+    if computed >= MAY_COMPUTE * idle:
+        text = f"{nothing}, and {computed:.2f} of a processor was used for the command: computing explains only a part of it"
+        return open_question("program", title, text, value)
     if (unwritten := dirty_limit(case)) is not None:
         few = f"vm.dirty_bytes, which lets {unwritten / 1024:.0f} KiB be unwritten, holds writers back"
         text = f"{nothing}: nobody asked, or {few}"
         return open_question("program", title, text, value)
-    if (busy := _kernel_busy(case) - (used or 0.0)) >= COMPUTES * idle and not case.simulated():
+    if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_COMPUTE * idle and not case.simulated():
         text = (
             f"{nothing}, and the kernel used {busy:.2f} of a processor meanwhile: dm-crypt or md above it may compute"
         )
@@ -132,8 +136,8 @@ def _kernel_busy(case: Case) -> float:
 
 def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
     """A disk that waits for dm-crypt or md to compute. None: they used little of a processor by the time that it waited."""
-    work, used = q.kernel_work(case.seen)
-    if case.simulated() or used < COMPUTES * idle or used <= (q.processors_used(case.seen) or 0.0):
+    (work, used), command = q.kernel_work(case.seen), q.processors_used(case.seen) or 0.0
+    if case.simulated() or used + command < COMPUTES * idle or used <= command:
         return None
     title, remedy = KERNEL_COMPUTES[work]
     whole = (case.reading.above or case.seen).disk.name
