@@ -22,7 +22,7 @@ _raidctl_words() {
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build clean workloads profiles show --help" ;;
 	demo) echo "--out --jobs --seeds --fresh --help" ;;
-	explain) echo "--phase --disk --direction --from --to --json --help" ;;
+	explain) echo "--phase --disk --direction --from --to --verbose --json --help" ;;
 	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
 	compare) echo "--with --array --verbose --phase --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;

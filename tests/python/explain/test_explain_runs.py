@@ -16,7 +16,7 @@ from raidtrace.cli import explain as cli_explain
 from raidtrace.explain import chain, links_disk
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import text as evidence_text
-from raidtrace.explain.evidence import LINKS, Chain, Verdict, opening
+from raidtrace.explain.evidence import LINKS, Chain, Verdict, lower_initial, opening
 from raidtrace.quantity import seek_cost
 from raidtrace.recording import columns, observation
 from raidtrace.recording.columns import RecordingError
@@ -207,6 +207,33 @@ def test_text_keeps_to_the_columns(tmp_path, columns):
     assert all(len(line) <= columns for line in below), max(below, key=len)
 
 
+def test_limits_that_are_ruled_out_are_one_row_unless_asked_for(tmp_path):
+    found = explain_runs.one(record(tmp_path))
+    (chain,) = found.chains
+    ruled_out = [limit for limit in chain.limits if limit.verdict is Verdict.CONTRADICTED]
+    short, full = (" ".join(" ".join(evidence_text.text(found, 80, verbose)).split()) for verbose in (False, True))
+    names = ", ".join(lower_initial(limit.title) for limit in ruled_out)
+    assert f"x Ruled out {names} (raidctl explain -v" in short and "Ruled out" not in full
+    for limit in chain.limits:
+        kept = limit.verdict not in (Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
+        assert (limit.title + " " + limit.statement in short) == kept
+        assert (limit.title + " " + limit.statement in full) == (limit.verdict is not Verdict.NOT_AVAILABLE)
+    assert len(ruled_out) > 5
+
+
+def test_several_chains_are_answered_first_and_once(tmp_path):
+    phases = [("write", {}), ("read", {"depth": 1})]
+    found = explain_runs.two(record(tmp_path / "a", phases), record(tmp_path / "b", phases))
+    lines = evidence_text.text(found, 120)
+    titles = [lines.index(chain.title) for chain in found.chains]
+    assert len(titles) == 2
+    for sentence in found.summary:
+        assert lines.index(evidence_text.wrap(sentence, 120)[0]) < min(titles)
+    assert not any(
+        lines.count(line) > 1 for chain in found.chains for line in evidence_text.wrap(chain.summary[0], 120)
+    )
+
+
 def test_json_has_what_the_text_has(tmp_path):
     path = record(tmp_path)
     done = subprocess.run([EXPLAIN, "--json", path], capture_output=True, text=True, check=True)
@@ -222,8 +249,8 @@ def test_times_that_are_real_are_not_called_simulated(tmp_path):
     host = record(tmp_path / "host", meta={**lab, "lab_time": "real"})
     assert any("simulated time" in note for note in explain_runs.one(own).notes)
     notes = " ".join(explain_runs.one(host).notes)
-    assert "simulated time" not in notes and "in real time of the machine" in notes
-    assert f"{host}: real Linux" in " ".join(explain_runs.two(own, host).notes)
+    assert "simulated time" not in notes and "in the real time of the host" in notes
+    assert f"{host}: Simulated: real Linux" in " ".join(explain_runs.two(own, host).notes)
 
 
 def test_arrays_of_one_name_that_were_set_otherwise_are_told_apart(tmp_path):
@@ -289,7 +316,7 @@ def test_exit_statuses(tmp_path):
 
 def test_half_of_the_time_is_told_beside_the_mean(tmp_path):
     chain = one(record(tmp_path, (("read", {"depth": 8, "idle": 0.6}),)))
-    assert "3.20 in flight on average, 0 or more half of the time, at most 8" in chain.link("depth").statement
+    assert "3.20 in flight on average, none half of the time, at most 8" in chain.link("depth").statement
 
 
 def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path):
@@ -337,14 +364,14 @@ def test_a_window_hides_all_samples_that_are_not_in_it_whole(tmp_path):
 
 @pytest.mark.parametrize(("window", "said"), [
     ((4.0, None), ""), ((0.0, 4.0), ""), ((0.0, 99.0), ""),
-    ((0.5, None), "of 4.000 to 8.000 s"), ((None, 7.0), "of 0.000 to 4.000 s"),
+    ((0.5, None), "those from 4.000 to 8.000 s."), ((None, 7.0), "those from 0.000 to 4.000 s."),
 ])  # fmt: skip
 def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, said):
     path = record(tmp_path, (("early", {}), ("late", {})))
     notes = [
         note for note in explain_runs.one(path, explain_runs.Choice(window=window)).notes if "whole samples" in note
     ]
-    assert [note.partition(": ")[2].partition(",")[0] for note in notes] == ([said] if said else [])
+    assert [note.partition(": ")[2] for note in notes] == ([said] if said else [])
 
 
 @pytest.mark.slow

@@ -39,6 +39,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--to", dest="until", type=_seconds, metavar="S", help="end S seconds after the beginning of the recording"
     )
+    top.add_argument(
+        "-v", "--verbose", action="store_true", help="show the evidence against each limit that is ruled out, too"
+    )
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
 
@@ -73,4 +76,7 @@ def main(arguments: Sequence[str]) -> int:
         explanation = explain_runs.one(options.recording, choice)
         return dataclasses.replace(explanation, tested=why_store.tested(options.recording))
 
-    return cli_answer.answer("explain", find, evidence_text.text, options.json)
+    def lines(found: Explanation, columns: int) -> list[str]:
+        return evidence_text.text(found, columns, options.verbose)
+
+    return cli_answer.answer("explain", find, lines, options.json)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from raidtrace.explain import limits as holding
 from raidtrace.explain import links_disk, links_queue
 from raidtrace.explain.case import OUTSIDE, trimmed
-from raidtrace.explain.evidence import Chain, Limit, Link, Verdict
+from raidtrace.explain.evidence import Chain, Limit, Link, Verdict, lower_initial
 from raidtrace.explain.limits_events import SILENT
 from raidtrace.quantity import size
 from raidtrace.recording import observation
@@ -110,7 +110,7 @@ def summary(reading: Reading, direction: str, told: str, held: Sequence[Limit]) 
     if not inferred:
         missing = [limit for limit in open_ if limit.key not in ("errors", "degraded")]
         why = (
-            f" Open: {'; '.join(f'{_small(limit.title)} ({limit.statement})' for limit in missing[:2])}."
+            f" Open: {'; '.join(f'{lower_initial(limit.title)} ({limit.statement})' for limit in missing[:2])}."
             if missing
             else ""
         )
@@ -121,11 +121,11 @@ def summary(reading: Reading, direction: str, told: str, held: Sequence[Limit]) 
         )
     first, others = inferred[0], inferred[1:]
     proof = [first.statement] if first.key in SURPRISING else []
-    also = f" Also: {', '.join(_small(limit.title) for limit in others)}." if others else ""
+    also = f" Also: {', '.join(lower_initial(limit.title) for limit in others)}." if others else ""
     return tuple(
         text
         for text in (
-            f"Limited by {_small(first.title)}: {reached}.{also}",
+            f"Limited by {lower_initial(first.title)}: {reached}.{also}",
             *_sentences(proof),
             _remedy(first),
             told,
@@ -170,7 +170,3 @@ def _remedy(limit: Limit) -> str:
 
 def _sentences(texts: Sequence[str]) -> list[str]:
     return [f"{text[:1].upper()}{text[1:]}." for text in texts]
-
-
-def _small(title: str) -> str:
-    return title if title[:2].isupper() else title[:1].lower() + title[1:]

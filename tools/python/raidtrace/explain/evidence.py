@@ -211,6 +211,11 @@ def told(chains: Iterable[Chain]) -> tuple[str, ...]:
     return tuple(f"{chain.title}: {' '.join(chain.summary)}" for chain in chains)
 
 
+def lower_initial(title: str) -> str:
+    """A title within a sentence: its first letter is small, except in an abbreviation (IOPS limit)."""
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """A chain is as strong as its weakest link; what is not available does not weaken it unless all is."""
     found = [verdict for verdict in verdicts if verdict is not Verdict.NOT_AVAILABLE]

@@ -24,7 +24,8 @@ def depth(readings: Sequence[Reading], direction: str) -> Link:
         if mean is None:
             return "the depth was not counted, or was beyond the exact bins"
         median = q.depth_median(reading.seen, direction)
-        text = f"{mean:.2f} in flight on average, {median} or more half of the time, at most {most}"
+        half = f"{median} or more" if median else "none"
+        text = f"{mean:.2f} in flight on average, {half} half of the time, at most {most}"
         bounds = predicted(reading, direction)
         if bounds is None:
             return text
@@ -185,7 +186,7 @@ def blame(readings: Sequence[Reading]) -> Link:
         if reading.seen.origin is None:
             return "classes were not counted"
         if not rows:
-            return "nobody"
+            return "none"
         whole = sum(count for count, _, _ in rows)
         text = ", ".join(f"{count / whole:.0%} from {origin} to {to}" for count, origin, to in rows[:3])
         who = [s for s in reading.seen.submitters or () if s.seeks][:2]

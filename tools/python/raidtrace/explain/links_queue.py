@@ -130,7 +130,7 @@ def _window(reading: Reading) -> str:
     if read is None or order is None:
         return "what was read ahead was not counted"
     if read < AHEAD:
-        return f"{q.percent(read)} of the bytes were read ahead: readahead had no part in the rest"
+        return f"{q.percent(read)} of the bytes were read ahead"
     if order < FOLLOWS:
         return f"only {q.percent(order)} of the bios continue a stream: nothing follows for a window to hold"
     text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"

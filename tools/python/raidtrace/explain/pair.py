@@ -10,7 +10,7 @@ from raidtrace.explain import chain
 from raidtrace.explain import limits as holding
 from raidtrace.explain import limits_device, limits_events, limits_host
 from raidtrace.explain.case import Case, trimmed
-from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict
+from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict, lower_initial
 from raidtrace.explain.limits_queue import DIRECT
 from raidtrace.explain.links_disk import depth_verdict
 from raidtrace.explain.links_queue import in_order, predicted, source, streams
@@ -151,7 +151,7 @@ def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
 
 def _state(reading: Reading, meta: Mapping[str, str]) -> str:
     found = limits_events.degraded(Case(reading, "read", meta))
-    return _small(found.title).removesuffix(" array") if found.verdict is Verdict.INFERRED else "whole"
+    return lower_initial(found.title).removesuffix(" array") if found.verdict is Verdict.INFERRED else "whole"
 
 
 def _brief(text: str) -> str:
@@ -349,7 +349,7 @@ def _next(held: tuple[Limit, ...], same: bool) -> list[str]:
     both = any(limit.key == first.key for limit in of["A"])
     if both and same and first.key == "readahead":
         return ["Readahead limits both, inferred, but was the same in both and is not why they differ."]
-    return [f"What limits {'both' if both else 'B now'}, inferred: {_small(first.title.removeprefix('B: '))}."]
+    return [f"What limits {'both' if both else 'B now'}, inferred: {lower_initial(first.title.removeprefix('B: '))}."]
 
 
 def _only(held: tuple[Limit, ...], slower: str) -> list[str]:
@@ -357,9 +357,5 @@ def _only(held: tuple[Limit, ...], slower: str) -> list[str]:
     other = "A" if slower == "B" else "B"
     of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     keys = {limit.key for limit in of[other]}
-    found = [_small(limit.title.removeprefix(f"{slower}: ")) for limit in of[slower] if limit.key not in keys]
+    found = [lower_initial(limit.title.removeprefix(f"{slower}: ")) for limit in of[slower] if limit.key not in keys]
     return [f"What limits {slower} and not {other}, inferred: {' and '.join(found[:2])}."] if found else []
-
-
-def _small(title: str) -> str:
-    return title[:1].lower() + title[1:]

@@ -15,7 +15,7 @@ from raidtrace.recording.quantities import Reading
 from raidtrace.recording.sample_rows import Window
 
 SIMULATED = "Simulated: real Linux and drivers, models of the disks, simulated time."
-REAL_TIME = "real Linux and driver and a model of controller and drives, in real time of the machine that it ran on."
+REAL_TIME = "Simulated: real Linux and driver, a model of the controller and drives, in the real time of the host."
 
 
 def subject(letter: str, observed: Observed) -> Subject:
@@ -23,34 +23,30 @@ def subject(letter: str, observed: Observed) -> Subject:
     meta = observed.meta
     facts = [(name, meta[key]) for name, key in (("kernel", "kernel"), ("profile", "lab_profile"), ("host", "hostname"))
              if meta.get(key)]  # fmt: skip
-    facts += [("disturbed by", meta["disturbance"])] if meta.get("disturbance", "").startswith("disturbed") else []
     return Subject(letter, str(observed.path), observed.simulated(), tuple(facts))
 
 
 def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
-    """What holds for all that is said."""
+    """What holds for the whole explanation. Where there are several recordings, each note names its own."""
     found = []
     times = {observed.meta.get("lab_time", "simulated") for observed in subjects if observed.simulated()}
     if "simulated" in times:
         found.append(SIMULATED)
     for observed in subjects:
+        name = f"{observed.path}: " if len(subjects) > 1 else ""
         if observed.simulated() and observed.meta.get("lab_time") == "real":
-            found.append(f"{observed.path}: {REAL_TIME}")
+            found.append(f"{name}{REAL_TIME}")
         ended, kept = observed.meta.get("end", ""), observed.meta.get("invariants", "hold")
         if ended != "complete":
-            how = (
-                "its recorder still runs, or was killed" if ended == "running" else f"it ended: {ended or 'not known'}"
-            )
-            found.append(f"{observed.path}: the recording is not complete: {how}.")
+            how = "its recorder still runs, or was killed" if ended == "running" else f"it ended: {ended or 'unknown'}"
+            found.append(f"{name}The recording is not complete: {how}.")
         if observed.whole:
             since, until = observed.whole
-            found.append(
-                f"{observed.path}: of {since:.3f} to {until:.3f} s, where whole samples lie: those cut are left out."
-            )
+            found.append(f"{name}Only whole samples are used: those from {since:.3f} to {until:.3f} s.")
         if wrong := invariants.broken(observed.path, kept):
             found.append(wrong)
-        if observed.meta.get("disturbance", "quiet").startswith("disturbed"):
-            found.append(f"{observed.path}: the machine was not quiet: raidctl report names what disturbed it.")
+        if observed.meta.get("disturbance", "").startswith("disturbed"):
+            found.append(f"{name}Other work disturbed the recording. To list it: raidctl report.")
     return tuple(found)
 
 

@@ -4,7 +4,7 @@
 import textwrap
 from collections.abc import Sequence
 
-from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Verdict
+from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Verdict, lower_initial
 
 LEAST, MOST = 60, 120  # columns: narrower cannot be read, wider neither
 MARKS = {
@@ -15,15 +15,18 @@ MARKS = {
     Verdict.NOT_AVAILABLE: "?",
 }
 TITLE = 18  # columns of a link's title
+RULED_OUT = "Ruled out"
 
 
-def text(found: Explanation, columns: int) -> list[str]:
-    """All of it: the summary first where there are several chains, then these, then what to keep in mind."""
+def text(found: Explanation, columns: int, verbose: bool = False) -> list[str]:
+    """The lines of an explanation: the summary, then the evidence of each chain, then the notes. Without `verbose` the limits
+    that the recording rules out are named in one row."""
     width = min(max(columns, LEAST), MOST)
     lines = []
     for subject in found.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
-        lines += wrap(f"{subject.letter}: {subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
+        letter = f"{subject.letter}: " if len(found.subjects) > 1 else ""
+        lines += wrap(f"{letter}{subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
     if found.tested:
         lines += [
             "",
@@ -33,9 +36,11 @@ def text(found: Explanation, columns: int) -> list[str]:
     if found.opening:
         lines += ["", *rows(found.opening, width)]
     elif len(found.chains) != 1:
-        lines += ["", *(line for sentence in found.summary for line in wrap(sentence, width))]
+        for sentence in found.summary:
+            lines += ["", *wrap(sentence, width)]
+    answered = not found.opening and len(found.chains) > 1
     for chain in found.chains:
-        lines += ["", *_chain(chain, width)]
+        lines += ["", *_chain(chain, width, () if answered else chain.summary, verbose)]
     if found.notes:
         lines += ["", "Keep in mind:"]
         for note in found.notes:
@@ -43,19 +48,25 @@ def text(found: Explanation, columns: int) -> list[str]:
     return lines + ["", *wrap("+ shown, * inferred, - not shown, x contradicted, ? not available", width)]
 
 
-def _chain(chain: Chain, width: int) -> list[str]:
-    head = chain.title
-    lines = [head, "-" * min(len(head), width)]
-    for sentence in chain.summary:
+def _chain(chain: Chain, width: int, summary: Sequence[str], verbose: bool) -> list[str]:
+    lines = [chain.title, "-" * min(len(chain.title), width)]
+    for sentence in summary:
         lines += wrap(sentence, width)
-    lines.append("")
+    lines += [""] if summary else []
     for link in chain.links:
         lines += _row(link, width)
-    told = [limit for limit in chain.limits if limit.verdict is not Verdict.NOT_AVAILABLE]
-    if told:
+    limits = [limit for limit in chain.limits if limit.verdict is not Verdict.NOT_AVAILABLE]
+    ruled_out = [] if verbose else [limit for limit in limits if limit.verdict is Verdict.CONTRADICTED]
+    if limits:
         lines += ["", "What limits it:"]
-        for limit in told:
-            lines += _row(limit, width)
+        for limit in limits:
+            if limit not in ruled_out:
+                lines += _row(limit, width)
+    if ruled_out:
+        names = ", ".join(lower_initial(limit.title) for limit in ruled_out)
+        lines += _row(
+            Limit("", RULED_OUT, f"{names} (raidctl explain -v shows the evidence)", Verdict.CONTRADICTED), width
+        )
     return lines
 
 
