@@ -59,7 +59,7 @@ class Row:
         return terms.differences(self.a.terms, self.b.terms, dict(self.key).get("phase", ""))
 
     def same_test(self) -> bool:
-        """Whether one may be held against the other."""
+        """Whether one may be compared with the other."""
         return terms.same_test(self.differs())
 
     def ratio(self) -> float | None:
@@ -112,14 +112,14 @@ def text(key: Sequence[tuple[str, str]]) -> str:
 
 
 def unlike(rows: Iterable[Row]) -> list[str]:
-    """In which terms the tests of A and B are not alike, each once, with the rows that it is said of; first those whose figures
-    it decides so much that they are not the same test."""
+    """The terms in which the tests of A and B differ, each once, with its rows. Deciding terms, which make the tests
+    incomparable, come first."""
     by: dict[tuple[bool, str], list[str]] = {}
     for row in rows:
         if row.differs():
             key = (row.same_test(), ", ".join(one.text() for one in row.differs()))
             by.setdefault(key, []).append(dict(row.key).get("phase", "") or text(row.key))
     return [
-        f"{'Other terms' if same else 'Not the same test'}: {said}: {', '.join(dict.fromkeys(phases))}."
-        for (same, said), phases in sorted(by.items())
+        f"{'Other terms' if same else 'Not the same test'}: {terms_text}: {', '.join(dict.fromkeys(phases))}."
+        for (same, terms_text), phases in sorted(by.items())
     ]

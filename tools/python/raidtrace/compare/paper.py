@@ -15,7 +15,7 @@ CALTECH_ACCURACY = 10.0  # MB/s to either side, says the page
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One statement held against the table. said: as printed; found: what the table makes of it; agrees: whether it does."""
+    """One statement compared with the table. said: as printed; found: the result from the table; agrees: whether it agrees."""
 
     said: str
     found: str
@@ -44,12 +44,12 @@ def own(table: str) -> tuple[list[Row], list[Check]]:
 
 def _tuned() -> list[Row]:
     """Tuned over untuned: tests 4, 6, 8, ... over those before them."""
-    found: dict[tuple[str, int, str], list[published.Row]] = {}
+    by_test: dict[tuple[str, int, str], list[published.Row]] = {}
     for one in published.rows("amcc"):
-        found.setdefault((one["array"], int(one["test"]), one["metric"]), []).append(one)
+        by_test.setdefault((one["array"], int(one["test"]), one["metric"]), []).append(one)
     rows = []
-    for (array, test, metric), low in found.items():
-        high = found.get((array, test + 1, metric))
+    for (array, test, metric), low in by_test.items():
+        high = by_test.get((array, test + 1, metric))
         if test in (3, 5, 7, 9, 11, 13) and high:
             key = (
                 ("array", array),
@@ -67,22 +67,22 @@ def _trials(rows: list[published.Row], note: str) -> Figures:
 
 def _seconds() -> list[Check]:
     """dd: bytes by seconds are the printed rate, if MB are MiB."""
-    found = []
+    checks = []
     for row in published.rows("amcc"):
         if row["seconds"]:
             made = DD_MIB / float(row["seconds"])
             printed = f"{float(row['value']):.1f} MB/s in {row['seconds']} s"
-            said = f"{row['array']} dd {row['metric']}, trial {row['trial']}: {printed}"
+            claim = f"{row['array']} dd {row['metric']}, trial {row['trial']}: {printed}"
             agrees = abs(made / float(row["value"]) - 1) < 0.001
-            found.append(Check(said, f"{made:.1f} MiB/s, {made * 1.048576:.1f} MB/s", agrees))
-    return found
+            checks.append(Check(claim, f"{made:.1f} MiB/s, {made * 1.048576:.1f} MB/s", agrees))
+    return checks
 
 
 def _words() -> list[Check]:
-    """What the text of the white paper says of its tables."""
+    """The statements in the text of the white paper, compared with its tables."""
     with WORDS.open(encoding="utf-8", newline="") as file:
-        said = list(csv.DictReader(file))
-    return [_increase(row) if row["over_test"] else _rate(row) for row in said]
+        claims = list(csv.DictReader(file))
+    return [_increase(row) if row["over_test"] else _rate(row) for row in claims]
 
 
 def _value(array: str, test: str, trial: str, metric: str) -> tuple[float, str]:
@@ -113,15 +113,15 @@ def _rate(row: dict[str, str]) -> Check:
 
 def _ranges() -> list[Check]:
     """The page says that its figures are no more accurate than 10 MB/s to either side."""
-    found = []
+    checks = []
     for row in published.rows("caltech"):
         width = float(row["high"]) - float(row["low"])
         if width > 2 * CALTECH_ACCURACY:
-            said = (
+            claim = (
                 f"step {row['step']} {row['filesystem']} {row['metric']}, chunk {row['md_chunk_kib']} KiB: +/- 10 MB/s"
             )
-            found.append(Check(said, f"{row['low']} to {row['high']}, +/- {width / 2:.0f} MB/s", False))
-    return found
+            checks.append(Check(claim, f"{row['low']} to {row['high']}, +/- {width / 2:.0f} MB/s", False))
+    return checks
 
 
 def _steps() -> list[Row]:

@@ -29,7 +29,7 @@ QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not tell cells
 @dataclasses.dataclass(frozen=True)
 class Side:
     """One side: its figures, and of each that a program printed the axes of its set-up. idle: throughput of directions that
-    moved less than says something of it, to set beside one that moved more; foreign: sentences on those that were not the
+    moved too little to judge it, for a comparison with one that moved more; foreign: sentences on those that were not the
     command's. invariants: whether the counters agree. recorded: the recording, of a sweep None."""
 
     path: str
@@ -57,55 +57,55 @@ def _sweep(path: pathlib.Path) -> Side:
     index = Index(path)
     done = {entry.cell: entry for entry in index.entries() if entry.state == DONE}
     about, terms_of = index.about(), index.terms()
-    found: dict[Key, list[float]] = {}
+    values_of: dict[Key, list[float]] = {}
     units: dict[Key, tuple[str, str, Terms]] = {}
     axes: dict[Key, Mapping[str, object]] = {}
     cells = {cell: index.axes(cell) for cell in done}
-    told = [name for name in dict.fromkeys(name for cell in cells.values() for name in cell) if name not in QUIET]
+    named = [name for name in dict.fromkeys(name for cell in cells.values() for name in cell) if name not in QUIET]
     for cell, phase, value, unit, _, place in index.figures():
         if value is None:
             continue
         where = " ".join(f"{name}={what}" for name, what in json.loads(place).items())
-        told_of = ((name, str(cells[cell].get(name, "-"))) for name in told)
-        key: Key = (*told_of, ("phase", phase), ("place", where))
-        found.setdefault(key, []).append(value)
+        axes_of_cell = ((name, str(cells[cell].get(name, "-"))) for name in named)
+        key: Key = (*axes_of_cell, ("phase", phase), ("place", where))
+        values_of.setdefault(key, []).append(value)
         units[key] = (unit, about[cell][1], terms_of.get(cell, terms.NONE))
         axes[key] = {**cells[cell], "benchmark": about[cell][0]}
     simulated = any(simulated for _, _, simulated in about.values())
     index.close()
-    return Side(str(path), "sweep", simulated, {key: normal(found[key], *units[key]) for key in found}, axes)
+    return Side(str(path), "sweep", simulated, {key: normal(values_of[key], *units[key]) for key in values_of}, axes)
 
 
-def _recording(path: pathlib.Path, array: str, phase: str | None) -> Side:
+def _recording(path: pathlib.Path, array: str, phase_name: str | None) -> Side:
     with opened(path) as rows:
         recorded = invariants.read(path, rows)
         observed = observation.read(recorded, rows)
-    if phase is not None:
-        recorded = invariants.of_phase(recorded, phase)
-        chosen = tuple(one for one in observed.observations if one.phase == phase)
+    if phase_name is not None:
+        recorded = invariants.of_phase(recorded, phase_name)
+        chosen = tuple(one for one in observed.observations if one.phase == phase_name)
         observed = dataclasses.replace(observed, observations=chosen)
-    found: dict[Key, Figures] = {}
+    figures: dict[Key, Figures] = {}
     axes: dict[Key, Mapping[str, object]] = {}
     for one in reported(observed):
-        if one.value is not None and phase in (None, one.phase):
+        if one.value is not None and phase_name in (None, one.phase):
             place = " ".join(f"{name}={value}" for name, value in one.where)
             key: Key = (("phase", one.phase), ("place", place))
-            found[key] = normal((one.value,), one.unit, of=terms.of_command(words(observed)))
+            figures[key] = normal((one.value,), one.unit, of=terms.of_command(words(observed)))
             axes[key] = {**axes_of(observed, array), "benchmark": observation.program(observed.meta)}
     idle: dict[Key, Figures] = {}
     foreign = []
-    for seen in observed.observations:
-        disk = seen.disk.name if len(observed.disks) > 1 else ""
-        main = q.direction(seen)
+    for phase in observed.observations:
+        disk = phase.disk.name if len(observed.disks) > 1 else ""
+        main = q.direction(phase)
         for direction in (main, "write" if main == "read" else "read") if main else ():
-            if (q.octets(seen, direction) or 0) < q.LEAST_BYTES:
-                idle |= _rate(seen, direction, disk)
+            if (q.octets(phase, direction) or 0) < q.LEAST_BYTES:
+                idle |= _rate(phase, direction, disk)
                 continue
-            found |= _counted(seen, direction, disk)
-            foreign += [f"phase {seen.phase}: {said}" for said in q.whose(seen, direction)]
-        if main and _rate(seen, main, disk).keys() <= found.keys():
-            found |= _figure(seen, disk, "seeks", "all", q.seeks(seen), "reqs.")
-    return Side(str(path), "recording", observed.simulated(), found, axes, idle, tuple(foreign),
+            figures |= _counted(phase, direction, disk)
+            foreign += [f"phase {phase.phase}: {sentence}" for sentence in q.whose(phase, direction)]
+        if main and _rate(phase, main, disk).keys() <= figures.keys():
+            figures |= _figure(phase, disk, "seeks", "all", q.seeks(phase), "reqs.")
+    return Side(str(path), "recording", observed.simulated(), figures, axes, idle, tuple(foreign),
                 observed.meta.get("invariants", ""), recorded)  # fmt: skip
 
 
@@ -132,71 +132,71 @@ def reported(observed: Observed) -> tuple[figure.Figure, ...]:
 
 
 def axes_of(observed: Observed, array: str) -> dict[str, object]:
-    """What a plan would call the set-up of a recording: of the first disk that is not a part of another."""
+    """The set-up of a recording, as axes of a plan: of the first disk that is not a part of another."""
     if not observed.observations:
         return {"array": array or observed.meta.get("lab_profile", "")}
-    seen = next((o for o in observed.observations if o.disk.parent is None), observed.observations[0])
-    kind = seen.settings.get("fstype", "").splitlines()
-    said = {
+    first = next((o for o in observed.observations if o.disk.parent is None), observed.observations[0])
+    kind = first.settings.get("fstype", "").splitlines()
+    axes = {
         "array": array or observed.meta.get("lab_profile", ""),
         "filesystem": kind[0] if kind and kind[0] else "none",
-        "readahead_sectors": seen.setting("readahead_sectors"),
-        "md_level": seen.settings.get("md_level", "none"),
-        "md_members": seen.setting("md_raid_disks"),
-        "queue_depth": seen.setting("queue_depth"),
+        "readahead_sectors": first.setting("readahead_sectors"),
+        "md_level": first.settings.get("md_level", "none"),
+        "md_members": first.setting("md_raid_disks"),
+        "queue_depth": first.setting("queue_depth"),
     }
-    chunk = seen.setting("md_chunk_bytes")
-    return {**said, **({"md_chunk_kib": chunk // 1024} if chunk else {})}
+    chunk = first.setting("md_chunk_bytes")
+    return {**axes, **({"md_chunk_kib": chunk // 1024} if chunk else {})}
 
 
 def _figure(
-    seen: Observation, disk: str, name: str, direction: str, value: float | None, unit: str
+    phase: Observation, disk: str, name: str, direction: str, value: float | None, unit: str
 ) -> dict[Key, Figures]:
     """One counted number of a direction. disk: empty where there is one."""
-    key = (("phase", seen.phase), ("place", f"{disk} counted: {name}".strip()), ("direction", direction))
+    key = (("phase", phase.phase), ("place", f"{disk} counted: {name}".strip()), ("direction", direction))
     return {} if value is None else {key: normal((value,), unit)}
 
 
-def _rate(seen: Observation, direction: str, disk: str) -> dict[Key, Figures]:
-    moved = q.octets(seen, direction)
-    rate = None if moved is None or not seen.seconds() else moved / 1024 / seen.seconds()
-    return _figure(seen, disk, "throughput", direction, rate, "KiB/s")
+def _rate(phase: Observation, direction: str, disk: str) -> dict[Key, Figures]:
+    moved = q.octets(phase, direction)
+    rate = None if moved is None or not phase.seconds() else moved / 1024 / phase.seconds()
+    return _figure(phase, disk, "throughput", direction, rate, "KiB/s")
 
 
-def _counted(seen: Observation, direction: str, disk: str) -> dict[Key, Figures]:
-    """What was counted of a direction in a phase of a disk."""
-    mean = q.size_mean(seen, direction)
+def _counted(phase: Observation, direction: str, disk: str) -> dict[Key, Figures]:
+    """The counted figures of a direction in a phase of a disk."""
+    mean = q.size_mean(phase, direction)
     numbers = (
-        ("IOPS", seen.of(direction).operations(), "1/s"),
-        ("in flight", q.depth_mean(seen, direction), "reqs."),
+        ("IOPS", phase.of(direction).operations(), "1/s"),
+        ("in flight", q.depth_mean(phase, direction), "reqs."),
         ("request size", None if mean is None else mean / 2, "KiB"),
-        ("d2c", q.d2c_mean_ms(seen, direction), "ms"),
+        ("d2c", q.d2c_mean_ms(phase, direction), "ms"),
     )
-    found = _rate(seen, direction, disk)
+    counted = _rate(phase, direction, disk)
     for name, value, unit in numbers:
-        found |= _figure(seen, disk, name, direction, value, unit)
-    return found
+        counted |= _figure(phase, disk, name, direction, value, unit)
+    return counted
 
 
 def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figures]]:
-    """Figures of programs that were published, and the published ones, by the same keys."""
+    """The side's figures that have published ones, and the published ones, by the same keys."""
     ours: dict[Key, Figures] = {}
     theirs: dict[Key, Figures] = {}
     for key, axes in side.axes.items():
         phase = dict(key)["phase"]
         if "file_kib" in dict(key)["place"]:  # a surface, of which nobody published a table
             continue
-        found = published.find(table, axes, str(axes["benchmark"]), phase)
-        if found is not None and found.unit == side.figures[key].unit:
+        match = published.find(table, axes, str(axes["benchmark"]), phase)
+        if match is not None and match.unit == side.figures[key].unit:
             theirs[key] = Figures(
-                found.values, found.unit, found.note, terms.PUBLISHED.get((table, str(axes["benchmark"])), terms.NONE)
+                match.values, match.unit, match.note, terms.PUBLISHED.get((table, str(axes["benchmark"])), terms.NONE)
             )
             ours[key] = side.figures[key]
     if not ours:
-        said = sorted({f"{axes.get('array') or 'array not known'}, {axes['benchmark']}" for axes in side.axes.values()})
+        runs = sorted({f"{axes.get('array') or 'array not known'}, {axes['benchmark']}" for axes in side.axes.values()})
         raise RecordingError(
             f"{side.path}: nothing in it was published in {published.FILES[table]}; it has: "
-            f"{'; '.join(said) or 'no figure of a benchmark'}. --array names what its array is in the table"
+            f"{'; '.join(runs) or 'no figure of a benchmark'}. --array names what its array is in the table"
         )
     return ours, theirs
 
@@ -207,25 +207,25 @@ def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
     one: dict[str, tuple[str, str]] = {}
     for name in sorted(names - {"phase", "place", "direction"}):
         values = [{dict(key).get(name, "-") for key in side.figures} for side in (a, b)]
-        if all(len(found) == 1 for found in values):
+        if all(len(distinct) == 1 for distinct in values):
             one[name] = (values[0].pop(), values[1].pop())
     rows, left = comparison.pair(_without(_with_idle(a, b), one), _without(_with_idle(b, a), one))
     differs = [f"{name} is {x} in A and {y} in B." for name, (x, y) in one.items() if x != y]
     return (
         rows,
         left,
-        [*differs, *(f"{letter}, {said}" for letter, side in (("A", a), ("B", b)) for said in side.foreign)],
+        [*differs, *(f"{letter}, {sentence}" for letter, side in (("A", a), ("B", b)) for sentence in side.foreign)],
     )
 
 
 def _with_idle(side: Side, other: Side) -> dict[Key, Figures]:
-    """Its figures, with the throughput of directions that only the other used. What those took there has nothing to be set
-    beside."""
+    """Its figures, with the throughput of directions that only the other used. Other figures of such directions have no
+    counterpart."""
     none = {key for key in other.idle if key in side.figures}
     lone = {(dict(key)["phase"], dict(key)["direction"], _disk(key)) for key in none}
-    kept = {key: found for key, found in side.figures.items()
+    kept = {key: figures for key, figures in side.figures.items()
             if key in none or (dict(key)["phase"], dict(key).get("direction"), _disk(key)) not in lone}  # fmt: skip
-    return kept | {key: found for key, found in side.idle.items() if key in other.figures}
+    return kept | {key: figures for key, figures in side.idle.items() if key in other.figures}
 
 
 def _disk(key: Key) -> str:
@@ -233,4 +233,4 @@ def _disk(key: Key) -> str:
 
 
 def _without(figures: Mapping[Key, Figures], names: Container[str]) -> dict[Key, Figures]:
-    return {tuple((name, value) for name, value in key if name not in names): found for key, found in figures.items()}
+    return {tuple((name, value) for name, value in key if name not in names): one for key, one in figures.items()}

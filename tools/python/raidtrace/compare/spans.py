@@ -35,14 +35,14 @@ FACTS = {
     "disturbance": "something else used the machine meanwhile",
 }
 UNKNOWN_TIMES = "one has times of the lab's model; whose the other's are is not recorded"
-OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # what is said of these holds where both have one alone
+OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # compared only where both recordings have a value
 # They say what happened.
 NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """Something that is not the same in both. what: a fact, a property of the disk, a setting; disk: whose, None for the
+    """A difference between both. what: a fact, a property of the disk, a setting; disk: its name, None for the
     recording; a, b: values, n/a: not known; not_recorded_in: A or B where that is an imported trace and does not hold it.
     """
 
@@ -190,13 +190,13 @@ class Pair:
         a, b = figures.blame(self.a), figures.blame(self.b)
         for cause in CLASSES:
             for to in CLASSES:
-                ours, theirs = (None if found is None else found.get((cause, to), 0) for found in (a, b))
+                ours, theirs = (None if counts is None else counts.get((cause, to), 0) for counts in (a, b))
                 row = Row(figures.SEEKS, ours, theirs, self.other_times)
                 if row.worth():
                     yield cause, to, row
 
     def submitters(self) -> dict[str | None, list[Row]]:
-        """Sums of all processes of a name; None: those that found the module's table full."""
+        """Sums of all processes of a name. None: those for which the module's table had no row."""
         names = dict.fromkeys(
             one.comm for span in (self.a, self.b) if "submitter" in span.groups for one in span.submitters
         )
@@ -288,22 +288,22 @@ def of(a: pathlib.Path, b: pathlib.Path, phase: str | None) -> Comparison:
 
 
 def compare(a: Recorded, b: Recorded) -> Comparison:
-    """What belongs together and what differs. Spans belong together when phase and disk have the same names, the n-th of A
+    """Pair the spans and list the differences. Spans are paired when phase and disk have the same names, the n-th of A
     with the n-th of B; names of disks do not matter when both have one."""
-    told = list(different_facts(a, b))
-    pairs = list(_paired(a, b, any(one.what == "simulated" for one in told)))
-    told += different_targets(a, b)
+    differences = list(different_facts(a, b))
+    pairs = list(_paired(a, b, any(one.what == "simulated" for one in differences)))
+    differences += different_targets(a, b)
     for pair in pairs:
-        told += different_settings(a, b, pair.a, pair.b) if isinstance(pair, Pair) else ()
-    return Comparison(str(a.path), str(b.path), list(dict.fromkeys(told)), pairs)
+        differences += different_settings(a, b, pair.a, pair.b) if isinstance(pair, Pair) else ()
+    return Comparison(str(a.path), str(b.path), list(dict.fromkeys(differences)), pairs)
 
 
 def _paired(a: Recorded, b: Recorded, times: bool) -> Iterator[Pair | Alone]:
     left = list(b.spans)
     for span in a.spans:
-        found = next((at for at, other in enumerate(left) if other.phase == span.phase and
-                      same_disk(a, b, span.disk, other.disk)), None)  # fmt: skip
-        yield Alone(span, "A") if found is None else Pair(span, left.pop(found), times)
+        at_b = next((at for at, other in enumerate(left) if other.phase == span.phase and
+                     same_disk(a, b, span.disk, other.disk)), None)  # fmt: skip
+        yield Alone(span, "A") if at_b is None else Pair(span, left.pop(at_b), times)
     yield from (Alone(span, "B") for span in left)
 
 
@@ -343,17 +343,17 @@ def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
     return _wrapped("  ", where + ", ".join(names), width) if lacking else []
 
 
-def differences(found: Comparison, width: int) -> Iterator[str]:
+def differences(comparison: Comparison, width: int) -> Iterator[str]:
     """What differs between machines, commands and settings; words in lines of at most so many columns."""
     width = min(max(width, LEAST), MOST)
-    if not found.differences:
+    if not comparison.differences:
         yield "Machine, command and settings are the same."
         return
     yield f"{'what differs':36} {'A':>{VALUE}} {'B':>{VALUE}}"
-    for one in found.differences:
+    for one in comparison.differences:
         if not one.not_recorded_in:
             yield from _difference(one, width)
-    yield from _lacking(found.differences, width)
+    yield from _lacking(comparison.differences, width)
 
 
 def _quantity(row: Row) -> str:
@@ -373,8 +373,8 @@ def _quantity(row: Row) -> str:
 
 def _table(heading: str, rows: Iterable[Row]) -> list[str]:
     """Lines below a heading; nothing in both is not worth a line, and no line not worth a heading."""
-    told = [_quantity(row) for row in rows if row.worth()]
-    return [f"  {visible(heading)}", *told] if told else []
+    lines = [_quantity(row) for row in rows if row.worth()]
+    return [f"  {visible(heading)}", *lines] if lines else []
 
 
 def _pair(pair: Pair | Alone) -> Iterator[str]:
@@ -404,15 +404,15 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
             yield f"  by place  {direction}: {units.text('share', apart)} of the bytes lie elsewhere"
 
 
-def counters(found: Comparison) -> Iterator[str]:
-    """Every counter of each phase and disk of both; around the phases that a program names it is enough to know of it."""
-    for pair in found.pairs:
+def counters(comparison: Comparison) -> Iterator[str]:
+    """Every counter of each phase and disk of both, without the time outside of the phases that a program names."""
+    for pair in comparison.pairs:
         if (pair.span if isinstance(pair, Alone) else pair.a).phase != OUTSIDE:
             yield ""
             yield from _pair(pair)
 
 
-def lines(found: Comparison, width: int) -> list[str]:
+def lines(comparison: Comparison, width: int) -> list[str]:
     """All of it."""
-    paths = (f"{letter}  {visible(path)}" for letter, path in (("A", found.a), ("B", found.b)))
-    return [*paths, *differences(found, width), *counters(found)]
+    paths = (f"{letter}  {visible(path)}" for letter, path in (("A", comparison.a), ("B", comparison.b)))
+    return [*paths, *differences(comparison, width), *counters(comparison)]

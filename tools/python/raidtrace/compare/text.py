@@ -24,8 +24,8 @@ MORE = "Every counter of both: raidctl compare -v. What explains the difference:
 @dataclasses.dataclass(frozen=True)
 class Compared:
     """What is compared. a, b: what each side is; checks: of words with figures; notes: what to keep in mind; published: one of
-    them or both are a published table, whose rates are KiB/s. spans: of two recordings, what differs and every counter, which
-    text has if it is verbose."""
+    them or both are a published table, with rates in KiB/s. spans: the differences and all counters of two recordings; the
+    text has the counters if it is verbose."""
 
     a: str
     b: str
@@ -63,34 +63,34 @@ def _side(figures: Figures) -> dict[str, object]:
             "note": figures.note}  # fmt: skip
 
 
-def lines(found: Compared, width: int) -> list[str]:
+def lines(compared: Compared, width: int) -> list[str]:
     """Text of at most so many columns, where names allow."""
-    told = [*wrap(f"A: {found.a}", width, "", "   "), *wrap(f"B: {found.b}", width, "", "   ")]
-    if found.rows:
-        alike = _alike(found.rows)
-        said = ", ".join(f"{name} {value}" for name, value in alike.items() if value)
-        told += wrap(f"All: {said}", width, "", "   ") if said else []
-        names = dict.fromkeys(name for row in found.rows for name, value in row.key if value and name not in alike)
-        told += [*wrap(f"Rows: {', '.join(names)}", width, "", "   "), ""]
-        rows = [_row(row, alike, found.published) for row in found.rows]
-        legend = f"Rates in {KIB_PER_S if found.published else 'MiB/s'}. {LEGEND}"
-        told += [*terminal.table([HEADER, *rows], columns=width), "", *wrap(legend, width)]
-        for said in unlike(found.rows):
-            told += wrap(said, width)
-    if found.checks:
-        told += ["", "Words and figures:"]
-        for check in found.checks:
-            told += wrap(f"{check.said}: {check.found}", width, "  = " if check.agrees else "  x ", "    ")
-        wrong = sum(not check.agrees for check in found.checks)
-        told += ["", f"{len(found.checks) - wrong} agree (=), {wrong} disagree (x)."]
-    for note in found.notes[:MOST_NOTES]:
-        told += wrap(note, width)
-    more = len(found.notes) - MOST_NOTES
-    told += [f"and {more} more notes; --json has all."] if more > 0 else []
-    if found.spans:
-        told += ["", *compare_spans.differences(found.spans, width)]
-        told += compare_spans.counters(found.spans) if found.verbose else ["", *wrap(MORE, width)]
-    return told
+    out = [*wrap(f"A: {compared.a}", width, "", "   "), *wrap(f"B: {compared.b}", width, "", "   ")]
+    if compared.rows:
+        alike = _alike(compared.rows)
+        sentence = ", ".join(f"{name} {value}" for name, value in alike.items() if value)
+        out += wrap(f"All: {sentence}", width, "", "   ") if sentence else []
+        names = dict.fromkeys(name for row in compared.rows for name, value in row.key if value and name not in alike)
+        out += [*wrap(f"Rows: {', '.join(names)}", width, "", "   "), ""]
+        rows = [_row(row, alike, compared.published) for row in compared.rows]
+        legend = f"Rates in {KIB_PER_S if compared.published else 'MiB/s'}. {LEGEND}"
+        out += [*terminal.table([HEADER, *rows], columns=width), "", *wrap(legend, width)]
+        for sentence in unlike(compared.rows):
+            out += wrap(sentence, width)
+    if compared.checks:
+        out += ["", "Words and figures:"]
+        for check in compared.checks:
+            out += wrap(f"{check.said}: {check.found}", width, "  = " if check.agrees else "  x ", "    ")
+        wrong = sum(not check.agrees for check in compared.checks)
+        out += ["", f"{len(compared.checks) - wrong} agree (=), {wrong} disagree (x)."]
+    for note in compared.notes[:MOST_NOTES]:
+        out += wrap(note, width)
+    more = len(compared.notes) - MOST_NOTES
+    out += [f"and {more} more notes; --json has all."] if more > 0 else []
+    if compared.spans:
+        out += ["", *compare_spans.differences(compared.spans, width)]
+        out += compare_spans.counters(compared.spans) if compared.verbose else ["", *wrap(MORE, width)]
+    return out
 
 
 def _alike(rows: Sequence[Row]) -> dict[str, str]:
@@ -99,7 +99,7 @@ def _alike(rows: Sequence[Row]) -> dict[str, str]:
         return {}
     names = dict.fromkeys(name for row in rows for name, _ in row.key)
     values = {name: {dict(row.key).get(name) for row in rows} for name in names}
-    return {name: str(found.pop() or "") for name, found in values.items() if len(found) == 1}
+    return {name: str(distinct.pop() or "") for name, distinct in values.items() if len(distinct) == 1}
 
 
 def _row(row: Row, alike: Container[str], published: bool) -> list[str]:
