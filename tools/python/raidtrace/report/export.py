@@ -40,11 +40,11 @@ def _described(added: Sequence[Column]) -> list[Column]:
 
 
 def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence[object]]:
-    """All rows; what the file lacks is empty. The invariants are those that are found now."""
+    """All rows. Columns that the file lacks are empty. The invariants are verified now."""
     if table == "meta":
         with spans.raw_texts(rows):
-            found = invariants.read(path, rows).meta
-        yield from found.items()
+            meta = invariants.read(path, rows).meta
+        yield from meta.items()
         return
     known, names = rows.bin_columns() if table == "bin" else rows.columns(table), header(table, rows.added)
     if not known:
@@ -70,14 +70,14 @@ def _bounds(bins: Rows) -> Iterator[Sequence[object]]:
 
 
 def csv(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
-    """One file for each table, and columns.csv, which says what each column means. ExportError, RecordingError."""
+    """One file for each table, and columns.csv with the meaning of each column. ExportError, RecordingError."""
     try:
         directory.mkdir(exist_ok=True)
     except OSError as error:
         raise ExportError(f"{directory}: cannot be made: {error.strerror}; name another directory") from error
     for table in ORDER:
-        found = _rows(path, rows, table)
-        _write(directory, *(("histogram", _bounds(found)) if table == "bin" else (table, found)), rows.added)
+        lines = _rows(path, rows, table)
+        _write(directory, *(("histogram", _bounds(lines)) if table == "bin" else (table, lines)), rows.added)
     meanings = ((one.table, one.name, one.unit, one.meaning) for one in _described(rows.added) if one.table != "bin")
     _write(directory, "columns", meanings, ())
 

@@ -31,30 +31,30 @@ BLAME = "Every request that did not begin where the one before ended, by what bo
 
 
 def page(paths: Sequence[pathlib.Path]) -> str:
-    """The page about one recording, or about two beside each other."""
+    """The page about one recording, or about two next to each other."""
     if not 1 <= len(paths) <= 2:
         raise ReportError("one recording, or two to compare")
-    found = [read(path) for path in paths]
-    named = [(letter, one) for letter, (one, _) in zip("AB", found)]
+    pairs = [read(path) for path in paths]
+    named = [(letter, one) for letter, (one, _) in zip("AB", pairs)]
     rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
-    seen = [observed for _, observed in found]
-    explained = explain_runs.of_one(seen[0]) if len(seen) == 1 else explain_runs.of_two(seen[0], seen[1])
+    sides = [observed for _, observed in pairs]
+    explained = explain_runs.of_one(sides[0]) if len(sides) == 1 else explain_runs.of_two(sides[0], sides[1])
     if len(paths) == 1:
         explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
-    said, why = report_why.part(explained, rows)
-    alone = [explained] if len(seen) == 1 else [explain_runs.of_one(one) for one in seen]
+    sentences, why = report_why.part(explained, rows)
+    alone = [explained] if len(sides) == 1 else [explain_runs.of_one(one) for one in sides]
     multiples = report_multiples.build(named, explained)
-    there = {phase.chain for phase in multiples.phases} if multiples else set()  # sentences beside the pictures
+    there = {phase.chain for phase in multiples.phases} if multiples else set()  # sentences next to the pictures
     glance = Glance(
         [*_answer(explained), *report_tables.amplified(explained)],
         why.chains[0].id if why.chains else "",
-        report_tables.phases([(*one, report_tables.limits_of(found)) for one, found in zip(named, alone, strict=True)]),
+        report_tables.phases([(*one, report_tables.limits_of(each)) for one, each in zip(named, alone, strict=True)]),
         multiples,
-        live(found[0][0]) if len(found) == 1 else None,
+        live(pairs[0][0]) if len(pairs) == 1 else None,
     )
     summary = [
         *(_opening(one, letter, len(named) > 1) for letter, one in named),
-        *(one for one in said[len(why.chains) == 1 :] if one.row not in there),
+        *(one for one in sentences[len(why.chains) == 1 :] if one.row not in there),
     ]
     parts = [why]
     names = _names(paths)
@@ -64,7 +64,7 @@ def page(paths: Sequence[pathlib.Path]) -> str:
 
 
 def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
-    """What pictures and tables are made of, and what explain goes by: the same sums, made once."""
+    """The recording for pictures and tables, and the observations for explain, from the same sums."""
     with sample_rows.opened(path, series=True) as rows:
         one = invariants.read(path, rows)
         observed = observation.read(one, rows)
@@ -72,19 +72,19 @@ def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
                      for disk in one.targets)  # fmt: skip
         of_phases = ((span, series.build(rows, span.target, span.bio_based, False, span.number, PHASE_STEPS))
                      for span in one.spans)  # fmt: skip
-        small = {(span.target, span.number): found for span, found in of_phases if found}
+        small = {(span.target, span.number): steps for span, steps in of_phases if steps}
         return dataclasses.replace(one, series=tuple(filter(None, over_time)), phase_series=small), observed
 
 
-def _answer(found: Explanation) -> list[str]:
-    """A row a phase where there are several; else what is said of the one, or of that with the largest effect."""
-    if not found.chains:
-        return [printable(text) for text in found.summary]
-    tested = [f"Tested by experiment (raidctl why): {printable(found.tested)}"] if found.tested else []
-    if found.opening:
-        return [*tested, *(f"{printable(name, 200)}: {printable(text)}" for name, text in found.opening)]
-    first = found.chains[0]
-    title = f"{printable(first.title, 200)}: " if len(found.chains) > 1 else ""
+def _answer(explanation: Explanation) -> list[str]:
+    """A row for each phase where there are several; else the sentences on the only chain, or that with the largest effect."""
+    if not explanation.chains:
+        return [printable(text) for text in explanation.summary]
+    tested = [f"Tested by experiment (raidctl why): {printable(explanation.tested)}"] if explanation.tested else []
+    if explanation.opening:
+        return [*tested, *(f"{printable(name, 200)}: {printable(text)}" for name, text in explanation.opening)]
+    first = explanation.chains[0]
+    title = f"{printable(first.title, 200)}: " if len(explanation.chains) > 1 else ""
     return [*tested, *(f"{'' if at else title}{printable(text)}" for at, text in enumerate(first.summary))]
 
 

@@ -114,7 +114,7 @@ def _rows(named: Sequence[tuple[str, Recorded]], disk: str) -> list[dict[str, Sp
 
 
 def _curves(named: Sequence[tuple[str, Recorded]], row: Mapping[str, Span], panel: str) -> list[_Curve]:
-    found = []
+    curves = []
     for letter, one in named:
         span = row.get(letter)
         series = one.phase_series.get((span.target, span.number)) if span else None
@@ -127,8 +127,8 @@ def _curves(named: Sequence[tuple[str, Recorded]], row: Mapping[str, Span], pane
                 of, name = direction, f"{direction}s"
                 if len(named) > 1:
                     of, name = f"{direction} {letter.lower()}", f"{letter}, {name}"
-                found.append(_Curve(of, name, (series.edges - span.start_ns) / 1e9, shown, cell.key, cell.text))
-    return found
+                curves.append(_Curve(of, name, (series.edges - span.start_ns) / 1e9, shown, cell.key, cell.text))
+    return curves
 
 
 def _latency(f: Figures) -> Cell:
@@ -182,10 +182,10 @@ def _phase(row: Mapping[str, Span], curves: Mapping[str, Sequence[_Curve]], scal
     for title, panel in zip(NAMES, PANELS, strict=True):
         unit = UNITS[panel]
         shown = [(curve.of, curve.text) for curve in curves[panel]]
-        said = ", ".join(
+        numbers = ", ".join(
             f"{curve.name} {value} {unit}".strip() for curve, (_, value) in zip(curves[panel], shown, strict=True)
         )
-        label = f"{title} of phase {name}: {said or 'not counted'}"
+        label = f"{title} of phase {name}: {numbers or 'not counted'}"
         panels.append(Panel(shown, label, _svg(curves[panel], scales[panel], longest)))
     lengths = " and ".join(units.ns(one.length()) for one in row.values())
     alone = f"only in {next(iter(row))}" if len(row) < recordings else ""

@@ -81,7 +81,7 @@ class Text:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A link of a chain of causes: title, what is said, verdict, and (name, number, id of a row) of each number."""
+    """A link of a chain of causes: title, statement, verdict, and (name, number, id of a row) of each number."""
 
     title: str
     statement: str

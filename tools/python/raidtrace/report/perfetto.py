@@ -28,12 +28,12 @@ VARINT, DOUBLE, BYTES = 0, 1, 2  # how a field is written
 
 def _varint(value: int) -> bytes:
     """value: 0 or more."""
-    found = bytearray()
+    encoded = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        encoded.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def _number(field: int, value: int) -> bytes:
@@ -83,31 +83,31 @@ def trace(path: pathlib.Path) -> Iterator[bytes]:
     with opened(path, series=True) as rows:
         if not rows.samples:
             raise RecordingError(f"{path}: holds no sample")
-        found = spans.read(path, rows, sums=False)
+        recorded = spans.read(path, rows, sums=False)
         uuids = itertools.count(1)
         yield HEAD
-        yield from _phases(found, rows, next(uuids))
-        yield from _settings(found, rows, next(uuids))
-        for disk in found.targets:
+        yield from _phases(recorded, rows, next(uuids))
+        yield from _settings(recorded, rows, next(uuids))
+        for disk in recorded.targets:
             yield from _disk(rows, disk, uuids)
 
 
-def _phases(found: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
+def _phases(recorded: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
     last = max(sample[4] for sample in rows.samples)
     yield _track(track, "phases", 0)
-    for phase in found.phases:
+    for phase in recorded.phases:
         if phase.name == OUTSIDE:
             continue
         yield _event(phase.start_ns, BEGIN, track, _text(23, phase.name))
         yield _event(phase.end_ns if phase.end_ns is not None else last, END, track)
 
 
-def _settings(found: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
-    """What was changed while it was recorded; not what a driver tells of itself in several lines."""
+def _settings(recorded: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
+    """The settings that changed during the recording, without texts of several lines from a driver."""
     first, values = rows.samples[0][3], dict[tuple[str, str], str]()
     changed = []
-    for one in found.settings:
-        disk = found.disk(one.target) if one.target else ""
+    for one in recorded.settings:
+        disk = recorded.disk(one.target) if one.target else ""
         before = values.get((disk, one.name))
         values[disk, one.name] = one.value
         if before not in (None, one.value) and one.time_ns > first and "\n" not in one.value:
@@ -150,8 +150,8 @@ def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int])
             yield _track(track, f"{disk.disk} in flight {len(free) + 1}", parent)
         heapq.heappush(free, (completed, track))
         who = f", {comm}" if comm else ""
-        said = f"{direction} {size / 1024:g} KiB at sector {sector}, {kind}{who}{', failed' if error else ''}"
-        yield _event(issued, BEGIN, track, _text(23, said))
+        label = f"{direction} {size / 1024:g} KiB at sector {sector}, {kind}{who}{', failed' if error else ''}"
+        yield _event(issued, BEGIN, track, _text(23, label))
         yield _event(completed, END, track)
 
 

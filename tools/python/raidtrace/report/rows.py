@@ -30,7 +30,7 @@ class Cell:
 @dataclasses.dataclass(frozen=True)
 class Column:
     """A column. unit, meaning: of its number, by names of counters.rst. head: the heading in text, one line or two; the name if
-    there is none. numeric: aligned to the right. narrow: the words beside the number where a page is too narrow for a table.
+    there is none. numeric: aligned to the right. narrow: the words with the number where a page is too narrow for a table.
     of: the cell of a subject, such as one direction of a span, for Table.of(). rare: left out where all numbers are 0. spare: a
     terminal that is too narrow leaves out the columns of the highest number first, and never those of 0."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The HTML report of a sweep: every figure beside the published one, and pictures of what was varied."""
+"""The HTML report of a sweep: every figure next to the published one, and pictures of the varied settings."""
 
 import dataclasses
 import json
@@ -52,8 +52,8 @@ def page(directory: pathlib.Path) -> str:
     figures = {
         (cell, line.phase): ids[id(line)] for line in reversed(lines) if line.place == "{}" for cell in line.cells
     }
-    said, why = report_why.part(explained, report_why.cells_of(figures, cells.counted, cells.ends))
-    summary += said
+    sentences, why = report_why.part(explained, report_why.cells_of(figures, cells.counted, cells.ends))
+    summary += sentences
     summary += [
         Sentence(f"Failed: {printable(entry.name, 80)}: {printable(entry.error or '', 300)}")
         for entry in entries
@@ -75,16 +75,16 @@ def curves(directory: pathlib.Path) -> dict[str, list[plot_sweep.Point]]:
 
 
 def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int]:
-    """Largest request of the disk that was measured, in sectors, by cell, as far as recordings tell."""
-    found = {}
+    """Largest request of the measured disk in sectors, by cell, where a recording has it."""
+    by_cell = {}
     for entry in entries:
         path = directory / entry.directory / "run.rtdb"
         if path.is_file():
             with connection.connect(path) as db:
                 row = db.execute("SELECT max_sectors FROM target ORDER BY target").fetchone()
             if row and row[0]:
-                found[entry.cell] = int(row[0])
-    return found
+                by_cell[entry.cell] = int(row[0])
+    return by_cell
 
 
 def _rate(line: Line) -> tuple[float, float, float]:
@@ -114,44 +114,44 @@ def _points(lines: Sequence[Line], queues: Sequence[Mapping[str, object]], large
             moved = float(str(row["bytes_issued"] or 0))
             if moved > depths.get(key, (0.0, -1.0))[1]:
                 depths[key] = (float(str(row["in_flight_mean"])), moved)
-    found: dict[str, list[tuple[Line, plot_sweep.Point]]] = {}
+    series: dict[str, list[tuple[Line, plot_sweep.Point]]] = {}
     for line in lines:
         ahead = line.axes.get("readahead_sectors")
         if line.unit != RATE or line.phase != "read" or not isinstance(ahead, int) or line.place != "{}":
             continue
         cells = [int(name.split("-")[0]) for name in line.cells]
-        seen = [depths.get((cell, line.phase), depths.get((cell, "run"))) for cell in cells]
-        known = sorted(one[0] for one in seen if one)
+        depths_of_cells = [depths.get((cell, line.phase), depths.get((cell, "run"))) for cell in cells]
+        known = sorted(one[0] for one in depths_of_cells if one)
         point = plot_sweep.Point(ahead, *_rate(line), known[len(known) // 2] if known else None,
                                  largest.get(cells[0]))  # fmt: skip
-        found.setdefault(_name(line, lines, ("readahead_sectors",)), []).append((line, point))
-    return {name: points for name, points in found.items() if len({p.readahead_sectors for _, p in points}) > 1}
+        series.setdefault(_name(line, lines, ("readahead_sectors",)), []).append((line, point))
+    return {name: points for name, points in series.items() if len({p.readahead_sectors for _, p in points}) > 1}
 
 
 def _pictures(lines: Sequence[Line], points: Points, simulated: bool) -> list[Picture]:
-    found: list[Picture] = []
+    pictures: list[Picture] = []
     if points:
         drawn = [(name, [point for _, point in some]) for name, some in list(points.items())[:6]]
-        found += picture(
+        pictures += picture(
             "sweep", "Reading, over the readahead", KNEE, "the sweep", plot_sweep.readahead(drawn, simulated)
         )
     bars = _bars(lines)
     if len({bar.name for bar in bars}) > 1:
-        found += picture("filesystems", "File systems", "Median, with its interval.", "the sweep",
-                         plot_sweep.bars(bars, simulated))  # fmt: skip
+        pictures += picture("filesystems", "File systems", "Median, with its interval.", "the sweep",
+                            plot_sweep.bars(bars, simulated))  # fmt: skip
     for at, (title, rates) in enumerate(_surfaces(lines).items()):
-        found += picture(f"surface-{at}", f"Surface: {title}", "Darker is more.", "the sweep",
-                         plot_sweep.surface(rates, simulated))  # fmt: skip
+        pictures += picture(f"surface-{at}", f"Surface: {title}", "Darker is more.", "the sweep",
+                            plot_sweep.surface(rates, simulated))  # fmt: skip
     pairs = []
     for line in lines:
         if line.unit == RATE and line.published and line.published.same_test() and line.summary.median:
-            said, got = line.published.middle / 1000, line.summary.median / 1000
-            pairs.append(plot_sweep.Pair(line.label or line.benchmark, said, got))
+            published, got = line.published.middle / 1000, line.summary.median / 1000
+            pairs.append(plot_sweep.Pair(line.label or line.benchmark, published, got))
     if pairs:
-        found += picture(
+        pictures += picture(
             "published", "Published and measured", PUBLISHED, "the sweep", plot_sweep.scatter(pairs, simulated)
         )
-    return found
+    return pictures
 
 
 def _bars(lines: Sequence[Line]) -> list[plot_sweep.Bar]:
@@ -163,22 +163,22 @@ def _bars(lines: Sequence[Line]) -> list[plot_sweep.Bar]:
     ]
     ahead = [int(str(line.axes.get("readahead_sectors") or 0)) for line in rates]
     most = max(ahead, default=0)
-    found = []
+    bars = []
     for line, one in zip(rates, ahead, strict=True):
         if one == most:
-            found.append(plot_sweep.Bar(line.phase, str(line.axes["filesystem"]), *_rate(line)))
-    unique = {(bar.group, bar.name): bar for bar in found}
-    return list(unique.values()) if len(unique) == len(found) else []
+            bars.append(plot_sweep.Bar(line.phase, str(line.axes["filesystem"]), *_rate(line)))
+    unique = {(bar.group, bar.name): bar for bar in bars}
+    return list(unique.values()) if len(unique) == len(bars) else []
 
 
 def _surfaces(lines: Sequence[Line]) -> dict[str, dict[tuple[int, int], float]]:
-    found: dict[str, dict[tuple[int, int], float]] = {}
+    surfaces: dict[str, dict[tuple[int, int], float]] = {}
     for line in lines:
         place = json.loads(line.place)
         if "file_kib" in place and line.unit == RATE:
             key = (int(place["file_kib"]), int(place["record_kib"]))
-            found.setdefault(printable(f"{_name(line, lines)}, {line.phase}", 100), {})[key] = line.summary.median
-    return {title: rates for title, rates in found.items() if len(rates) > 1}
+            surfaces.setdefault(printable(f"{_name(line, lines)}, {line.phase}", 100), {})[key] = line.summary.median
+    return {title: rates for title, rates in surfaces.items() if len(rates) > 1}
 
 
 def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
@@ -195,10 +195,10 @@ def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
         s, place = line.summary, ", ".join(f"{k} {v}" for k, v in json.loads(line.place).items())
         axes = [number(value) if isinstance(value := line.axes.get(name), int) else Cell(printable(str(value or "-"), 60))
                 for name in names]  # fmt: skip
-        said = line.published.middle if line.published else None
+        middle = line.published.middle if line.published else None
         cells = [Cell(printable(line.label or line.benchmark, 60)), Cell(printable(f"{line.phase} {place}".strip(), 80)), *axes,
-                 number(s.trials), number(s.median, 1), Cell(line.unit), number(s.low, 1), number(s.high, 1), number(said, 1),
-                 number(s.median / said if said and line.published and line.published.same_test() else None, 3),
+                 number(s.trials), number(s.median, 1), Cell(line.unit), number(s.low, 1), number(s.high, 1), number(middle, 1),
+                 number(s.median / middle if middle and line.published and line.published.same_test() else None, 3),
                  Cell(printable(line.published.difference(), 300) if line.published else "")]  # fmt: skip
         rows.append(Row(f"figure-{at}", tuple(cells)))
     return Table(FIGURES, "Every figure", tuple(columns), tuple(rows)), {
@@ -210,7 +210,7 @@ def _summary(
     the_plan: plan.Plan, lines: Sequence[Line], points: Points, ids: Mapping[int, str], simulated: bool
 ) -> list[Sentence]:
     what = "Simulated: real Linux and driver, a model array, simulated time. " if simulated else ""
-    found = [Sentence(f"{what}{printable(the_plan.title, 300)}: {len(lines)} figures.", FIGURES)]
+    sentences = [Sentence(f"{what}{printable(the_plan.title, 300)}: {len(lines)} figures.", FIGURES)]
     for name, some in points.items():
         by = {id(point): line for line, point in some}
         all_points = [point for _, point in some]
@@ -225,19 +225,19 @@ def _summary(
             text += " and the largest that was tried"
         if at.depth and least.depth and at is not least:
             text += f"; reads in flight from {least.depth:.2f} to {at.depth:.2f}"
-        found.append(Sentence(f"{text}.", ids[id(by[id(at)])]))
-    beside = [(line.summary.median, line.published) for line in lines if line.published and line.published.middle]
-    errors = [abs(median / said.middle - 1) for median, said in beside if said.same_test()]
-    if beside:
-        other = len(beside) - len(errors)
-        text = f"{len(beside)} of them have a published counterpart"
+        sentences.append(Sentence(f"{text}.", ids[id(by[id(at)])]))
+    pairs = [(line.summary.median, line.published) for line in lines if line.published and line.published.middle]
+    errors = [abs(median / published.middle - 1) for median, published in pairs if published.same_test()]
+    if pairs:
+        other = len(pairs) - len(errors)
+        text = f"{len(pairs)} of them have a published counterpart"
         text += f", {other} of another test" if other else ""
         text += f"; the median difference is {100 * statistics.median(errors):.1f} %" if errors else ""
-        found.append(Sentence(f"{text}.", FIGURES))
-        found += [
+        sentences.append(Sentence(f"{text}.", FIGURES))
+        sentences += [
             Sentence(f"Unlike the published: {printable(one, 300)}.", FIGURES) for one in sweep_table.beside(lines)
         ]
-    return found
+    return sentences
 
 
 # The tables that a sweep's chains are made of: what was counted in every cell, and each phase of the cells at their ends.
@@ -266,22 +266,22 @@ class Tables:
 
 
 def cell_tables(directory: pathlib.Path, entries: Sequence[Entry], queues: Sequence[Mapping[str, object]],
-                found: Explanation) -> Tables:  # fmt: skip
-    """entries, queues: of the sweep's index. found: what is explained, whose numbers name cells."""
+                explanation: Explanation) -> Tables:  # fmt: skip
+    """entries, queues: of the sweep's index. explanation: its numbers name cells."""
     names = {entry.cell: entry.name for entry in entries}
     made, counted = _of_counters(queues, names)
-    values = [value for chain in found.chains for link in chain.links for value in link.values]
-    values += [value for chain in found.chains for limit in chain.limits for value in limit.values]
-    wanted = {value.source.cell for value in values if value.source.disk}
+    values = [value for chain in explanation.chains for link in chain.links for value in link.values]
+    values += [value for chain in explanation.chains for limit in chain.limits for value in limit.values]
+    named = {value.source.cell for value in values if value.source.disk}
     of_ends: list[Table] = []
     ends: dict[tuple[str, str, str], str] = {}
     for entry in entries:
         path = directory / entry.directory / "run.rtdb"
-        if entry.name in wanted and path.is_file():
-            seen, letter = invariants.load(path), f"cell-{entry.cell}"
-            table = report_tables.of_recording(seen, letter)[0]
+        if entry.name in named and path.is_file():
+            recorded, letter = invariants.load(path), f"cell-{entry.cell}"
+            table = report_tables.of_recording(recorded, letter)[0]
             of_ends.append(dataclasses.replace(table, caption=f"{table.caption}, cell {printable(entry.name, 80)}"))
-            for span in seen.spans:
+            for span in recorded.spans:
                 if report_tables.busy(span):
                     ends.setdefault((entry.name, span.disk, span.phase), row_id(letter, span.disk, span.number))
     return Tables((*([made] if made.rows else []), *of_ends), counted, ends)

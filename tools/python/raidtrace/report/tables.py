@@ -54,8 +54,8 @@ def _deepest(f: Figures) -> Cell:
     return Cell(NOT_AVAILABLE) if deepest is None else Cell(f"{deepest}{'+' if deepest >= DEPTH_OPEN else ''}", deepest)
 
 
-def _end(found: Range) -> int:
-    return found.low if found.high is None else found.high
+def _end(values: Range) -> int:
+    return values.low if values.high is None else values.high
 
 
 def ms(time: Range | None) -> Cell:
@@ -86,12 +86,12 @@ def _mode(f: Figures) -> Cell:
     """ "128 KiB", or both ends of a bin that spans several sizes."""
     if not f.size_mode:
         return Cell(NOT_AVAILABLE)
-    found = f.size_mode[0]
-    low = units.octets(float(found.low) * SECTOR_BYTES)
+    sizes = f.size_mode[0]
+    low = units.octets(float(sizes.low) * SECTOR_BYTES)
     if f.exact_size_mode() is not None:
-        return Cell(low, found.low)
+        return Cell(low, sizes.low)
     return Cell(
-        f"{low}..{units.octets(float((1 << 63) - 1 if found.high is None else found.high) * SECTOR_BYTES)}", found.low
+        f"{low}..{units.octets(float((1 << 63) - 1 if sizes.high is None else sizes.high) * SECTOR_BYTES)}", sizes.low
     )
 
 
@@ -136,27 +136,27 @@ PHASE = Column("phase", numeric=False, head="PHASE")
 LIMIT = Column("limit", meaning="the first limit that explain infers", numeric=False, head="LIMIT", narrow="limit")
 
 
-def limits_of(found: Explanation) -> Limits:
-    """What limits each phase of one recording: the first limit that is inferred. What matters most comes first."""
+def limits_of(explanation: Explanation) -> Limits:
+    """The limit of each phase of one recording: the first one that is inferred. Chains are in the order of their effect."""
     return {
         (chain.disk, chain.phase, chain.direction): chain.limits[0].title
         if chain.limits and chain.limits[0].verdict is Verdict.INFERRED
         else "not shown"
-        for chain in reversed(found.chains)
+        for chain in reversed(explanation.chains)
     }
 
 
-def amplified(found: Explanation) -> list[str]:
-    """A sentence for each phase that reads many times what the program asks for, where the answer does not say it already."""
-    said = []
-    for chain in found.chains if found.opening else ():
+def amplified(explanation: Explanation) -> list[str]:
+    """A sentence for each phase that reads many times the bytes that the program requests, unless the answer has it already."""
+    texts = []
+    for chain in explanation.chains if explanation.opening else ():
         for limit in chain.limits:
             ratio = next((value.value for value in limit.values if value.name == "amplification"), None)
             if limit.key == "read amplification" and limit.verdict in (Verdict.INFERRED, Verdict.NOT_SHOWN) and ratio:
                 bytes_read = size.significant(ratio)
-                said.append(f"Read amplification, {chain.phase} {chain.disk}: the disk reads {bytes_read} bytes for each byte "
-                            "that the program asks for.")  # fmt: skip
-    return said
+                texts.append(f"Read amplification, {chain.phase} {chain.disk}: the disk reads {bytes_read} bytes for each byte "
+                             "that the program asks for.")  # fmt: skip
+    return texts
 
 
 def phases(named: Sequence[tuple[str, Recorded, Limits | None]]) -> Table:
@@ -448,18 +448,18 @@ GIVEN = (
 )
 
 
-def of_stack(found: Recorded, phase: int) -> Iterator[Table]:
-    """The layers of a phase: each disk that is made of others with its members, and what it gives to them."""
+def of_stack(recorded: Recorded, phase: int) -> Iterator[Table]:
+    """The layers of a phase: each disk that is made of others with its members, and the requests that it gives them."""
     layers, gave = [], []
-    for span in (span for span in found.spans if span.number == phase):
-        parts = found.members(span)
+    for span in (span for span in recorded.spans if span.number == phase):
+        parts = recorded.members(span)
         for direction in COUNTED if parts else ():
             given = figures.given(span, parts, direction)
             if given.any():
                 factors = (given.fan_out(), given.bytes_ratio(), given.split_share())
                 gave.append(Row("", (name(span.disk), Cell(direction), *(_fixed(one, 3) for one in factors))))
                 layers += [
-                    _layer(found, one, direction, given.bytes if one is not span else 0) for one in (span, *parts)
+                    _layer(recorded, one, direction, given.bytes if one is not span else 0) for one in (span, *parts)
                 ]
     for table in (Table("layers", "Layers", LAYERS, tuple(layers)),
                   Table("given", "What a layer gives to the disks that it is made of", GIVEN, tuple(gave))):  # fmt: skip
@@ -467,9 +467,9 @@ def of_stack(found: Recorded, phase: int) -> Iterator[Table]:
             yield table
 
 
-def _layer(found: Recorded, span: Span, direction: str, whole: int) -> Row:
+def _layer(recorded: Recorded, span: Span, direction: str, whole: int) -> Row:
     """whole: bytes of all members; 0 of the disk that is made of them."""
-    f, ahead = Figures(span, direction), figures.readahead(found, span)
+    f, ahead = Figures(span, direction), figures.readahead(recorded, span)
     return Row("", (
         name(span.disk if not whole else f"  {span.disk}"), Cell(direction), shown("bytes", f.known("bytes_queued")),
         _share(f.count("bytes_queued"), whole) if whole else Cell("-"), shown("ns", f.mean_ns("q2c")), _time(f.p99("q2c")),
@@ -482,29 +482,29 @@ FACTS = (Column("about", numeric=False), Column("what", numeric=False), Column("
 
 def facts(recorded: Recorded, letter: str) -> Table:
     """Facts of the recording, settings as they were at the begin, and disturbances."""
-    found = [("recording", key, value) for key, value in sorted(recorded.meta.items())]
+    listed = [("recording", key, value) for key, value in sorted(recorded.meta.items())]
     known: set[tuple[int, str]] = set()
     for setting in recorded.settings:
         if (setting.target, setting.name) not in known and setting.value:
             known.add((setting.target, setting.name))
-            found.append((recorded.disk(setting.target) if setting.target else "machine", setting.name, setting.value))
-    found += [("disturbance", one.kind, one.text) for one in recorded.disturbances]
-    rows = tuple(Row(f"fact-{letter}-{at}", tuple(map(name, one))) for at, one in enumerate(found))
+            listed.append((recorded.disk(setting.target) if setting.target else "machine", setting.name, setting.value))
+    listed += [("disturbance", one.kind, one.text) for one in recorded.disturbances]
+    rows = tuple(Row(f"fact-{letter}-{at}", tuple(map(name, one))) for at, one in enumerate(listed))
     return Table(f"facts-{letter}", "What was recorded, and with which settings", FACTS, rows)
 
 
 def of_recording(recorded: Recorded, letter: str) -> list[Table]:
     """The tables of all phases, those of one kind as one, with the disk and the phase before each row, and the facts."""
-    found: dict[str, list[tuple[tuple[Cell, ...], str, Table]]] = {}
+    by_table: dict[str, list[tuple[tuple[Cell, ...], str, Table]]] = {}
     for span in recorded.spans:
         where = (name(span.disk), name(span.phase))
         for table in of_span(span, recorded.added):
-            found.setdefault(table.id, []).append((where, row_id(letter, span.disk, span.number), table))
+            by_table.setdefault(table.id, []).append((where, row_id(letter, span.disk, span.number), table))
     for phase in dict.fromkeys(span.number for span in recorded.spans):
         phase_name = next(span.phase for span in recorded.spans if span.number == phase)
         for table in of_stack(recorded, phase):
-            found.setdefault(table.id, []).append(((name(phase_name),), row_id(letter, "stack", phase), table))
-    made = [_joined(ident, letter, some) for ident, some in found.items()]
+            by_table.setdefault(table.id, []).append(((name(phase_name),), row_id(letter, "stack", phase), table))
+    made = [_joined(ident, letter, some) for ident, some in by_table.items()]
     return [*made, *(table for table in (facts(recorded, letter),) if table.rows)]
 
 

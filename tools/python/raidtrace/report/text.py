@@ -26,22 +26,22 @@ SHADES = " .:-=+*#%@"
 Part = Line | Words | Table
 
 
-def text(found: Recorded, explained: Explanation | str, verbose: bool) -> str:
-    """The whole report. explained: what explain says, or why it says nothing."""
-    return report_rows.render(parts(found, explained, verbose))
+def text(recorded: Recorded, explained: Explanation | str, verbose: bool) -> str:
+    """The whole report. explained: the result of explain, or the reason why there is none."""
+    return report_rows.render(parts(recorded, explained, verbose))
 
 
-def parts(found: Recorded, explained: Explanation | str, verbose: bool) -> Iterator[Part]:
+def parts(recorded: Recorded, explained: Explanation | str, verbose: bool) -> Iterator[Part]:
     """The same before it is rendered."""
     yield from _answer(explained)
-    yield from _glance(found, None if isinstance(explained, str) else explained)
+    yield from _glance(recorded, None if isinstance(explained, str) else explained)
     yield Line()
-    yield from _meta(found, verbose)
-    yield from _circumstances(found, verbose)
-    for row in found.targets:
-        yield from _target(found, row, verbose)
+    yield from _meta(recorded, verbose)
+    yield from _circumstances(recorded, verbose)
+    for row in recorded.targets:
+        yield from _target(recorded, row, verbose)
     if verbose:
-        yield from _details(found)
+        yield from _details(recorded)
     yield Line()
     more = "What a column means: raidctl report --explain NAME"
     yield Words("", more if verbose else f"All counters: raidctl report -v. {more}", 0)
@@ -72,23 +72,23 @@ def _answer(explained: Explanation | str) -> Iterator[Part]:
     yield Line()
 
 
-def _glance(found: Recorded, explained: Explanation | None) -> Iterator[Part]:
+def _glance(recorded: Recorded, explained: Explanation | None) -> Iterator[Part]:
     """A row for each phase, disk and direction with work, and the requests of directions without a row."""
-    table = tables.phases([("A", found, tables.limits_of(explained) if explained else None)])
+    table = tables.phases([("A", recorded, tables.limits_of(explained) if explained else None)])
     if not table.rows:
-        yield Line("no data was moved" if found.spans else "no samples")
+        yield Line("no data was moved" if recorded.spans else "no samples")
         return
     yield table
-    sums = {direction: sum(span.count(direction, "issued") for span in found.spans) for direction in tables.QUEUE}
+    sums = {direction: sum(span.count(direction, "issued") for span in recorded.spans) for direction in tables.QUEUE}
     others = [f"{direction} {units.count(number)}" for direction, number in sums.items() if number]
     if others:
         yield Words("", f"Further requests: {', '.join(others)}.", 0)
     yield from (words("", sentence, 0) for sentence in (tables.amplified(explained) if explained else ()))
 
 
-def _meta(found: Recorded, verbose: bool) -> Iterator[Part]:
-    fact = found.fact
-    yield Line(f"{BOLD}recording{PLAIN}  {visible(str(found.path))}")
+def _meta(recorded: Recorded, verbose: bool) -> Iterator[Part]:
+    fact = recorded.fact
+    yield Line(f"{BOLD}recording{PLAIN}  {visible(str(recorded.path))}")
     if not fact("tool_version"):
         yield Line("recorded   nothing: the recorder was killed before it stored anything")
         return
@@ -112,7 +112,7 @@ def _meta(found: Recorded, verbose: bool) -> Iterator[Part]:
         yield words("kernel", fact("lab_kernel"))
     if fact("command"):
         yield words("command", fact("command"))
-    yield from _end(found, verbose)
+    yield from _end(recorded, verbose)
     invariants = fact("invariants")
     if verbose or invariants != "hold":
         yield words("invariants", invariants or "not checked")
@@ -121,22 +121,22 @@ def _meta(found: Recorded, verbose: bool) -> Iterator[Part]:
         yield words("requests", f"recorded one by one, {lost} lost")
 
 
-def _end(found: Recorded, verbose: bool) -> Iterator[Part]:
-    end, status = found.fact("end"), found.fact("exit_status")
+def _end(recorded: Recorded, verbose: bool) -> Iterator[Part]:
+    end, status = recorded.fact("end"), recorded.fact("exit_status")
     if end == "stopped":
-        yield _no_end(found, "the recorder could store no more: no space was left, or the disk of the file failed")
+        yield _no_end(recorded, "the recorder could store no more: no space was left, or the disk of the file failed")
     elif end == "running":
-        pid = _recorder(found.path)
-        yield _no_end(found, f"process {pid} is still recording" if pid else
+        pid = _recorder(recorded.path)
+        yield _no_end(recorded, f"process {pid} is still recording" if pid else
                       "no process of this machine records to it; the recorder was killed, could not write, or runs "
                       "elsewhere")  # fmt: skip
     elif verbose or end != "complete" or status not in ("", "0"):
         yield words("end", f"{end}{f', exit status {status}' if status else ''}")
 
 
-def _no_end(found: Recorded, why: str) -> Part:
-    begin = _number(found.fact("start_ns"))
-    last = max((span.end_ns for span in found.spans if span.end_ns > begin), default=begin)
+def _no_end(recorded: Recorded, why: str) -> Part:
+    begin = _number(recorded.fact("start_ns"))
+    last = max((span.end_ns for span in recorded.spans if span.end_ns > begin), default=begin)
     return words("end", f"missing: {why}; the last sample ends after {(last - begin) / 1e9:.3f} s")
 
 
@@ -158,51 +158,51 @@ def _recorder(path: pathlib.Path) -> int:
     return 0
 
 
-def _circumstances(found: Recorded, verbose: bool) -> Iterator[Part]:
-    yield from (words("note", note) for note in found.notes)
+def _circumstances(recorded: Recorded, verbose: bool) -> Iterator[Part]:
+    yield from (words("note", note) for note in recorded.notes)
     parents: dict[int, list[str]] = {}
-    for target, parent in found.stack:
-        parents.setdefault(parent, []).append(found.disk(target))
+    for target, parent in recorded.stack:
+        parents.setdefault(parent, []).append(recorded.disk(target))
     for at, (parent, members) in enumerate(parents.items()):
-        made = " ".join(map(visible, (found.disk(parent), "is made of", *members)))
+        made = " ".join(map(visible, (recorded.disk(parent), "is made of", *members)))
         yield Line(f"{'' if at else 'stack':<11}{made}")
-    if found.fact("disturbance") == "quiet":
+    if recorded.fact("disturbance") == "quiet":
         if verbose:
-            yield words("quiet", f"no disturbance; watched: {found.fact('watched')}")
+            yield words("quiet", f"no disturbance; watched: {recorded.fact('watched')}")
         return
-    begin = _number(found.fact("start_ns"))
-    for at, row in enumerate(found.disturbances[:NAMED]):
+    begin = _number(recorded.fact("start_ns"))
+    for at, row in enumerate(recorded.disturbances[:NAMED]):
         since, until = max(row.start_ns - begin, 0) / 1e9, (row.end_ns - begin) / 1e9
         yield words("" if at else "disturbed", f"{since:.1f} s to {until:.1f} s: {row.text}")
-    if len(found.disturbances) > NAMED:
-        yield Line(f"           and {len(found.disturbances) - NAMED} more; all: raidctl report --json")
+    if len(recorded.disturbances) > NAMED:
+        yield Line(f"           and {len(recorded.disturbances) - NAMED} more; all: raidctl report --json")
 
 
 def _sectors(text: str | None) -> str:
     return NOT_AVAILABLE if text is None else units.sectors(_number(text))
 
 
-def _target(found: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
+def _target(recorded: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
     disk = row.disk
     if row.unit_3ware is None:
         yield words("disk", f"{disk}  driver, size, limits and settings n/a: a trace lacks them")
         return
 
     def setting(name: str) -> str:
-        return found.setting(row.target, name) or NOT_AVAILABLE
+        return recorded.setting(row.target, name) or NOT_AVAILABLE
 
     made = ("NVMe multipath" if disk.startswith("nvme") else "md or dm") if row.bio_based else "driver n/a"
     where = "".join(f"{word}{value}" for word, value in ((" at ", row.pci), (" ", row.hctl)) if value and verbose)
     tags = f"{row.nr_hw_queues} x {row.nr_tags or 0}" if row.nr_hw_queues else NOT_AVAILABLE
-    ahead = _sectors(found.setting(row.target, "readahead_sectors"))
+    ahead = _sectors(recorded.setting(row.target, "readahead_sectors"))
     yield words("disk", f"{disk}  {row.driver or made}{where}, "
                 f"{units.octets(float(row.capacity_sectors or 0) * SECTOR_BYTES)}, largest request "
                 f"{units.sectors(row.max_sectors or 0)}, readahead {ahead}, "
                 f"scheduler {setting('scheduler')}, nr_requests {setting('nr_requests')}, "
                 f"queue depth {setting('queue_depth')}, tags {tags}")  # fmt: skip
-    if verbose and found.setting(row.target, "mount"):
+    if verbose and recorded.setting(row.target, "mount"):
         yield words("", f"mounted on {setting('mount')} as {setting('fstype')} ({setting('mount_options')})")
-    limits = [line for line in (found.setting(row.target, "io.max") or "").split("\n")]
+    limits = [line for line in (recorded.setting(row.target, "io.max") or "").split("\n")]
     limits = limits[:-1] if limits[-1] == "" else limits
     if verbose:
         yield from (words("", f"io.max of {line}") for line in limits)
@@ -210,34 +210,34 @@ def _target(found: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
         yield Words("", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}, raidctl report -v lists them")
 
 
-def _details(found: Recorded) -> Iterator[Part]:
-    for at, span in enumerate(found.spans):
+def _details(recorded: Recorded) -> Iterator[Part]:
+    for at, span in enumerate(recorded.spans):
         if span.phase == OUTSIDE and all(map(span.idle, COUNTED)):
             continue
         yield Line()
-        ahead = found.setting(span.target, "readahead_sectors", span.start_ns)
+        ahead = recorded.setting(span.target, "readahead_sectors", span.start_ns)
         yield Line(f"{BOLD}phase {visible(span.phase)}{PLAIN}  {visible(span.disk)}, {span.length() / 1e9:.3f} s, "
                    f"readahead {_sectors(ahead)}")  # fmt: skip
-        for row in found.settings if ahead is not None else ():
+        for row in recorded.settings if ahead is not None else ():
             mine = (row.target, row.name) == (span.target, "readahead_sectors")
             if mine and span.start_ns < row.time_ns <= span.end_ns:
                 yield Line(f"  then readahead {_sectors(row.value)}")
         if all(map(span.idle, COUNTED)):
             yield Line("  no requests")
-        yield from _inside(tables.of_span(span, found.added))
+        yield from _inside(tables.of_span(span, recorded.added))
         if span.phase != OUTSIDE:
             yield from _pictures(span)
         # Of the machine and of layers once, below the disks of the phase.
-        if at + 1 < len(found.spans) and found.spans[at + 1].number == span.number:
+        if at + 1 < len(recorded.spans) and recorded.spans[at + 1].number == span.number:
             continue
         if span.phase != OUTSIDE:
-            layers = list(_inside(tables.of_stack(found, span.number)))
+            layers = list(_inside(tables.of_stack(recorded, span.number)))
             if layers:
                 yield Line()
                 yield Line(f"{BOLD}phase {visible(span.phase)}{PLAIN}  its layers")
             yield from layers
-        yield from _processors(found.host.get(span.number, {}))
-        yield from _command(found, found.host.get(span.number, {}))
+        yield from _processors(recorded.host.get(span.number, {}))
+        yield from _command(recorded, recorded.host.get(span.number, {}))
 
 
 def _inside(some: Iterator[Table]) -> Iterator[Table]:
@@ -256,7 +256,7 @@ Host = Mapping[tuple[str, str], int]
 
 
 def _processors(host: Host) -> Iterator[Part]:
-    """Nothing is said of processors where simulated time makes them free."""
+    """The use of processors. Nothing in the lab: processors take no simulated time."""
     cpu = {name: value for (source, name), value in host.items() if source == "cpu" and not name.startswith("guest")}
     if not sum(value for name, value in cpu.items() if name not in ("idle", "iowait")):
         return
@@ -266,13 +266,13 @@ def _processors(host: Host) -> Iterator[Part]:
     yield Line(f"  processors {shares} command {host.get(('command', 'cpu'), 0) / 1e9:.2f} s of one")
 
 
-def _command(found: Recorded, host: Host) -> Iterator[Part]:
-    asked, wrote, read = (host.get(("command", name), 0) for name in ("rchar", "wchar", "read_bytes"))
-    if "command-io" not in found.fact("host_available") or (not asked and not wrote):
+def _command(recorded: Recorded, host: Host) -> Iterator[Part]:
+    requested, wrote, read = (host.get(("command", name), 0) for name in ("rchar", "wchar", "read_bytes"))
+    if "command-io" not in recorded.fact("host_available") or (not requested and not wrote):
         return
-    text = f"read {units.octets(asked)}, {units.octets(read)} {'of it ' if asked >= read else ''}from disks"
-    if asked > read:  # more where readahead fetched what nobody read
-        text += f", cache hits {units.octets(asked - read)} ({units.share(asked - read, asked)})"
+    text = f"read {units.octets(requested)}, {units.octets(read)} {'of it ' if requested >= read else ''}from disks"
+    if requested > read:  # more where readahead fetched what nobody read
+        text += f", cache hits {units.octets(requested - read)} ({units.share(requested - read, requested)})"
     yield Line(f"  command     {text}; wrote {units.octets(wrote)}")
 
 

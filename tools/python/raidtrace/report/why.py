@@ -11,7 +11,7 @@ from raidtrace.report.rows import NOT_AVAILABLE, Sentence, printable
 Rows = Callable[[Source], str]  # id of the row that a number is in; empty: of none
 
 
-def part(found: Explanation, rows: Rows) -> tuple[list[Sentence], Part]:
+def part(explanation: Explanation, rows: Rows) -> tuple[list[Sentence], Part]:
     """Sentences for the summary, each with the chain that it is about, and the section that has the chains."""
     chains = [
         Chain(
@@ -20,13 +20,13 @@ def part(found: Explanation, rows: Rows) -> tuple[list[Sentence], Part]:
             [_limit(limit, rows) for limit in chain.limits if limit.verdict in (Verdict.SHOWN, Verdict.INFERRED)],
             [_limit(limit, rows) for limit in chain.limits if limit.verdict in (Verdict.NOT_SHOWN, Verdict.CONTRADICTED)],
         )
-        for at, chain in enumerate(found.chains, 1)
+        for at, chain in enumerate(explanation.chains, 1)
     ]  # fmt: skip
-    said = [Sentence(printable(text)) for text in found.summary]
-    if len(said) == len(chains):  # one for each chain
-        said = [Sentence(one.text, chain.id) for one, chain in zip(said, chains, strict=True)]
-    notes = [Sentence(printable(note)) for note in found.notes]
-    return said, Part("why", "Why", notes, chains)
+    sentences = [Sentence(printable(text)) for text in explanation.summary]
+    if len(sentences) == len(chains):  # one for each chain
+        sentences = [Sentence(one.text, chain.id) for one, chain in zip(sentences, chains, strict=True)]
+    notes = [Sentence(printable(note)) for note in explanation.notes]
+    return sentences, Part("why", "Why", notes, chains)
 
 
 def _step(one: Link | Limit, rows: Rows) -> Step:
@@ -34,11 +34,11 @@ def _step(one: Link | Limit, rows: Rows) -> Step:
 
 
 def _limit(one: Limit, rows: Rows) -> Step:
-    """A possible cause. What is counted to be otherwise is ruled out, and nothing is wrong with that."""
+    """A possible cause. One that the counters contradict is shown as ruled out."""
     step = _step(one, rows)
-    said = f"{step.statement} To do: {printable(one.remedy)}. {one.expected()}" if one.remedy else step.statement
+    statement = f"{step.statement} To do: {printable(one.remedy)}. {one.expected()}" if one.remedy else step.statement
     verdict = "ruled out" if one.verdict is Verdict.CONTRADICTED else step.verdict
-    return dataclasses.replace(step, statement=said, verdict=verdict)
+    return dataclasses.replace(step, statement=statement, verdict=verdict)
 
 
 def _value(value: Value, rows: Rows) -> tuple[str, str, str]:
@@ -57,18 +57,18 @@ def _short(value: float) -> str:
 
 def rows_of(tables: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]) -> Rows:
     """Rows by letter, disk and phase; tables: letter and (disk, phase, id) of its rows, the first of a phase counts."""
-    found: dict[tuple[str, str, str], str] = {}
+    by_source: dict[tuple[str, str, str], str] = {}
     for letter, rows in tables:
         for disk, phase, ident in rows:
-            found.setdefault((letter, disk, phase), ident)
-    return lambda source: found.get((source.subject, source.disk, source.phase), "")
+            by_source.setdefault((letter, disk, phase), ident)
+    return lambda source: by_source.get((source.subject, source.disk, source.phase), "")
 
 
 Cells = Mapping[tuple[str, str, str], str]  # cell, disk, phase -> id of a row
 
 
 def cells_of(figures: Mapping[tuple[str, str], str], counted: Cells, ends: Cells) -> Rows:
-    """Rows of a sweep: figures by cell and phase; what was counted in every cell, and in those whose recordings were read. A
+    """Rows of a sweep: figures by cell and phase; counters of every cell, and of the cells with recordings that were read. A
     program that names no phases is recorded as one, run."""
     first: dict[tuple[str, str], str] = {}
     for (cell, _, phase), ident in counted.items():
