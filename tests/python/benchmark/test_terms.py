@@ -139,7 +139,7 @@ def test_a_sweep_says_it_in_its_table_and_makes_no_ratio(tmp_path):
     index = sweep_index.Index(made_sweep.write(tmp_path) / sweep_index.NAME)
     found = sweep_table.lines(index, "amcc")
     index.close()
-    said = sweep_table.beside(found)
+    said = sweep_table.unlike_published(found)
     assert any(line.startswith("dd: data 1 GiB instead of 20 GiB: read") for line in said), said
     line = next(line for line in found if line.benchmark == "bonnie++" and line.published)
     other = published.find("amcc", line.axes, "bonnie++", "seeks", terms.of_command(["bonnie++", "-s", "1024"]))

@@ -375,7 +375,7 @@ def test_what_is_run_before_the_first_cell_is_told(made):
     made.add("sdb").add("sdb1", "sdb").add("sdc")
     text = 'title = "x"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\nworkload = "ddt"\ndata_size = "1 MiB"\n'
     the_plan = plan.parse(text + 'md_level = "raid0"\nmd_members = 2\nmd_chunk_kib = 64\n', "p", "p.toml")
-    wanted = sweep_disk.wanted(made.machine(), the_plan, ["sdb,sdc"], [], [f"one={made.dev}/sdb,sdc"], True)
+    wanted = sweep_disk.select(made.machine(), the_plan, ["sdb,sdc"], [], [f"one={made.dev}/sdb,sdc"], True)
     first = wanted.first(made.machine(), pathlib.Path("/bin/raidctl"), ())
     looked = [f"wipefs --json --no-act {made.dev}/{name}" for name in ("sdb", "sdb1", "sdc")]
     assert first == [*looked, "/bin/raidctl check --json --data-size 1048576 sdb sdc"]

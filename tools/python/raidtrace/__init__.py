@@ -7,7 +7,7 @@ recording/  the one reader of recordings: rows, sums of a phase, series over tim
 benchmark/  the benchmarks that can be run, the terms of their tests; what each printed, as figures
 published/  published tables as CSV, and what reads them
 explain/    why a throughput is what it is: links with their evidence, limits, two runs side by side
-sweep/      plans, the steps of a cell, the index of what was found, what was changed on this machine; run/: a sweep's cells
+sweep/      plans, the steps of a cell, the index of results, the journal of changes to this machine; run/: a sweep's cells
             in guests of the lab, or on disks that were named for destruction
 check/      raidctl check: what a benchmark needs of the machine; facts, and the rules that judge them
 compare/    two sets of figures side by side: of recordings, of sweeps, of published tables

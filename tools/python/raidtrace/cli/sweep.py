@@ -257,7 +257,7 @@ def _guest_options(options: argparse.Namespace) -> dict[str, str]:
 
 def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
     machine = device.Machine()
-    selection = cell_disk.wanted(
+    selection = cell_disk.select(
         machine, the_plan, options.destroy_data, options.disk, options.array, not options.no_record
     )
     if options.dry_run:
@@ -370,7 +370,7 @@ def report(index: sweep_index.Index, out: pathlib.Path) -> None:
     if stacks:
         sweep_table.write_stack_csv(out / f"{meta['plan']}-stack.csv", stacks)
     print("\n".join(sweep_table.text(lines, names)))
-    for line in sweep_table.beside(lines):
+    for line in sweep_table.unlike_published(lines):
         print(f"Unlike the published: {line}.")
     if any(line.simulated for line in lines):
         print("Simulated: real Linux and drivers, model disks, simulated time. MB/s: KiB/s / 1000, as published.")

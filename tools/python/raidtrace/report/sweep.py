@@ -235,7 +235,8 @@ def _summary(
         text += f"; the median difference is {100 * statistics.median(errors):.1f} %" if errors else ""
         sentences.append(Sentence(f"{text}.", FIGURES))
         sentences += [
-            Sentence(f"Unlike the published: {printable(one, 300)}.", FIGURES) for one in sweep_table.beside(lines)
+            Sentence(f"Unlike the published: {printable(one, 300)}.", FIGURES)
+            for one in sweep_table.unlike_published(lines)
         ]
     return sentences
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""May this disk be written? The one place where that is decided; everything that overwrites a disk asks here.
+"""May this disk be written? Only this module decides that. Everything that overwrites a disk calls it.
 
-What is in use is refused whatever the user says. A disk that holds something nobody uses now (a signature) is refused unless
-that is forced. All disks are judged before any is written, and from then on each is held: opened exclusively, which keeps
-mount, swap, md, dm, LVM and ZFS away, and locked (flock), which keeps udev from looking into it. A program that claims the disk
-itself, as mkfs, mdadm and mount do, is handed the disk: the claim is let go just before it starts and taken again when it
-has ended. Between, nobody has it while the program starts. Whoever claims it then makes that program fail, and nothing is
-overwritten; whoever only opens it is not kept away by any claim, at any time, and found by the look before each hand-over.
+A disk in use is refused, whatever the user says. A disk with the signature of something unused is refused unless that is
+forced. All disks are judged before any is written. From then on each is claimed: opened exclusively, which keeps mount, swap,
+md, dm, LVM and ZFS away, and locked (flock), which keeps udev from reading it. Programs that claim the disk themselves (mkfs,
+mdadm, mount) are handed the disk: we release the claim just before they start, and take it again after they end. Between our
+release and the program's claim, nobody holds the disk. If another process claims it, the program fails and nothing is
+overwritten. No claim keeps a process away that only opens the disk; the check before each hand-over finds it.
 """
 
 import dataclasses
@@ -47,52 +47,54 @@ class Taken(Exception):
 def refusals(look: disk_users.Look, disk: str, known: bool = False) -> list[Refusal]:
     """Everything that speaks against overwriting a disk. known: what it holds is this sweep's own, so no matter."""
     machine = look.machine
-    found = _in_use(look, disk)
-    if not found:
+    refusals = _in_use(look, disk)
+    if not refusals:
         try:
             os.close(_claim(machine, disk))
         except Taken as taken:
-            found = [taken.refusal]
-    if not found and not known:  # a disk in use may not even be readable
-        found = _signatures(machine, disk)
-    return found
+            refusals = [taken.refusal]
+    if not refusals and not known:  # a disk in use may not even be readable
+        refusals = _signatures(machine, disk)
+    return refusals
 
 
 def _in_use(look: disk_users.Look, disk: str) -> list[Refusal]:
     """What nobody may override."""
     machine = look.machine
     machine.at_its_place(disk)
-    found = [Refusal(disk, use.what, use.remedy) for use in look.uses(disk)]
+    reasons = [Refusal(disk, use.what, use.remedy) for use in look.uses(disk)]
     block = machine.sys / "block" / disk
     if machine.read(block / "ro") not in ("", "0"):
-        found.append(Refusal(disk, "it is read-only", f"blockdev --setrw /dev/{disk}, if the device can be written"))
+        reasons.append(Refusal(disk, "it is read-only", f"blockdev --setrw /dev/{disk}, if the device can be written"))
     if machine.identity(disk).sectors == 0:
-        found.append(Refusal(disk, "it has no sectors", "put a medium in"))
+        reasons.append(Refusal(disk, "it has no sectors", "put a medium in"))
     if machine.read(block / "dm/suspended") == "1":
-        found.append(Refusal(disk, "it is suspended, as while it is being resized", f"wait, or dmsetup resume {disk}"))
+        reasons.append(
+            Refusal(disk, "it is suspended, as while it is being resized", f"wait, or dmsetup resume {disk}")
+        )
     action = machine.read(block / "md/sync_action")
     if action not in ("", "idle", "frozen"):
-        found.append(Refusal(disk, f"md is at work on it ({action})", "wait until it ends"))
-    return found
+        reasons.append(Refusal(disk, f"md is at work on it ({action})", "wait until it ends"))
+    return reasons
 
 
 def _signatures(machine: Machine, disk: str) -> list[Refusal]:
-    found = []
+    reasons = []
     for name in (disk, *machine.partitions(disk)):
         which = "it" if name == disk else f"its partition {name}"
         for kind in dict.fromkeys(machine.signatures(f"{machine.dev}/{name}")):
             what = "a signature of " + kind
             what = "the signature of a stopped md array" if kind == "linux_raid_member" else what
             what = f"an encrypted container ({kind})" if kind in ENCRYPTED else what
-            found.append(
+            reasons.append(
                 Refusal(disk, f"{which} holds {what}", "--force-signature if that is of no use any more", True)
             )
-    return found
+    return reasons
 
 
 @dataclasses.dataclass
 class Permit:
-    """Disks that may be overwritten, held as long as this lives. Other devices made of them can be held with it."""
+    """Disks that may be overwritten, claimed until this object is released. It can also claim devices made of them."""
 
     machine: Machine
     identities: tuple[Identity, ...]
@@ -105,7 +107,7 @@ class Permit:
         self.release(list(self._held))
 
     def hold(self, names: Iterable[str]) -> None:
-        """Claim devices, those that are held already stay so. DeviceError: somebody else has one."""
+        """Claim devices; those already claimed stay so. DeviceError: another process has one."""
         for name in names:
             if name not in self._held:
                 try:
@@ -114,7 +116,7 @@ class Permit:
                     _refuse([taken.refusal])
 
     def release(self, names: Iterable[str]) -> None:
-        """Let go of devices, those that are not held are left."""
+        """Release devices; those not claimed are ignored."""
         for name in names:
             handle = self._held.pop(name, None)
             if handle is not None:
@@ -154,21 +156,21 @@ def judge(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[
     DeviceError: it cannot be judged."""
     disk_users.all_can_be_seen(machine)
     look = disk_users.Look.now(machine)
-    found = [r for disk in disks for r in refusals(look, disk, machine.identity(disk).among(known))]
-    return [refusal for refusal in found if not (forced and refusal.forcible)]
+    reasons = [r for disk in disks for r in refusals(look, disk, machine.identity(disk).among(known))]
+    return [refusal for refusal in reasons if not (forced and refusal.forcible)]
 
 
 def permit(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[Identity] = ()) -> Permit:
-    """Judge disks, all of them before any is taken, and hold them. DeviceError names every reason against any of them."""
-    found = Permit(machine, tuple(machine.identity(disk) for disk in disks))
+    """Judge all disks before any is claimed, then claim them. DeviceError names every reason against any of them."""
+    claimed = Permit(machine, tuple(machine.identity(disk) for disk in disks))
     _refuse(judge(machine, disks, forced, known))
     try:
-        found.hold(disks)
-        found.check(disks)  # what came while the disks were looked at
+        claimed.hold(disks)
+        claimed.check(disks)  # uses that began during the check above
     except BaseException:
-        found.release(disks)
+        claimed.release(disks)
         raise
-    return found
+    return claimed
 
 
 def _refuse(reasons: Sequence[Refusal]) -> None:
@@ -194,12 +196,12 @@ def _taken(machine: Machine, name: str, error: OSError) -> Refusal:
         return Refusal(name, "another program has locked it (flock), as partitioning tools do", "wait until that ends")
     if error.errno != errno.EBUSY:
         return Refusal(name, f"it cannot be opened: {error.strerror}", "see dmesg")
-    found = sorted({process for _, process in disk_users.openers(machine, {machine.number(name)})})
-    if found:
-        return Refusal(name, f"in use, says the kernel; it is open in process {', '.join(found)}", "end that")
-    found = disk_users.within(machine, machine.number(name))
-    if found:
-        return Refusal(name, f"in use, says the kernel; process {', '.join(found)} has files of it", "end that")
+    owners = sorted({process for _, process in disk_users.openers(machine, {machine.number(name)})})
+    if owners:
+        return Refusal(name, f"in use, says the kernel; it is open in process {', '.join(owners)}", "end that")
+    owners = disk_users.within(machine, machine.number(name))
+    if owners:
+        return Refusal(name, f"in use, says the kernel; process {', '.join(owners)} has files of it", "end that")
     return Refusal(
         name,
         "in use, says the kernel, and it is open in no process",

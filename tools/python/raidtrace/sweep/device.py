@@ -93,8 +93,8 @@ def _claim(path: str, number: int) -> int:
     """
     handle = os.open(path, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISBLK(found.st_mode) or found.st_rdev != number:
+        status = os.fstat(handle)
+        if not stat.S_ISBLK(status.st_mode) or status.st_rdev != number:
             raise OSError(errno.ENODEV, os.strerror(errno.ENODEV), path)
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BaseException:
@@ -122,18 +122,18 @@ class Machine:
             raise DeviceError(f"{word!r} names no disk: write sdb, or the whole path, as in /dev/disk/by-id/...")
         path = word if word.startswith("/") else f"{self.dev}/{word}"
         try:
-            found = self.stat(path)
+            status = self.stat(path)
         except OSError as error:
             raise DeviceError(
                 f"{word}: there is no such disk ({path}: {error.strerror}); lsblk lists those there are"
             ) from error
-        if not stat.S_ISBLK(found.st_mode):
-            kind = next((text for test, text in KINDS if test(found.st_mode)), "something else")
+        if not stat.S_ISBLK(status.st_mode):
+            kind = next((text for test, text in KINDS if test(status.st_mode)), "something else")
             raise DeviceError(f"{word}: {path} is {kind}, not a disk; name the disk itself, as lsblk lists it")
-        name = self.names().get(found.st_rdev, "")
+        name = self.names().get(status.st_rdev, "")
         block = self.sys / "class/block" / name
         if not name:
-            number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+            number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
             raise DeviceError(
                 f"{word}: the kernel has no disk {number}, which {path} names; lsblk lists those there are"
             )
@@ -147,10 +147,10 @@ class Machine:
         """See that /dev/NAME, which programs are given, is the disk of that name. DeviceError: it is something else."""
         path = f"{self.dev}/{name}"
         try:
-            found = self.stat(path)
+            status = self.stat(path)
         except OSError as error:
             raise DeviceError(f"{name}: {path}: {error.strerror}; programs would be given that path") from error
-        if not stat.S_ISBLK(found.st_mode) or found.st_rdev != self.number(name):
+        if not stat.S_ISBLK(status.st_mode) or status.st_rdev != self.number(name):
             raise DeviceError(f"{name}: {path} is not that disk but something else of its name; put /dev right first")
 
     def names(self) -> dict[int, str]:
@@ -173,9 +173,9 @@ class Machine:
     def serial(self, disk: str) -> str:
         """Its serial number or world wide name; empty when it has none."""
         for name in ("device/wwid", "wwid", "serial", "device/serial", "device/vpd_pg80"):
-            found = self.read(self.sys / "block" / disk / name).replace("\0", "").strip()
-            if found:
-                return found
+            text = self.read(self.sys / "block" / disk / name).replace("\0", "").strip()
+            if text:
+                return text
         return ""
 
     def wide_name(self, disk: str) -> str:
@@ -191,7 +191,7 @@ class Machine:
             return ""
 
     def file_system(self, path: pathlib.Path) -> int:
-        """Device number of the file system that a path lies on; 0 when it cannot be seen."""
+        """Device number of the file system of a path; 0: it is not accessible."""
         try:
             return self.stat(str(path)).st_dev
         except OSError:
@@ -219,12 +219,12 @@ class Machine:
     def below(self, name: str) -> list[str]:
         """What it was made of, and the disk of a partition."""
         path = self.sys / "class/block" / name
-        found = sorted(entry.name for entry in (path / "slaves").glob("*"))
-        return found + ([path.resolve().parent.name] if (path / "partition").exists() else [])
+        slaves = sorted(entry.name for entry in (path / "slaves").glob("*"))
+        return slaves + ([path.resolve().parent.name] if (path / "partition").exists() else [])
 
     def loops(self) -> list[Loop]:
         """All loop devices that have something below them."""
-        found = []
+        loops = []
         for path in sorted((self.sys / "block").glob("loop*/loop/backing_file")):
             name = path.parent.parent.name
             backing = self.read(path)
@@ -234,5 +234,5 @@ class Machine:
                 if not path.exists():
                     continue  # it was let go meanwhile
                 raise DeviceError(f"{name} lies on {backing}, and what that is cannot be seen: {error}") from error
-            found.append(Loop(name, backing, rdev, file_system, int(self.read(path.parent / "offset") or 0)))
-        return found
+            loops.append(Loop(name, backing, rdev, file_system, int(self.read(path.parent / "offset") or 0)))
+        return loops

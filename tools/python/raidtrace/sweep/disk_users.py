@@ -4,8 +4,8 @@
 A use need not claim the disk: a loop device with an offset, a virtual machine with a raw disk and an exported disk only
 have it open. So what is open is looked for in every process, and mounts in every mount namespace.
 
-What cannot be seen from here: a descriptor that is in no table of a process (registered with io_uring and closed, or
-under way in a socket), and what a kernel driver opened by itself without a claim, other than those in EXPORTS.
+Not detected: a descriptor that is in no table of a process (registered with io_uring and closed, or in transit in a
+socket), and a disk that a kernel driver opened by itself without a claim, other than those in EXPORTS.
 """
 
 import dataclasses
@@ -47,22 +47,22 @@ class Mount:
 
 def lies_on(machine: Machine, disk: str, loops: list[Loop]) -> dict[str, str]:
     """Everything that lies on a disk, itself included: name -> which it is, as the subject of a sentence."""
-    found = {disk: "it"}
+    subjects = {disk: "it"}
     waiting = [disk]
     while waiting:
         name = waiting.pop(0)
         number = machine.number(name)
-        its = "its partition" if found[name] == "it" else f"{name}'s partition"
+        its = "its partition" if subjects[name] == "it" else f"{name}'s partition"
         more = [(one, f"{its} {one}") for one in machine.partitions(name)]
         more += [(one, f"{one} above it") for one in machine.holders(name)]
         more += [
             (loop.name, f"{loop.name} above it") for loop in loops if number and number in (loop.rdev, loop.file_system)
         ]
         for one, which in more:
-            if one not in found:
-                found[one] = which
+            if one not in subjects:
+                subjects[one] = which
                 waiting.append(one)
-    return found
+    return subjects
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Look:
 
     @staticmethod
     def now(machine: Machine) -> "Look":
-        """One look for all disks: it goes through the descriptors of every process. DeviceError: something cannot be seen."""
+        """One look for all disks: it reads the descriptors of every process. DeviceError: one of them is not accessible."""
         passthrough = {number for disk in machine.disks() for number in _passthrough(machine, disk)}
         writing: dict[int, list[str]] = {}
         for number, owner in writers(machine, set(machine.names()) | passthrough):
@@ -93,22 +93,22 @@ class Look:
         """Every use of a disk that shows in /sys and /proc."""
         above = lies_on(self.machine, disk, self.loops)
         numbers = {number: name for name in above if (number := self.machine.number(name))}
-        found = [Use(f"the root file system{whose} lies on it", "name another disk") for whose in self._roots(numbers)]
+        uses = [Use(f"the root file system{owner} lies on it", "name another disk") for owner in self._roots(numbers)]
         for name, which in above.items():
-            found += self._made_of(name, which)
+            uses += self._made_of(name, which)
             if number := self.machine.number(name):
-                found += self._lies_on(number, which)
-            found += [Use(f"{which} is swap", f"swapoff /dev/{name}")] if number in self.swap else []
-            found += _btrfs(self.machine, name, which)
-        wanted = {number: above[name] for number, name in numbers.items()} | _passthrough(self.machine, disk)
-        found += [Use(f"{which} is open for writing in process {owner}", "end it, or let it let go of the disk")
-                  for number, which in wanted.items() for owner in self.writers.get(number, [])]  # fmt: skip
-        found += [Use(f"{which} is served to others by the kernel ({path})", "take it out of there")
-                  for number, which in wanted.items() for path in self.exports.get(number, [])]  # fmt: skip
+                uses += self._lies_on(number, which)
+            uses += [Use(f"{which} is swap", f"swapoff /dev/{name}")] if number in self.swap else []
+            uses += _btrfs(self.machine, name, which)
+        devices = {number: above[name] for number, name in numbers.items()} | _passthrough(self.machine, disk)
+        uses += [Use(f"{which} is open for writing in process {owner}", "end it, or let it let go of the disk")
+                 for number, which in devices.items() for owner in self.writers.get(number, [])]  # fmt: skip
+        uses += [Use(f"{which} is served to others by the kernel ({path})", "take it out of there")
+                 for number, which in devices.items() for path in self.exports.get(number, [])]  # fmt: skip
         wide = self.machine.wide_name(disk)
-        found += [Use(f"{other} is another path to the same disk ({wide})", f"remove {other}, or name their multipath device")
-                  for other in self.paths.get(wide, []) if wide and other != disk]  # fmt: skip
-        return list(dict.fromkeys(found))
+        uses += [Use(f"{other} is another path to the same disk ({wide})", f"remove {other}, or name their multipath device")
+                 for other in self.paths.get(wide, []) if wide and other != disk]  # fmt: skip
+        return list(dict.fromkeys(uses))
 
     def _roots(self, numbers: dict[int, str]) -> Iterator[str]:
         """Whose root file system lies on one of the devices: ours, or that of the first process."""
@@ -123,21 +123,19 @@ class Look:
 
     def _lies_on(self, number: int, which: str) -> list[Use]:
         """Loop devices and mounts of a device."""
-        found = []
+        uses = []
         for loop in self.loops:
             remedy = f"losetup --detach /dev/{loop.name}"
             if number == loop.rdev:
                 at = f" at byte {loop.offset_bytes}" if loop.offset_bytes else ""
-                found.append(Use(f"{which} is below {loop.name}{at}", remedy))
+                uses.append(Use(f"{which} is below {loop.name}{at}", remedy))
             elif number == loop.file_system:
-                found.append(Use(f"{which} holds the file {loop.backing} below {loop.name}", remedy))
+                uses.append(Use(f"{which} holds the file {loop.backing} below {loop.name}", remedy))
         for mount in self.mounts:
             if mount.number == number:
                 where = f" in the mount namespace of {mount.owner}" if mount.owner else ""
-                found.append(
-                    Use(f"{which} is mounted on {mount.point}{where}", f"umount it{' there' if where else ''}")
-                )
-        return found
+                uses.append(Use(f"{which} is mounted on {mount.point}{where}", f"umount it{' there' if where else ''}"))
+        return uses
 
 
 def _kind(machine: Machine, holder: str) -> str:
@@ -162,20 +160,20 @@ def _stop(machine: Machine, holder: str) -> str:
 
 
 def mounts(machine: Machine) -> list[Mount]:
-    """The mounts of every mount namespace that a process is in. One whose last process has gone shows nowhere; the kernel
-    still refuses such a disk exclusively."""
-    found: dict[Mount, None] = {}
+    """The mounts of every mount namespace that has a process. A namespace without one shows nowhere; the kernel still
+    refuses to open such a disk exclusively."""
+    all_mounts: dict[Mount, None] = {}
     ours = machine.link(machine.proc / "self/ns/mnt")
-    seen = set()
+    visited = set()
     for process in [machine.proc / "self", *processes(machine)]:
         space = machine.link(process / "ns/mnt")
-        if space in seen and space:
+        if space in visited and space:
             continue
-        seen.add(space)
+        visited.add(space)
         owner = "" if space == ours else who(machine, process)
         for line in machine.read(process / "mountinfo").splitlines():
-            found |= {mount: None for mount in _mount(machine, process, line, owner)}
-    return list(found)
+            all_mounts |= {mount: None for mount in _mount(machine, process, line, owner)}
+    return list(all_mounts)
 
 
 def _mount(machine: Machine, process: pathlib.Path, line: str, owner: str) -> Iterator[Mount]:
@@ -200,10 +198,10 @@ def unescape(text: str) -> str:
 def block_number(machine: Machine, path: str) -> int:
     """Device number of a block device by its path; 0 if it is none."""
     try:
-        found = machine.stat(path)
+        status = machine.stat(path)
     except OSError:
         return 0
-    return found.st_rdev if stat.S_ISBLK(found.st_mode) else 0
+    return status.st_rdev if stat.S_ISBLK(status.st_mode) else 0
 
 
 def _swap(machine: Machine) -> set[int]:
@@ -214,14 +212,14 @@ def _swap(machine: Machine) -> set[int]:
 
 def _btrfs(machine: Machine, name: str, which: str) -> list[Use]:
     """A file system over several disks names one of them in the mount table; all are listed here while it is mounted."""
-    found = [path.parent.parent.name for path in (machine.sys / "fs/btrfs").glob(f"*/devices/{name}")]
-    return [Use(f"{which} is a member of the mounted btrfs {one}", "umount it") for one in found]
+    file_systems = [path.parent.parent.name for path in (machine.sys / "fs/btrfs").glob(f"*/devices/{name}")]
+    return [Use(f"{which} is a member of the mounted btrfs {one}", "umount it") for one in file_systems]
 
 
 def processes(machine: Machine) -> list[pathlib.Path]:
     """All processes."""
-    found = [path for path in machine.proc.glob("[0-9]*") if path.name.isdigit()]
-    return sorted(found, key=lambda path: int(path.name))
+    paths = [path for path in machine.proc.glob("[0-9]*") if path.name.isdigit()]
+    return sorted(paths, key=lambda path: int(path.name))
 
 
 def who(machine: Machine, process: pathlib.Path) -> str:
@@ -231,7 +229,7 @@ def who(machine: Machine, process: pathlib.Path) -> str:
 
 
 def all_can_be_seen(machine: Machine) -> None:
-    """DeviceError where other processes' files cannot be seen: who uses a disk would remain unknown."""
+    """DeviceError: the files of other processes are not accessible, so that the users of a disk would remain unknown."""
     if machine.link(machine.proc / "self/ns/pid") not in ("", INITIAL_PID_NAMESPACE):  # "": a kernel without them
         raise DeviceError(
             "the users of a disk are not visible from inside this container (a PID namespace); run it on the machine itself"
@@ -271,31 +269,31 @@ def _opened(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str, pat
 
 def within(machine: Machine, number: int) -> list[str]:
     """Processes that have files open on the file system of a device or are in a directory of it, as after umount --lazy."""
-    found = []
+    names = []
     for process in processes(machine):
         links = [process / "cwd", process / "root", *(process / "fd").glob("*")]
         if any(machine.file_system(link) == number for link in links):
-            found.append(who(machine, process))
-    return found
+            names.append(who(machine, process))
+    return names
 
 
 def _mapped(machine: Machine, process: pathlib.Path, numbers: set[int]) -> set[int]:
     """Devices that a process has mapped to write to them: a mapping outlives the descriptor that it was made of."""
     shared = dict(_ranges(r"(...)s ", machine.read(process / "maps")))
     devices = _device_numbers(machine, process / "map_files", numbers) if shared else ()
-    found = [(number, name) for number, name in devices if name in shared]
-    if all("w" in shared[name] for _, name in found):
-        return {number for number, _ in found}
+    mapped = [(number, name) for number, name in devices if name in shared]
+    if all("w" in shared[name] for _, name in mapped):
+        return {number for number, _ in mapped}
     # One that is read now may be written after mprotect(), if the descriptor could be.
     flags = _ranges(r".*?^VmFlags:([ a-z]*)$", machine.read(process / "smaps"))
-    may = {name for name, said in flags if "mw" in said.split()}
-    return {number for number, name in found if "w" in shared[name] or name in may}
+    may = {name for name, flag_text in flags if "mw" in flag_text.split()}
+    return {number for number, name in mapped if "w" in shared[name] or name in may}
 
 
 def _ranges(pattern: str, text: str) -> Iterator[tuple[str, str]]:
     """Mappings in a file of /proc, named as in map_files, and what a group of the pattern behind them has."""
-    for found in re.finditer(f"^([0-9a-f]+)-([0-9a-f]+) {pattern}", text, re.MULTILINE | re.DOTALL):
-        yield f"{int(found[1], 16):x}-{int(found[2], 16):x}", found[3]
+    for match in re.finditer(f"^([0-9a-f]+)-([0-9a-f]+) {pattern}", text, re.MULTILINE | re.DOTALL):
+        yield f"{int(match[1], 16):x}-{int(match[2], 16):x}", match[3]
 
 
 def _device_numbers(machine: Machine, directory: pathlib.Path, numbers: set[int]) -> Iterator[tuple[int, str]]:
@@ -306,34 +304,34 @@ def _device_numbers(machine: Machine, directory: pathlib.Path, numbers: set[int]
         return
     for name in names:
         try:
-            found = machine.stat(f"{directory}/{name}")
+            status = machine.stat(f"{directory}/{name}")
         except OSError:
             continue
-        if stat.S_ISBLK(found.st_mode) and found.st_rdev in numbers:
-            yield found.st_rdev, name
-        elif stat.S_ISCHR(found.st_mode) and -found.st_rdev in numbers:
-            yield -found.st_rdev, name
+        if stat.S_ISBLK(status.st_mode) and status.st_rdev in numbers:
+            yield status.st_rdev, name
+        elif stat.S_ISCHR(status.st_mode) and -status.st_rdev in numbers:
+            yield -status.st_rdev, name
 
 
 def _passthrough(machine: Machine, disk: str) -> dict[int, str]:
     """Character devices by which a program, as a virtual machine, gives commands to the disk itself. Their numbers are made
     negative here, as a block device may have the same one."""
-    found = {}
+    devices = {}
     for pattern in ("scsi_generic/*/dev", "bsg/*/dev"):
         for path in (machine.sys / "block" / disk / "device").glob(pattern):
             major, _, minor = machine.read(path).partition(":")
-            found[-os.makedev(int(major), int(minor))] = f"its {path.parent.name} ({path.parent.parent.name})"
-    return found
+            devices[-os.makedev(int(major), int(minor))] = f"its {path.parent.name} ({path.parent.parent.name})"
+    return devices
 
 
 def _exports(machine: Machine) -> dict[int, list[str]]:
     """Disks that the kernel serves to others: device number -> the files that say so."""
-    found: dict[int, list[str]] = {}
+    exports: dict[int, list[str]] = {}
     for pattern in EXPORTS:
         for path in machine.sys.glob(pattern):
             text = machine.read(path)
             named = re.search(r"File: (\S+)", text)
             number = block_number(machine, named[1] if named else text)
             if number:
-                found.setdefault(number, []).append(str(path))
-    return found
+                exports.setdefault(number, []).append(str(path))
+    return exports

@@ -18,7 +18,7 @@ from raidtrace.recording.quantities import Reading
 from raidtrace.sweep.index import DONE, NAME, Index, SweepIndexError
 
 SETTING = "readahead_sectors"
-STRONG = 0.8  # a rank correlation from which two are said to change together
+STRONG = 0.8  # the least rank correlation of two quantities that count as changing together
 Step = TypeVar("Step", Link, Limit)
 BESIDES = ("data_size", "dirty_bytes", "dirty_background_bytes")
 
@@ -50,13 +50,13 @@ class Curve:
 
     def points(self, counter: str = "") -> list[tuple[float, float]]:
         """(readahead, rate) of all cells, or another quantity that was counted."""
-        found = []
+        pairs = []
         for cell in self.cells:
             sectors = cell.readahead()
             value = cell.rates.get(self.phase) if not counter else cell.counted.get(self.phase, {}).get(counter)
             if sectors is not None and value is not None:
-                found.append((sectors, value))
-        return sorted(found)
+                pairs.append((sectors, value))
+        return sorted(pairs)
 
     def medians(self) -> list[tuple[float, float]]:
         """One point for each readahead."""
@@ -67,9 +67,9 @@ class Curve:
 
     def source(self, readahead: float | None = None, *counters: str) -> Source:
         """Where a number of the curve is from: the cell with that readahead, or the first with the least."""
-        found = sorted((cell.readahead() or 0.0, at, cell.name) for at, cell in enumerate(self.cells)
-                       if readahead in (None, cell.readahead()))  # fmt: skip
-        return Source("A", "", self.phase, counters or ("figure", SETTING), found[0][2] if found else "")
+        ordered = sorted((cell.readahead() or 0.0, at, cell.name) for at, cell in enumerate(self.cells)
+                         if readahead in (None, cell.readahead()))  # fmt: skip
+        return Source("A", "", self.phase, counters or ("figure", SETTING), ordered[0][2] if ordered else "")
 
 
 def cells(path: pathlib.Path) -> list[Cell]:
@@ -85,7 +85,7 @@ def cells(path: pathlib.Path) -> list[Cell]:
         number, phase = int(str(row["cell"])), str(row["phase"])
         if row["direction"] == ("write" if phase.startswith("write") else "read"):
             counted[number].setdefault(phase, {}).update(_counted(row))
-    found = []
+    finished = []
     about = index.about()
     for entry in index.entries():
         if entry.state == DONE:
@@ -93,10 +93,10 @@ def cells(path: pathlib.Path) -> list[Cell]:
             phases = counted[entry.cell]
             if "run" in phases:  # a program that names no phases is recorded as one
                 phases |= {phase: phases["run"] for phase in rates[entry.cell] if phase not in phases}
-            found.append(Cell(entry.name, index.axes(entry.cell), phases, rates[entry.cell],
-                              recording if recording.is_file() else None, about[entry.cell][2]))  # fmt: skip
+            finished.append(Cell(entry.name, index.axes(entry.cell), phases, rates[entry.cell],
+                                 recording if recording.is_file() else None, about[entry.cell][2]))  # fmt: skip
     index.close()
-    return found
+    return finished
 
 
 def _counted(row: Mapping[str, object]) -> dict[str, float]:
@@ -113,10 +113,10 @@ def _counted(row: Mapping[str, object]) -> dict[str, float]:
     return {name: value for name, value in quotients.items() if value is not None}
 
 
-def curves(found: Sequence[Cell], together: Sequence[str] = ()) -> list[Curve]:
+def curves(cells: Sequence[Cell], together: Sequence[str] = ()) -> list[Curve]:
     """Cells grouped by all axes but readahead and those that changed with it; phases with rates of two settings or more."""
     groups: dict[tuple[tuple[str, str], ...], list[Cell]] = collections.defaultdict(list)
-    for cell in found:
+    for cell in cells:
         if cell.readahead() is not None:
             key = tuple((name, str(value)) for name, value in cell.axes.items() if name not in (SETTING, *together))
             groups[key].append(cell)
@@ -129,13 +129,13 @@ def curves(found: Sequence[Cell], together: Sequence[str] = ()) -> list[Curve]:
     return result
 
 
-def bound(found: Sequence[Cell]) -> list[str]:
-    """Axes that have another value for each readahead, so that nobody can tell which of the two did it."""
-    names = dict.fromkeys(name for cell in found for name in cell.axes if name != SETTING)
+def bound(cells: Sequence[Cell]) -> list[str]:
+    """Axes that have another value for each readahead, so that either of the two can be the cause."""
+    names = dict.fromkeys(name for cell in cells for name in cell.axes if name != SETTING)
     together = []
     for name in names:
         by: dict[float, set[str]] = collections.defaultdict(set)
-        for cell in found:
+        for cell in cells:
             sectors = cell.readahead()
             if sectors is not None:
                 by[sectors].add(str(cell.axes.get(name)))
@@ -161,15 +161,15 @@ def chain_of(curve: Curve, together: Sequence[str]) -> Chain:
 
 def _setting(curve: Curve) -> Link:
     medians = curve.medians()
-    said = ", ".join(f"{x:g} sectors ({q.kib(x)}): {y / 1024:.1f}" for x, y in medians)
+    rates = ", ".join(f"{x:g} sectors ({q.kib(x)}): {y / 1024:.1f}" for x, y in medians)
     values = tuple(Value(f"rate-at-{x:g}", y / 1024, "MiB/s", curve.source(x)) for x, y in medians)
-    return Link("rates", "Readahead and rate", f"{said} MiB/s", Verdict.SHOWN, values)
+    return Link("rates", "Readahead and rate", f"{rates} MiB/s", Verdict.SHOWN, values)
 
 
 def _trend(medians: Sequence[tuple[float, float]]) -> Link:
-    found = ranks.regions(medians)
-    said = ", ".join(f"{region.direction} from {region.first:g} to {region.last:g}" for region in found)
-    return Link("trend", "Monotone regions", f"{said} sectors; steps below {ranks.WITHIN:.0%} are flat", Verdict.SHOWN)
+    regions = ranks.regions(medians)
+    trend = ", ".join(f"{region.direction} from {region.first:g} to {region.last:g}" for region in regions)
+    return Link("trend", "Monotone regions", f"{trend} sectors; steps below {ranks.WITHIN:.0%} are flat", Verdict.SHOWN)
 
 
 def _knee(curve: Curve) -> Link:
@@ -186,32 +186,32 @@ def _knee(curve: Curve) -> Link:
 
 
 def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
-    found = ranks.correlate(points)
-    if found is None:
+    result = ranks.correlate(points)
+    if result is None:
         why = (
             "the rate or the setting never changes"
             if len(points) >= ranks.LEAST and len({x for x, _ in points}) >= ranks.SETTINGS
             else f"{len(points)} points of {len({x for x, _ in points})} settings are too few"
         )
         return Link("correlation", "Rank correlation", f"none: {why}", Verdict.NOT_AVAILABLE)
-    text = (f"of readahead and rate over {found.pairs} runs: Spearman {found.rho:.2f} (95 % from {found.low:.2f} to "
-            f"{found.high:.2f}), Kendall {found.tau:.2f}")  # fmt: skip
+    text = (f"of readahead and rate over {result.pairs} runs: Spearman {result.rho:.2f} (95 % from {result.low:.2f} to "
+            f"{result.high:.2f}), Kendall {result.tau:.2f}")  # fmt: skip
     values = (
-        Value("spearman", found.rho, "", source, (found.low, found.high)),
-        Value("kendall", found.tau, "", source),
+        Value("spearman", result.rho, "", source, (result.low, result.high)),
+        Value("kendall", result.tau, "", source),
     )
-    return Link("correlation", "Rank correlation", text, Verdict.SHOWN if found.sure() else Verdict.NOT_SHOWN, values)
+    return Link("correlation", "Rank correlation", text, Verdict.SHOWN if result.sure() else Verdict.NOT_SHOWN, values)
 
 
 def _together(curve: Curve, together: Sequence[str]) -> Link:
-    said, values = [], []
+    changed, values = [], []
     for name in ("in flight", "request size", "bio size", "sequential share"):
         rho = ranks.spearman(curve.points(name))
         if rho is not None:
             values.append(Value(f"spearman {name}", rho, "", curve.source(None, name, SETTING)))
             if abs(rho) >= STRONG:
-                said.append(f"{name} ({rho:+.2f})")
-    text = f"with readahead changed {', '.join(said)}" if said else "no counter changed with readahead"
+                changed.append(f"{name} ({rho:+.2f})")
+    text = f"with readahead changed {', '.join(changed)}" if changed else "no counter changed with readahead"
     if together:
         text += f"; the plan changed {', '.join(together)} with it: which of them did it is not shown"
     return Link(
@@ -233,18 +233,18 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     if x == medians[-1][0]:
         rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the most that was tried, {x:g} sectors "
                  f"({q.kib(x)}): the knee may lie beyond.")  # fmt: skip
-    found, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
+    correlation, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
     if together:
         return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
-    if between is Verdict.INFERRED and (found is None or not found.sure()):
-        few = "too few for a correlation" if found is None else "by themselves not certain to go with readahead"
+    if between is Verdict.INFERRED and (correlation is None or not correlation.sure()):
+        few = "too few for a correlation" if correlation is None else "by themselves not certain to go with readahead"
         text = f"Readahead is why: up to the knee each step from it to throughput is counted (the runs are {few})."
         return Verdict.SHOWN, [text, rates]
-    if found is None:
+    if correlation is None:
         return Verdict.NOT_SHOWN, ["Too few runs to say that it goes with readahead.", rates]
-    if not found.sure():
+    if not correlation.sure():
         return Verdict.NOT_SHOWN, ["The evidence does not show that it goes with readahead.", rates]
-    if depth is None or depth < STRONG or found.rho < 0:
+    if depth is None or depth < STRONG or correlation.rho < 0:
         return Verdict.NOT_SHOWN, ["It goes with readahead, but what is in flight does not explain it.", rates]
     return Verdict.SHOWN, [
         "It goes with readahead, and what is in flight rises with it; nothing else was changed.",
@@ -262,28 +262,28 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
     if not by or last is None or last is by[0] or by[0].recording is None or last.recording is None:
         return (), (), Verdict.NOT_AVAILABLE
     a, b = observation.load(by[0].recording), observation.load(last.recording)
-    for seen, direction in explain_runs.chosen(a):
-        other = b.find(seen.disk.name, seen.phase)
+    for phase, direction in explain_runs.chosen(a):
+        other = b.find(phase.disk.name, phase.phase)
         if (
             other
-            and q.direction(other) == direction == q.direction(seen)
-            and not seen.disk.bio_based
-            and seen.phase in (curve.phase, "run")
+            and q.direction(other) == direction == q.direction(phase)
+            and not phase.disk.bio_based
+            and phase.phase in (curve.phase, "run")
         ):
-            found = pair.chain_of(
-                Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other)), direction, (a.meta, b.meta)
+            chain = pair.chain_of(
+                Reading("A", phase, a.parent(phase)), Reading("B", other, b.parent(other)), direction, (a.meta, b.meta)
             )
             names = {"A": by[0].name, "B": last.name}
             return (
-                tuple(_of_cells(link, names) for link in found.links),
-                tuple(_of_cells(limit, names) for limit in found.limits),
-                found.story,
+                tuple(_of_cells(link, names) for link in chain.links),
+                tuple(_of_cells(limit, names) for limit in chain.limits),
+                chain.story,
             )
     return (), (), Verdict.NOT_AVAILABLE
 
 
 def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
-    """The same, its numbers said to be of the cells. names: by letter."""
+    """The same step with the names of the cells in its numbers' sources. names: by letter."""
     values = tuple(
         dataclasses.replace(value, source=dataclasses.replace(value.source, cell=names[value.source.subject]))
         for value in step.values
@@ -292,22 +292,22 @@ def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
 
 
 def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
-    """Explain a sweep, given its directory or its index. SweepIndexError: no curve is of the phase asked for."""
-    found = cells(path)
-    together = bound(found)
-    known = curves(found, together)
-    wanted = [curve for curve in known if phase in (None, curve.phase)]
-    if known and not wanted:
+    """Explain a sweep, given its directory or its index. SweepIndexError: no curve is of the requested phase."""
+    finished = cells(path)
+    together = bound(finished)
+    known = curves(finished, together)
+    requested = [curve for curve in known if phase in (None, curve.phase)]
+    if known and not requested:
         names = ", ".join(dict.fromkeys(curve.phase for curve in known))
         raise SweepIndexError(f"{path}: no phase {phase}; it has: {names}")
-    chains = by_effect(chain_of(curve, together) for curve in wanted)
-    said = told(chains)
+    chains = by_effect(chain_of(curve, together) for curve in requested)
+    lines = told(chains)
     if not chains:
-        said = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
-    simulated = any(cell.simulated for cell in found)
+        lines = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
+    simulated = any(cell.simulated for cell in finished)
     notes: tuple[str, ...] = (explain_runs.SIMULATED,) if simulated else ()
     notes += (
         ("Links of A and B are those of the cell with the least readahead and of one at the knee.",) if chains else ()
     )
-    facts = (("cells", str(len(found))),)
-    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, said, notes)
+    facts = (("cells", str(len(finished))),)
+    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, lines, notes)

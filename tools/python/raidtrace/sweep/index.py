@@ -76,9 +76,9 @@ class Outcome:
 
 
 def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
-    """A directory's name: the number, and what tells it from others."""
-    told = [axis for axis in varying if axis not in steps.VM_KEYS]
-    words = [str(cell.get(axis)) for axis in told if cell.get(axis) not in (None, plan.NO_MD)]
+    """A directory's name: the number, and the axes that distinguish the cell from others."""
+    distinct = [axis for axis in varying if axis not in steps.VM_KEYS]
+    words = [str(cell.get(axis)) for axis in distinct if cell.get(axis) not in (None, plan.NO_MD)]
     words = ["".join(c if c.isalnum() or c in "+-." else "-" for c in word)[:24] for word in words]
     return "-".join([f"{number:04d}", *words[:6], *([f"t{cell.trial}"] if cell.trial > 1 else [])])
 
@@ -125,8 +125,8 @@ class Index:
         of_axes: dict[object, Any] = {}  # trials of a cell do the same
         for number, (cell, place) in enumerate(jobs, 1):
             if cell.axes not in of_axes:
-                found = steps.steps(cell, the_plan, place)
-                rows = [(at, s.purpose, s.text(), " ".join(s.destroys)) for at, s in enumerate(found, 1)]
+                cell_steps = steps.steps(cell, the_plan, place)
+                rows = [(at, s.purpose, s.text(), " ".join(s.destroys)) for at, s in enumerate(cell_steps, 1)]
                 chosen, what = steps.job(cell, the_plan, place)
                 of_axes[cell.axes] = chosen.name, chosen.label(what), what.parameters, rows
             kind, label, parameters, rows = of_axes[cell.axes]
@@ -165,11 +165,11 @@ class Index:
         return {cell: (name, label, bool(simulated)) for cell, name, label, simulated in rows}
 
     def terms(self) -> dict[int, Terms]:
-        """Terms of each cell's test, as far as its commands tell."""
-        found: dict[int, Terms] = {}
+        """Terms of each cell's test, as far as its commands have them."""
+        by_cell: dict[int, Terms] = {}
         for cell, command in self._db.execute("SELECT cell, command FROM step ORDER BY cell, step"):
-            found[cell] = terms.of_command(shlex.split(command)) or found.get(cell, terms.NONE)
-        return found
+            by_cell[cell] = terms.of_command(shlex.split(command)) or by_cell.get(cell, terms.NONE)
+        return by_cell
 
     def figures(self) -> Iterable[tuple[int, str, float | None, str, float | None, str]]:
         """cell, phase, value, unit, cpu_percent, place of all figures of finished cells."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a sweep changes on this machine is written down before it is changed, and put back whatever ends the sweep.
+"""The journal of a sweep: every change to this machine is written down before it is made, and undone whatever ends the sweep.
 
-A journal is a file below /run, which a reboot takes away together with the settings that it could restore. Its process
-holds a lock on it, which the kernel takes away with the process: a journal that can be locked belongs to a sweep that died.
+A journal is a file below /run, which a reboot removes together with the settings that it could restore. Its process has a
+lock on it, which the kernel releases with the process: a journal that can be locked belongs to a sweep that died.
 
 Each line is one JSON object. "setting": path and its value before; all of them are written and synced before the first
 change. "limit": what a file io.max says of a disk, likewise. "read_only": a disk that was kept from being written. "mount",
@@ -46,14 +46,14 @@ def value(path: pathlib.Path | str) -> str:
     return text[text.index("[") + 1 : text.index("]")] if "[" in text else text
 
 
-def put(path: pathlib.Path | str, wanted: str) -> None:
-    """Write a setting and see that the kernel took it."""
-    _write(path, wanted)
+def put(path: pathlib.Path | str, text: str) -> None:
+    """Write a setting and verify that the kernel took it. OSError: it did not."""
+    _write(path, text)
     if str(path).endswith("/drop_caches"):
         return
     got = value(path)
-    if got != wanted:
-        raise OSError(f"{path}: wrote {wanted}, it says {got}")
+    if got != text:
+        raise OSError(f"{path}: wrote {text}, it says {got}")
 
 
 def _write(path: pathlib.Path | str, text: str) -> None:
@@ -72,12 +72,12 @@ def limit(file: str, machine: Machine, disk: str) -> str:
     return next((line.removeprefix(device) for line in lines if line.startswith(device)), NO_LIMIT)
 
 
-def put_limit(file: str, machine: Machine, disk: str, wanted: str) -> None:
-    """Write what a file io.max is to say of a disk, and see that the kernel took it."""
-    _write(file, f"{value(machine.sys / 'block' / disk / 'dev')} {wanted}")
+def put_limit(file: str, machine: Machine, disk: str, text: str) -> None:
+    """Write a disk's limit to a file io.max, and verify that the kernel took it. OSError: it did not."""
+    _write(file, f"{value(machine.sys / 'block' / disk / 'dev')} {text}")
     got = limit(file, machine, disk)
-    if got != wanted:
-        raise OSError(f"{file}: wrote {wanted} for {disk}, it says {got}")
+    if got != text:
+        raise OSError(f"{file}: wrote {text} for {disk}, it says {got}")
 
 
 @dataclasses.dataclass
@@ -122,12 +122,12 @@ class Journal:
         identity = dataclasses.asdict(machine.identity(disk))
         self._append([{"limit": file, "before": limit(file, machine, disk), "disk": identity}])
 
-    def put_limit(self, file: str, wanted: str, machine: Machine = Machine()) -> None:
+    def put_limit(self, file: str, text: str, machine: Machine = Machine()) -> None:
         """Change a limit; one that is not written down is refused."""
         line = next((line for line in read(self.path) if line.get("limit") == file), None)
         if line is None:
             raise OSError(f"{file}: its limit is not in the journal, so it is not changed")
-        put_limit(file, machine, line["disk"]["name"], wanted)
+        put_limit(file, machine, line["disk"]["name"], text)
 
     def read_only(self, disk: str, machine: Machine = Machine()) -> None:
         """Keep a disk from being written, until the end; one that was read-only before stays so."""
@@ -141,11 +141,11 @@ class Journal:
         """Write something down, synced, before it is done."""
         self._append([what])
 
-    def put(self, path: str, wanted: str) -> None:
+    def put(self, path: str, text: str) -> None:
         """Change a setting; one that is not written down is refused, but for what goes away with its device."""
         if path not in self.covered and not _gone_with_device(path):
             raise OSError(f"{path}: its value is not in the journal, so it is not changed")
-        put(path, wanted)
+        put(path, text)
 
     def settle(self, machine: Machine = Machine()) -> None:
         """All settings as they were before the sweep, between two cells: none inherits from another."""
@@ -155,10 +155,10 @@ class Journal:
 
     def end(self, machine: Machine = Machine()) -> list[str]:
         """Put everything back. Returns what was put back; JournalError when something could not be."""
-        said = restore(read(self.path), machine)
+        restored = restore(read(self.path), machine)
         self.path.unlink()
         self.file.close()
-        return said
+        return restored
 
     def _append(self, lines: Sequence[dict[str, Any]]) -> None:
         self.file.write("".join(json.dumps(line) + "\n" for line in lines))
@@ -209,8 +209,8 @@ def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
 
 def kept(paths: Iterable[str]) -> list[tuple[str, str]]:
     """Of settings that a sweep would change, those that it would put back, and to what."""
-    found = [path for path in paths if not _gone_with_device(path) and pathlib.Path(path).exists()]
-    return [(path, value(path)) for path in found]
+    changed = [path for path in paths if not _gone_with_device(path) and pathlib.Path(path).exists()]
+    return [(path, value(path)) for path in changed]
 
 
 def _gone_with_device(path: str) -> bool:
@@ -219,9 +219,9 @@ def _gone_with_device(path: str) -> bool:
 
 
 def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -> list[str]:
-    """Put back what sweeps that were killed left. Called at each start. Returns what was done. JournalError, after all others
-    were put back: one could not be."""
-    said: list[str] = []
+    """Undo the changes of killed sweeps. Called at each start. Returns a text for each change. JournalError: one change could
+    not be undone, all others were."""
+    restored: list[str] = []
     wrong: list[str] = []
     for path in sorted(directory.glob("*.journal")):
         if path.is_symlink() or not path.is_file():
@@ -230,7 +230,7 @@ def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -
         try:
             with path.open("r+", encoding="utf-8") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                said += restore(read(path), machine)
+                restored += restore(read(path), machine)
                 path.unlink()
         except (FileNotFoundError, BlockingIOError):
             continue  # its sweep ended, or runs
@@ -238,12 +238,12 @@ def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -
             wrong.append(str(error))
     if wrong:
         raise JournalError("; ".join(wrong))
-    return said
+    return restored
 
 
 def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
-    """Undo what a journal says. Settings are put back even if something else fails; JournalError tells at the end."""
-    said: list[str] = []
+    """Undo the changes in a journal. Settings are put back even if something else fails; JournalError lists all failures."""
+    restored: list[str] = []
     wrong: list[str] = []
     undo: dict[str, Callable[[dict[str, Any]], str]] = {
         "mount": _unmount,
@@ -253,27 +253,27 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
     }
     for line in lines:
         if "marker" in line:
-            said += end_left(line["marker"])
+            restored += end_left(line["marker"])
     for line in reversed(lines):
         for kind, act in undo.items():
             if kind in line:
                 try:
                     done = act(line)
-                    said += [done] if done else []
+                    restored += [done] if done else []
                 except (OSError, subprocess.SubprocessError) as error:
                     wrong.append(str(error))
     changed, unequal = _settings([line for line in lines if "setting" in line], machine)
-    said += changed
+    restored += changed
     wrong += unequal
     if wrong:
         raise JournalError("not put back: " + "; ".join(wrong))
-    return said
+    return restored
 
 
 def end_left(marker: str) -> list[str]:
     """End processes that a sweep left. Only those that carry its marker: ids may be somebody else's by now."""
     mark = f"{MARKER}={marker}".encode()
-    said: list[str] = []
+    ended: list[str] = []
     for _ in range(50):
         left = []
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
@@ -283,13 +283,13 @@ def end_left(marker: str) -> list[str]:
                 if lives and mark in (entry / "environ").read_bytes().split(b"\0"):
                     left.append(int(entry.name))
         if not left:
-            return said
+            return ended
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-                said.append(f"ended process {pid} of the sweep")
+                ended.append(f"ended process {pid} of the sweep")
         time.sleep(0.1)
-    return said
+    return ended
 
 
 def _unmount(line: dict[str, Any]) -> str:
@@ -354,25 +354,25 @@ def _limit_back(line: dict[str, Any], machine: Machine) -> str:
 
 
 def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[str], list[str]]:
-    said: list[str] = []
-    wanted: dict[str, str] = {}
+    restored: list[str] = []
+    original: dict[str, str] = {}
     for line in lines:
         if "disk" in line and _unplugged(line["disk"], machine):
             continue  # it took its settings along
-        wanted.setdefault(line["setting"], line["before"])
+        original.setdefault(line["setting"], line["before"])
     # a limit in bytes and one in per cent are one setting: the one that is not 0 counts, and writing it zeroes the other
     for _ in range(PASSES):
-        different = [path for path in wanted if pathlib.Path(path).exists() and value(path) != wanted[path]]
+        different = [path for path in original if pathlib.Path(path).exists() and value(path) != original[path]]
         for path in different:
-            if wanted[path] == "0" and wanted.get(_other(path), "0") != "0":
+            if original[path] == "0" and original.get(_other(path), "0") != "0":
                 continue
             with contextlib.suppress(OSError):
                 before = value(path)
-                put(path, wanted[path])
-                said.append(f"{path}: {before} -> {wanted[path]}")
-    wrong = [f"{path} is {value(path)}, was {before}" for path, before in wanted.items()
+                put(path, original[path])
+                restored.append(f"{path}: {before} -> {original[path]}")
+    wrong = [f"{path} is {value(path)}, was {before}" for path, before in original.items()
              if pathlib.Path(path).exists() and value(path) != before]  # fmt: skip
-    return said, wrong
+    return restored, wrong
 
 
 def _other(path: str) -> str:

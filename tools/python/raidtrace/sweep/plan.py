@@ -46,9 +46,9 @@ def refused_options(text: str) -> str:
         parts = re.split(r"[,=:]", word.lower())
         # --device=...; -Jdevice=...: option and key in one word
         parts += [parts[0].lstrip("-"), re.sub(r"^-.", "", parts[0])]
-        found = [part for part in parts if part in ELSEWHERE]
-        if found:
-            return f"{word!r}: {found[0]} could name another disk; what is overwritten is said by --destroy-data alone"
+        named = [part for part in parts if part in ELSEWHERE]
+        if named:
+            return f"{word!r}: {named[0]} could name another disk; what is overwritten is said by --destroy-data alone"
     return ""
 
 
@@ -214,7 +214,7 @@ def _check(document: dict[str, Any], place: Any) -> None:
 
 def _cells(document: dict[str, Any], place: Any) -> list[Cell]:
     cells: list[Cell] = []
-    seen: dict[str, int] = {}
+    matrix_of: dict[str, int] = {}
     for number, matrix in enumerate(_listed(document)["matrix"]):
         trials = matrix.pop("trials", [document.get("trials", 1)])[0]
         _judge_axes(document, matrix, number, place)
@@ -227,11 +227,11 @@ def _cells(document: dict[str, Any], place: Any) -> list[Cell]:
             _judge(axes, number, place)
             for trial in range(1, trials + 1):
                 cell = Cell(tuple(axes.items()), trial, number)
-                if cell.identity() in seen:
-                    other = seen[cell.identity()]
+                if cell.identity() in matrix_of:
+                    other = matrix_of[cell.identity()]
                     what = f"in this matrix twice: {axes}" if other == number else f"also in matrix {other + 1}: {axes}"
                     raise place(("matrix", number), f"a cell is {what}")
-                seen[cell.identity()] = number
+                matrix_of[cell.identity()] = number
                 cells.append(cell)
     return cells
 

@@ -38,12 +38,12 @@ class Forecast(Generic[C]):
     def left(self) -> float:
         """Seconds until the end of all."""
         now = time.monotonic()
-        wanted = 0.0
+        total = 0.0
         for run in self._expected:
             if run not in self.seconds:
                 whole = self.guess(run)
-                wanted += max(whole - (now - self._begun.get(run, now)), 0.05 * whole)
-        return wanted / self._jobs
+                total += max(whole - (now - self._begun.get(run, now)), 0.05 * whole)
+        return total / self._jobs
 
     def done(self) -> float:
         """The part of the work that is done, 0 to 1."""

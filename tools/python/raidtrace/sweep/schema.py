@@ -146,8 +146,8 @@ PLAN = Table(
 
 def first_error(document: dict[str, Any]) -> Error | None:
     """The first value of a plan that is refused, in the order of their paths."""
-    found = sorted(_errors(document, PLAN, ()), key=lambda error: list(map(str, error.path)))
-    return found[0] if found else None
+    errors = sorted(_errors(document, PLAN, ()), key=lambda error: list(map(str, error.path)))
+    return errors[0] if errors else None
 
 
 def _errors(value: Any, rule: Rule, path: Path) -> Iterator[Error]:

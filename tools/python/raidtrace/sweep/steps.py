@@ -23,9 +23,9 @@ LEVEL_MODULES = {"raid0": "raid0", "raid1": "raid1", "raid5": "raid456", "raid10
 class Step:
     """One thing that is done. Either argv is run, or value is written to the file `path`.
 
-    destroys: disks whose contents it overwrites. measured: it is the benchmark, run under raidctl record.
-    undo: what puts right what it did, should the sweep end here. claims: devices that it opens exclusively, or the kernel
-    for it, so that nobody else may hold them meanwhile; leaves: those that are nobody's when it has ended.
+    destroys: disks that it overwrites. measured: it is the benchmark, run under raidctl record.
+    undo: the command that undoes it, should the sweep end here. claims: devices that it opens exclusively, or the kernel
+    for it, so that no other process may have them meanwhile; leaves: devices that nobody has claimed when it has ended.
     """
 
     purpose: str
@@ -62,7 +62,7 @@ class Place:
     host: bool = False
 
 
-UNLIMITED = ("nvme", "vd")  # disks whose drivers have no device/queue_depth
+UNLIMITED = ("nvme", "vd")  # disks of drivers without device/queue_depth
 
 
 class StepsError(Exception):
@@ -71,12 +71,12 @@ class StepsError(Exception):
 
 def members(cell: plan.Cell, place: Place) -> tuple[str, ...]:
     """The disks that the cell uses: all members of an md, else one."""
-    wanted = cell.number("md_members") or 1
-    if len(place.disks) < wanted:
+    needed = cell.number("md_members") or 1
+    if len(place.disks) < needed:
         raise StepsError(
-            f"{wanted} disks are needed, there {'is' if len(place.disks) == 1 else 'are'} {len(place.disks)}"
+            f"{needed} disks are needed, there {'is' if len(place.disks) == 1 else 'are'} {len(place.disks)}"
         )
-    return place.disks[:wanted]
+    return place.disks[:needed]
 
 
 def top(cell: plan.Cell, place: Place) -> str:
@@ -111,41 +111,41 @@ def steps(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> list[Step]:
     chosen, what = job(cell, the_plan, place)
     disk = top(cell, place)
     destroyed = members(cell, place) if chosen.destroys(what) else ()
-    found = _array(cell, place) + _settings(cell, place, disk) + _filesystem(cell, place, disk)
-    found += [
+    steps = _array(cell, place) + _settings(cell, place, disk) + _filesystem(cell, place, disk)
+    steps += [
         Step("write back what is dirty", ("sync",)),
         Step("drop the page cache", path="/proc/sys/vm/drop_caches", value="3"),
     ]
     if the_plan.cool_down_s or place.settle_s:
-        found.append(
+        steps.append(
             Step("let caches drain and disks cool down", ("sleep", str(the_plan.cool_down_s or place.settle_s)))
         )
     command = chosen.command(what)
     if place.lab and what.parameters.get("job_file"):
         command = [JOB_FILE if word == what.text("job_file") else word for word in command]
-    found.append(Step("measure", _recorded(cell, place, command), destroys=destroyed, measured=True))
+    steps.append(Step("measure", _recorded(cell, place, command), destroys=destroyed, measured=True))
     if cell.text("filesystem") != plan.RAW:
-        found.append(Step("unmount", ("umount", place.mount), leaves=(disk,)))
+        steps.append(Step("unmount", ("umount", place.mount), leaves=(disk,)))
     if has_md(cell):
         stop = ("mdadm", "--quiet", "--stop", f"/dev/{MD}")
-        found.append(Step("stop the array", stop, claims=(MD,), leaves=members(cell, place)))
+        steps.append(Step("stop the array", stop, claims=(MD,), leaves=members(cell, place)))
         if not place.lab:
             disks = members(cell, place)
             forget = ("mdadm", "--quiet", "--zero-superblock", *(f"/dev/{name}" for name in disks))
-            found.append(Step("forget the array", forget, destroys=disks, claims=disks, leaves=disks))
-    return found
+            steps.append(Step("forget the array", forget, destroys=disks, claims=disks, leaves=disks))
+    return steps
 
 
-def destroyed(found: Sequence[Step]) -> list[str]:
-    """Disks whose contents the steps overwrite, in order of name."""
-    return sorted({name for step in found for name in step.destroys})
+def destroyed(steps: Sequence[Step]) -> list[str]:
+    """Disks that the steps overwrite, in order of name."""
+    return sorted({name for step in steps for name in step.destroys})
 
 
 def _array(cell: plan.Cell, place: Place) -> list[Step]:
     if not has_md(cell):
         return []
     level, chunk, disks = cell.text("md_level"), cell.number("md_chunk_kib"), members(cell, place)
-    # what is on the disks does not matter, and a resync beside the benchmark would: so it is taken for clean
+    # the data on the disks does not matter, but a resync during the benchmark would: so md takes the array for clean
     command = ["mdadm", "--create", f"/dev/{MD}", "--run", "--quiet", "--metadata=1.2", f"--name={ARRAY_NAME}"]
     command.append(f"--level={level.removeprefix('raid')}")
     command += [f"--chunk={chunk}K"] if chunk else []
@@ -159,7 +159,7 @@ def _array(cell: plan.Cell, place: Place) -> list[Step]:
 
 
 def _settings(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
-    found = []
+    steps = []
     for name in members(cell, place):
         if cell.get("queue_depth") is not None and name.startswith(UNLIMITED):
             raise StepsError(f"{name} has no queue_depth, which is a setting of SCSI disks; set nr_requests instead")
@@ -168,32 +168,32 @@ def _settings(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
                            ("max_sectors_kib", f"{queue}/max_sectors_kb"), ("nomerges", f"{queue}/nomerges"),
                            ("queue_depth", f"/sys/block/{name}/device/queue_depth")):  # fmt: skip
             if cell.get(axis) is not None:
-                found.append(Step(f"{axis} of {name}", path=path, value=cell.text(axis)))
+                steps.append(Step(f"{axis} of {name}", path=path, value=cell.text(axis)))
     sectors = cell.number("readahead_sectors")
     if sectors is not None:
         path = f"/sys/block/{disk}/queue/read_ahead_kb"
-        found.append(Step(f"readahead of {disk}: {sectors} sectors", path=path, value=str(sectors // 2)))
+        steps.append(Step(f"readahead of {disk}: {sectors} sectors", path=path, value=str(sectors // 2)))
     for axis in VM_KEYS:
         if cell.get(axis) is not None:
-            found.append(Step(f"vm.{axis}", path=f"/proc/sys/vm/{axis}", value=cell.text(axis)))
-    return found
+            steps.append(Step(f"vm.{axis}", path=f"/proc/sys/vm/{axis}", value=cell.text(axis)))
+    return steps
 
 
 def _filesystem(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
     kind = cell.text("filesystem")
     if kind == plan.RAW:
         return []
-    found = []
+    steps = []
     if kind in MODULES:
-        found.append(Step(f"load {kind}", ("modprobe", MODULES[kind])))
+        steps.append(Step(f"load {kind}", ("modprobe", MODULES[kind])))
     extra = shlex.split(cell.text("mkfs_options"))
     command = [*_mkfs(kind, cell.number("fs_block_kib"), place.lab), *extra, f"/dev/{disk}"]
-    found.append(
+    steps.append(
         Step("make a fresh file system", tuple(command), destroys=members(cell, place), claims=(disk,), leaves=(disk,))
     )
     mount = ["mount", "-t", kind] + (["-o", cell.text("mount_options")] if cell.text("mount_options") else [])
     mount += [f"/dev/{disk}", place.mount]
-    return found + [Step("mount it", tuple(mount), undo=("umount", place.mount), claims=(disk,))]
+    return steps + [Step("mount it", tuple(mount), undo=("umount", place.mount), claims=(disk,))]
 
 
 def _mkfs(kind: str, block_kib: int | None, lab: bool) -> list[str]:

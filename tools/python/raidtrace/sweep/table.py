@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a sweep found: figures of trials put together, beside published ones, as text and as CSV."""
+"""The results of a sweep: figures of trials together, next to published ones, as text and as CSV."""
 
 import collections
 import csv
@@ -50,7 +50,7 @@ def lines(index: Index, table: str) -> list[Line]:
         if value is not None:
             key = json.dumps(sorted(axes[cell].items()))
             groups[key, phase, unit, place].append((cell, value, cpu))
-    found = []
+    lines = []
     for (_, phase, unit, place), values in groups.items():
         first = values[0][0]
         cpus = [cpu for _, _, cpu in values if cpu is not None]
@@ -60,14 +60,14 @@ def lines(index: Index, table: str) -> list[Line]:
         ours = terms_of.get(first, terms.NONE)
         whole = "file_kib" not in json.loads(place)  # of a surface nobody published a table
         reference = published.find(table, axes[first], about[first][0], phase, ours) if table and whole else None
-        found.append(
+        lines.append(
             Line(axes[first], about[first][0], phase, place, unit, _summary([entries[cell].trial for cell, _, _ in values],
                                                                             [value for _, value, _ in values]),
                  statistics.median(cpus) if cpus else None, all(states) if states else None,
                  reference if reference and reference.unit == unit else None, about[first][1], bool(about[first][2]),
                  tuple(entries[cell].name for cell, _, _ in values))
         )  # fmt: skip
-    return found
+    return lines
 
 
 def _summary(numbers: Sequence[int], values: Sequence[float]) -> trials.Summary:
@@ -79,7 +79,7 @@ def _summary(numbers: Sequence[int], values: Sequence[float]) -> trials.Summary:
 
 def _steady(index: Index) -> dict[tuple[int, str], bool]:
     """Whether each phase of the measured disk was in a steady state, in the direction that moved more."""
-    found: dict[tuple[int, str], tuple[int, bool]] = {}
+    states: dict[tuple[int, str], tuple[int, bool]] = {}
     disks: dict[int, str] = {}
     for row in index.queues():
         if row["slope_percent"] is None:
@@ -91,46 +91,46 @@ def _steady(index: Index) -> dict[tuple[int, str], bool]:
         disks[cell] = disk
         moved = int(str(row["bytes_queued"] or 0))
         state = trials.steady(float(str(row["slope_percent"])), float(str(row["excursion_percent"])))
-        if moved > found.get((cell, phase), (-1, True))[0]:
-            found[cell, phase] = (moved, state)
-    return {key: state for key, (_, state) in found.items()}
+        if moved > states.get((cell, phase), (-1, True))[0]:
+            states[cell, phase] = (moved, state)
+    return {key: state for key, (_, state) in states.items()}
 
 
-def varying(found: Sequence[Line]) -> list[str]:
+def varying(lines: Sequence[Line]) -> list[str]:
     """The axes in which lines differ, in the order of the plan."""
-    names = dict.fromkeys(name for line in found for name in line.axes)
-    return [name for name in names if len({line.axes.get(name) for line in found}) > 1]
+    names = dict.fromkeys(name for line in lines for name in line.axes)
+    return [name for name in names if len({line.axes.get(name) for line in lines}) > 1]
 
 
-def write_csv(path: pathlib.Path, found: Sequence[Line], names: Sequence[str]) -> None:
+def write_csv(path: pathlib.Path, lines: Sequence[Line], names: Sequence[str]) -> None:
     """Tidy CSV, RFC 4180: a column for each axis, one line per figure; empty is not known or not published."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(shown.cells([*names, "benchmark", "phase", "file_and_record", *HEADER]))
-        for line in found:
+        for line in lines:
             s, p = line.summary, line.published
             writer.writerow(shown.cells(
                 [*("" if line.axes.get(name) is None else line.axes[name] for name in names), line.benchmark, line.phase,
                  _place(line.place), s.trials, _number(s.median), line.unit, _number(s.spread_percent), _number(s.low),
                  _number(s.high), _number(line.cpu_percent), " ".join(map(str, s.outliers)), s.drift,
                  "" if line.steady is None else "yes" if line.steady else "no",
-                 *_beside(s, p),
+                 *_published_cells(s, p),
                  line.label, "yes" if line.simulated else "no"]
             ))  # fmt: skip
 
 
-def _beside(s: trials.Summary, p: published.Range | None) -> list[str]:
+def _published_cells(s: trials.Summary, p: published.Range | None) -> list[str]:
     if not p:
         return [""] * 5
     ratio = f"{s.median / p.middle:.4f}" if p.same_test() else ""
     return [_number(p.low), _number(p.middle), _number(p.high), ratio, p.difference()]
 
 
-def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
+def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
     """A table for people: rates in MB/s as published (KiB/s / 1000)."""
     shown = [name for name in names if name not in ("dirty_bytes", "dirty_background_bytes", "trials")]
     rows = [[*map(_short, shown), "phase", "", "median", "spread", "published", "ratio", ""]]
-    for line in found:
+    for line in lines:
         if line.unit not in ("KiB/s", "1/s") or line.place != "{}":
             continue
         s, p = line.summary, line.published
@@ -148,20 +148,20 @@ def text(found: Sequence[Line], names: Sequence[str]) -> list[str]:
     return terminal.table(rows, left=(*range(len(shown) + 1), len(rows[0]) - 1))
 
 
-def beside(found: Iterable[Line]) -> list[str]:
-    """In which terms the tests are not the published ones, each once: of which phases."""
+def unlike_published(lines: Iterable[Line]) -> list[str]:
+    """The terms in which the tests differ from the published ones, each once, with its phases."""
     by: dict[str, dict[str, None]] = {}
-    for line in found:
+    for line in lines:
         if line.published and line.published.differs:
-            said = ", ".join(one.instead() for one in line.published.differs)
+            terms_text = ", ".join(one.instead() for one in line.published.differs)
             marked = line.phase if line.published.same_test() else f"{line.phase} ({NOT_SAME})"
-            by.setdefault(f"{line.benchmark}: {said}", {})[marked] = None
-    return [f"{said}: {', '.join(phases)}" for said, phases in by.items()]
+            by.setdefault(f"{line.benchmark}: {terms_text}", {})[marked] = None
+    return [f"{terms_text}: {', '.join(phases)}" for terms_text, phases in by.items()]
 
 
-def surfaces(found: Iterable[Line]) -> int:
+def surfaces(lines: Iterable[Line]) -> int:
     """How many figures belong to surfaces, which only the CSV shows."""
-    return sum(line.place != "{}" for line in found)
+    return sum(line.place != "{}" for line in lines)
 
 
 def _published(p: published.Range | None, scale: float) -> str:
@@ -186,7 +186,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}" if abs(value) < 1000 else f"{value:.1f}"
 
 
-# What software RAID made of the data of a sweep: the queue of each md beside those of its members.
+# The requests of software RAID in a sweep: the queue of each md next to those of its members.
 
 STACK_HEADER = ("cell", "phase", "direction", "md_bios", "md_kib_per_bio", "md_splits", "fan_out", "member_requests",
                 "member_kib_per_request", "member_merged_percent", "member_sequential_percent", "member_in_flight",
@@ -224,13 +224,13 @@ def stacks(index: Index) -> list[Stack]:
     groups: dict[tuple[int, str, str], list[Row]] = {}
     for row in index.queues():
         groups.setdefault((int(str(row["cell"])), str(row["phase"]), str(row["direction"])), []).append(row)
-    found = []
+    stacks = []
     for (cell, phase, direction), rows in groups.items():
         tops = [row for row in rows if str(row["disk"]).startswith("md")]
         members = [row for row in rows if row not in tops]
         if cell in names and len(tops) == 1 and members and tops[0]["bios"]:
-            found.append(_stack(names[cell], phase, direction, tops[0], members))
-    return found
+            stacks.append(_stack(names[cell], phase, direction, tops[0], members))
+    return stacks
 
 
 def _stack(cell: str, phase: str, direction: str, top: Row, members: Sequence[Row]) -> Stack:
@@ -260,20 +260,20 @@ def _stack_value(value: object) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def write_stack_csv(path: pathlib.Path, found: Sequence[Stack]) -> None:
+def write_stack_csv(path: pathlib.Path, stacks: Sequence[Stack]) -> None:
     """Tidy CSV, RFC 4180; empty is not known."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(STACK_HEADER)
-        writer.writerows(shown.cells(map(_stack_value, dataclasses.astuple(stack))) for stack in found)
+        writer.writerows(shown.cells(map(_stack_value, dataclasses.astuple(stack))) for stack in stacks)
 
 
-def stack_text(found: Sequence[Stack]) -> list[str]:
+def stack_text(stacks: Sequence[Stack]) -> list[str]:
     """A table for people: of each phase the direction that moved more."""
     rows = [["cell", "phase", "md bios", "KiB", "splits", "fan-out", "requests", "KiB", "merged", "sequential", "in flight",
              "readahead KiB"]]  # fmt: skip
-    for stack in found:
-        other = [s for s in found if (s.cell, s.phase) == (stack.cell, stack.phase) and s is not stack]
+    for stack in stacks:
+        other = [s for s in stacks if (s.cell, s.phase) == (stack.cell, stack.phase) and s is not stack]
         if any(s.bios * (s.kib_per_bio or 0) > stack.bios * (stack.kib_per_bio or 0) for s in other):
             continue
         rows.append(

@@ -101,12 +101,12 @@ def open_or_create(
 def preparing(
     the_plan: plan.Plan, place: Callable[[plan.Cell], steps.Place]
 ) -> Iterator[tuple[plan.Cell, steps.Place]]:
-    """The cells and their places. Of a plan that takes a while it says every second how far it is."""
-    begin = said = time.monotonic()
+    """The cells and their places. If that takes longer, it prints its progress every second."""
+    begin = printed_at = time.monotonic()
     for number, cell in enumerate(the_plan.cells):
-        if time.monotonic() - said >= 1:
-            said = time.monotonic()
-            left = (said - begin) * (len(the_plan.cells) / number - 1)
+        if time.monotonic() - printed_at >= 1:
+            printed_at = time.monotonic()
+            left = (printed_at - begin) * (len(the_plan.cells) / number - 1)
             print(
                 f"preparing: {number} of {len(the_plan.cells)} cells, about {left:.0f} s left",
                 file=sys.stderr,

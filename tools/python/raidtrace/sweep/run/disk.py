@@ -44,26 +44,26 @@ class Disks:
         return str(self.journal.path.with_suffix(".mnt"))
 
     def run(self, cell: plan.Cell, name: str) -> Outcome:
-        """Run one cell; what fails is told, and what it did is undone."""
+        """Run one cell. Returns its failure as a text, after undoing its changes."""
         directory = self.out / name
         cell_lab.clear(directory)
         here = self.place(cell)
-        found = steps.steps(cell, self.the_plan, here)
+        cell_steps = steps.steps(cell, self.the_plan, here)
         begin = time.monotonic()
         at = 0
         error = ""
         undo: list[steps.Step] = []
         try:
-            self.permit.check(steps.destroyed(found))
+            self.permit.check(steps.destroyed(cell_steps))
             self.journal.settle(self.machine)
-            for at, step in enumerate(found, 1):
+            for at, step in enumerate(cell_steps, 1):
                 (directory / cell_lab.STEP).write_text(f"{at}\n", encoding="ascii")
                 if self.stopped:
                     raise OSError("stopped")
                 self._step(step, directory)
                 undo = [made for made in undo if made.undo != step.argv] + ([step] if step.undo else [])
         except (OSError, subprocess.SubprocessError, device.DeviceError) as failure:
-            error = f"step {at}, {found[at - 1].purpose}: {found[at - 1].brief()}: {failure}" if at else str(failure)
+            error = f"step {at}, {step.purpose}: {step.brief()}: {failure}" if at else str(failure)
         for made in reversed(undo):
             self.permit.release((steps.MD,))
             subprocess.run(made.undo, stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -142,7 +142,7 @@ def arrays_of(
 ) -> dict[str, tuple[str, ...]]:
     """Which disks stand for each array of the plan: ARRAY=sdb,sdc words, or all disks for a plan of one array."""
     names = list(dict.fromkeys(cell.text("array") for cell in the_plan.cells))
-    found: dict[str, tuple[str, ...]] = {}
+    arrays: dict[str, tuple[str, ...]] = {}
     for word in words:
         name, equals, value = word.partition("=")
         members = tuple(machine.whole(member) for member in value.split(",") if member)
@@ -151,13 +151,13 @@ def arrays_of(
         foreign = [member for member in members if member not in disks]
         if foreign:
             raise steps.StepsError(f"--array {word}: {', '.join(foreign)} is not named in --destroy-data or --disk")
-        found[name] = members
+        arrays[name] = members
     if not words and len(names) == 1:
-        found = {names[0]: tuple(disks)}
-    missing = [name for name in names if name not in found]
+        arrays = {names[0]: tuple(disks)}
+    missing = [name for name in names if name not in arrays]
     if missing:
         raise steps.StepsError(f"which disks stand for {missing[0]}? --array {missing[0]}=DISK[,DISK...]")
-    return found
+    return arrays
 
 
 # What a sweep on real disks wants of this machine: which disks, what it would destroy, and whether it is fit to measure.
@@ -166,7 +166,7 @@ MOUNT = "/run/raidtrace/sweep/ID.mnt"  # as --dry-run shows it
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
+class Selection:
     """disks: all that are used. destroyed: those of them that cells overwrite."""
 
     the_plan: plan.Plan
@@ -192,51 +192,51 @@ class Wanted:
             if not machine.identity(disk).among(known)
             for name in (disk, *machine.partitions(disk))
         ]
-        found = [device.signature_command(f"{machine.dev}/{name}") for name in names]
-        return [shlex.join(command) for command in (*found, check_command(raidctl, self.disks, self.least_bytes()))]
+        commands = [device.signature_command(f"{machine.dev}/{name}") for name in names]
+        return [shlex.join(command) for command in (*commands, check_command(raidctl, self.disks, self.least_bytes()))]
 
     def destruction(
         self, machine: device.Machine, forced: bool, known: Sequence[device.Identity] = ()
     ) -> tuple[list[str], bool]:
-        """What would be destroyed, in words, and whether any of it would be refused. known: disks that this sweep has
+        """A text for each disk to be destroyed, and whether any of them would be refused. known: disks that this sweep has
         overwritten."""
         if not self.destroyed:
             return ["would destroy: nothing"], False
-        said = []
+        texts = []
         for disk in self.destroyed:
             identity = machine.identity(disk)
-            said.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
-                        f"{identity.serial or 'without a serial number'})")  # fmt: skip
+            texts.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
+                         f"{identity.serial or 'without a serial number'})")  # fmt: skip
         try:
             refused = [refusal.text() for refusal in destruction.judge(machine, self.destroyed, forced, known)]
         except device.DeviceError as error:
             refused = [str(error)]
-        return said + [f"would be refused: {reason}" for reason in refused], bool(refused)
+        return texts + [f"would be refused: {reason}" for reason in refused], bool(refused)
 
 
-def wanted(
+def select(
     machine: device.Machine,
     the_plan: plan.Plan,
     destroy: Sequence[str],
     read: Sequence[str],
     arrays: Sequence[str],
     record: bool,
-) -> Wanted:
-    """What the command line and the plan want together. A cell that overwrites a disk that was not named is refused."""
+) -> Selection:
+    """The disks of the command line and the plan. A cell that overwrites a disk that was not named is refused."""
     named = tuple(dict.fromkeys(machine.whole(word) for words in destroy for word in words.split(",")))
     only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
     disks = tuple(dict.fromkeys(named + only_read))
-    found = Wanted(the_plan, disks, (), arrays_of(the_plan, arrays, disks, machine), record)
+    selection = Selection(the_plan, disks, (), arrays_of(the_plan, arrays, disks, machine), record)
     once = {cell.axes: cell for cell in the_plan.cells}.values()  # trials of a cell do the same
     overwritten = sorted({
-        disk for cell in once for disk in steps.destroyed(steps.steps(cell, the_plan, found.place(cell)))
+        disk for cell in once for disk in steps.destroyed(steps.steps(cell, the_plan, selection.place(cell)))
     })  # fmt: skip
     missing = [disk for disk in overwritten if disk not in named]
     if missing:
         raise device.DeviceError(
             f"this plan overwrites {', '.join(missing)}: name it with --destroy-data, if that is meant"
         )
-    return dataclasses.replace(found, destroyed=tuple(overwritten))
+    return dataclasses.replace(selection, destroyed=tuple(overwritten))
 
 
 def stored(identities: Sequence[device.Identity]) -> str:
@@ -253,8 +253,8 @@ def known(out: pathlib.Path) -> tuple[device.Identity, ...]:
 
 
 def same_disks(machine: device.Machine, names: Sequence[str], known: Sequence[device.Identity]) -> None:
-    """Refuse to go on with a sweep on other disks than those it began on. A disk without a serial number cannot be told from
-    another after a reboot; its signature stands against it then, unless that is forced."""
+    """Refuse to continue a sweep on other disks than those it began on. A disk without a serial number is not distinct from
+    another after a reboot. Its signature then refuses it, unless that is forced."""
     for name in names:
         identity = machine.identity(name)
         if known and identity.serial and not identity.among(known):

@@ -111,11 +111,11 @@ class Lab:
         return [*command, "--", "sh", SCRIPT]
 
     def run(self, cell: plan.Cell, name: str) -> Outcome:
-        """Boot a guest, run the cell, read what it left. Never raises for what happens in the guest."""
+        """Boot a guest, run the cell, read its results. Never raises for a failure in the guest."""
         directory = self.out / name
         clear(directory)
-        found = steps.steps(cell, self.the_plan, self.place(cell))
-        (directory / SCRIPT).write_text(script(found), encoding="utf-8")
+        cell_steps = steps.steps(cell, self.the_plan, self.place(cell))
+        (directory / SCRIPT).write_text(script(cell_steps), encoding="utf-8")
         job_file = self.the_plan.workload(cell.text("workload"))[1].get("job_file")
         if job_file:
             shutil.copyfile(str(job_file), directory / steps.JOB_FILE)
@@ -134,9 +134,9 @@ class Lab:
         recording = directory / "run.rtdb"
         kept = str(recording.relative_to(self.out)) if recording.is_file() else None
         if status:
-            said = (directory / "stderr").read_text(encoding="utf-8", errors="replace")
-            full = STORE_FULL in said
-            return Outcome(why(directory, found, status), recording=kept, wall_seconds=seconds, ends=full)
+            stderr = (directory / "stderr").read_text(encoding="utf-8", errors="replace")
+            full = STORE_FULL in stderr
+            return Outcome(why(directory, cell_steps, status), recording=kept, wall_seconds=seconds, ends=full)
         try:
             chosen, what = steps.job(cell, self.the_plan, self.place(cell))
             figures, rows = results(chosen, what, recording)
@@ -177,7 +177,7 @@ def results(
     return chosen.parse(err if chosen.name == "dd" else out, what), rows
 
 
-def script(found: Sequence[steps.Step]) -> str:
+def script(cell_steps: Sequence[steps.Step]) -> str:
     """The steps as a shell script; the number of the one that runs is in the file `step`."""
     lines = [
         "#!/bin/sh",
@@ -185,7 +185,7 @@ def script(found: Sequence[steps.Step]) -> str:
         "set -eu",
     ]
     lines.append("grep -q '^simulated: yes' /proc/raidlab/status")
-    for at, step in enumerate(found, 1):
+    for at, step in enumerate(cell_steps, 1):
         lines.append(f"echo {at} >{STEP}  # {step.purpose}")
         lines.append(step.text() if step.measured or step.path else f"{step.text()} >>{SETUP} 2>&1")
     return "\n".join(lines) + "\n"
@@ -201,11 +201,11 @@ def clear(directory: pathlib.Path) -> None:
         path.unlink()
 
 
-def why(directory: pathlib.Path, found: Sequence[steps.Step], status: int) -> str:
-    """What failed, from what the guest left."""
+def why(directory: pathlib.Path, cell_steps: Sequence[steps.Step], status: int) -> str:
+    """The step that failed, from the files of the guest."""
     try:
         at = int((directory / STEP).read_text(encoding="ascii"))
-        where = f"step {at}, {found[at - 1].purpose}: {found[at - 1].brief()}"
+        where = f"step {at}, {cell_steps[at - 1].purpose}: {cell_steps[at - 1].brief()}"
     except (OSError, ValueError, IndexError):
         where = "before the first step"
     last = []
