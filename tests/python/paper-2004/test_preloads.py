@@ -68,7 +68,7 @@ def test_every_tenth_seek_changes_its_block(seeks, tmp_path):
     (file,) = tmp_path.iterdir()
     assert file.name == "Bonnie.000" and file.read_bytes() == bytes(64 * MIB)
     done = seeks("seek", tmp_path, 64)
-    assert 0 < 8000 / reproduce_run.seeks_said(done.stdout) < 600
+    assert 0 < 8000 / reproduce_run.seeks_per_second(done.stdout) < 600
     # of three processes, each its first and every tenth after it; a block that two change at once may lose one
     assert 790 <= lowered(file) <= 803
     blocks = {at // 8192 for at, byte in enumerate(file.read_bytes()) if byte}

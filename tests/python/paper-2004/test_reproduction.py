@@ -202,6 +202,6 @@ def test_what_seeks_are_made_by_decides_whether_they_are_kept(monkeypatch):
 
 
 def test_what_the_seeks_say():
-    assert reproduce_run.seeks_said("x\n8000 seeks in 40.000000 s\n") == 200.0
+    assert reproduce_run.seeks_per_second("x\n8000 seeks in 40.000000 s\n") == 200.0
     with pytest.raises(ValueError, match="does not say"):
-        reproduce_run.seeks_said("bonnie-seeks: block 3: Input/output error")
+        reproduce_run.seeks_per_second("bonnie-seeks: block 3: Input/output error")

@@ -54,13 +54,13 @@ class Row:
 @functools.cache
 def rows() -> tuple[Row, ...]:
     """All published figures, in the paper's order."""
-    found = []
+    figures = []
     for line in tables.rows("amcc"):
         setra = int(line["setra_sectors"] or tables.UNTUNED)
         test = Test(line["array"], int(line["test"]), line["tool"], line["filesystem"], setra)
         cpu = float(line["cpu_percent"]) if line["cpu_percent"] else None
-        found.append(Row(test, int(line["trial"]), line["metric"], float(line["value"]), line["unit"], cpu))
-    return tuple(found)
+        figures.append(Row(test, int(line["trial"]), line["metric"], float(line["value"]), line["unit"], cpu))
+    return tuple(figures)
 
 
 def tests() -> tuple[Test, ...]:
@@ -96,11 +96,11 @@ def job(test: Test, mib: int) -> tuple[benchmark.Benchmark, benchmark.Job]:
 
 
 def figures(test: Test, mib: int, output: str) -> dict[str, float]:
-    """What the benchmark said in the guest, by metric, in the published unit."""
+    """The figures that the benchmark printed in the guest, by metric, in the published unit."""
     kind, what = job(test, mib)
-    said = {figure.phase: figure for figure in kind.parse(output, what)}
-    wanted = metrics(test)
-    return {metric: _in_unit(said[metric], trials(test, metric)[0].unit) for metric in wanted}
+    by_phase = {figure.phase: figure for figure in kind.parse(output, what)}
+    names = metrics(test)
+    return {metric: _in_unit(by_phase[metric], trials(test, metric)[0].unit) for metric in names}
 
 
 def _in_unit(figure: Figure, unit: str) -> float:

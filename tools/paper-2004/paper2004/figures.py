@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """make figures: the pictures of README and Documentation: of the demo and of a small sweep in the lab, and of tables.
 
-What pictures are drawn from is kept beside them (demo.json, readahead.json), so that they can be drawn again, and compared,
+The data of the pictures are kept with them (demo.json, readahead.json), so that they can be drawn again, and compared,
 without the lab; tables are those of the reproduction and of the sweeps.
 """
 
@@ -47,16 +47,16 @@ class FiguresError(Exception):
 
 
 def collect(out: pathlib.Path) -> Data:
-    """What the pictures need of a demo's results."""
+    """The results of a demo that the pictures show."""
     cells = {cell.name(): cell for cell in workload.cells(demo.DD_MIB, demo.BONNIE_MIB)}
     runs = {}
     for name in DEPTH:
         path = out / name / "run.rtdb"
-        found = invariants.load(path)
+        recorded = invariants.load(path)
         points = [(p.start_ns, p.end_ns, round(p.mean, 3), p.highest) for p in workload.points(path, "read")]
-        runs[name] = {"read": dataclasses.asdict(workload.evidence(cells[name], found)), "points": points}
-    seen = invariants.load(out / SEEKS / "run.rtdb")
-    counts = plot_recording.seek_counts(seen, seen.targets[0])
+        runs[name] = {"read": dataclasses.asdict(workload.evidence(cells[name], recorded)), "points": points}
+    seek_run = invariants.load(out / SEEKS / "run.rtdb")
+    counts = plot_recording.seek_counts(seek_run, seek_run.targets[0])
     return {"runs": runs, "seeks": {SEEKS: counts.tolist()}}
 
 
@@ -67,17 +67,17 @@ def kept(source: pathlib.Path) -> Data:
 
 
 def differences(one: Data, other: Data) -> list[str]:
-    """Figures of two demos that are not alike, in words."""
-    found = []
+    """A text for each figure that differs between two demos."""
+    different = []
     for name in DEPTH:
         for what in ("kib_per_s", "inflight_mean", "request_sectors_mean"):
             a, b = (float(data["runs"][name]["read"][what]) for data in (one, other))
             if abs(a / b - 1) > ALIKE:
-                found.append(f"{name} {what}: {a:.2f} and {b:.2f}")
+                different.append(f"{name} {what}: {a:.2f} and {b:.2f}")
     a, b = (sum(map(sum, data["seeks"][SEEKS])) for data in (one, other))
     if abs(a / b - 1) > SEEKS_ALIKE:
-        found.append(f"{SEEKS} seeks: {a} and {b}")
-    return found
+        different.append(f"{SEEKS} seeks: {a} and {b}")
+    return different
 
 
 def draw_depth(source: pathlib.Path, into: pathlib.Path) -> None:
@@ -97,7 +97,7 @@ def draw_seeks(source: pathlib.Path, into: pathlib.Path) -> None:
 
 
 def title_of(table: pathlib.Path) -> str:
-    """What a picture is called: what it is drawn of, with its digest: so it can be told whether it is of that as it is now."""
+    """The title of a picture: the name and the digest of its table, which show whether the picture is current."""
     return f"{table.name} {hashlib.sha256(table.read_bytes()).hexdigest()[:16]}"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fit the constants that table [fit] of a profile names, each on its one published figure, one after the other.
 
-Each figure rises or falls with its constant alone once those before it are found, so a secant through two runs comes close
+Each figure rises or falls with its constant alone once those before it are fitted, so a secant through two runs comes close
 in a few. Runs are smaller than the paper's, which these figures do not depend on: all four are of
 streams. The order is that of the profile's table; whoever changes the model changes the profile by hand to what is printed.
 """
@@ -50,35 +50,35 @@ def fit(
     only: the one constant to find; the others stay where they begin.
     """
     values = reproduce_run.profile_values(f"9500s-12-{array}")
-    found: dict[str, int] = {}
+    constants: dict[str, int] = {}
     table = reproduction.fitted(array)
     for constant in table:
         group, name = constant.split(".")
-        found[constant] = start.get(constant, values[group][name])
+        constants[constant] = start.get(constant, values[group][name])
     for constant, figure in table.items():
         if only not in (None, constant):
             continue
-        value = found[constant]
-        ratio = measure(figure, found, out, mib)
+        value = constants[constant]
+        ratio = measure(figure, constants, out, mib)
         print(f"  {constant} = {value}: {ratio:.4f} of {figure}", flush=True)
         other = round(value * 1.02)
         for _ in range(STEPS):
             if abs(ratio - 1) <= CLOSE:
                 break
-            found[constant] = other
-            other_ratio = measure(figure, found, out, mib)
+            constants[constant] = other
+            other_ratio = measure(figure, constants, out, mib)
             print(f"  {constant} = {other}: {other_ratio:.4f} of {figure}", flush=True)
             value, ratio, other = other, other_ratio, secant(value, ratio, other, other_ratio)
         if abs(ratio - 1) > CLOSE:
             raise ValueError(
                 f"{constant}: not within {100 * CLOSE:.0f} % of {figure} after {STEPS} steps, the last {value}"
             )
-        found[constant] = value
-    return found
+        constants[constant] = value
+    return constants
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status: 0 found, 1 failed, 2 usage."""
+    """Exit status: 0 fitted, 1 failed, 2 usage."""
     parser = argparse.ArgumentParser("fit", description="Fit the constants that the 9500S profiles name, again.")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("reproduce-out"), help="directory of the runs")
     parser.add_argument(

@@ -45,31 +45,31 @@ class Experiment:
 
 
 def measure(observed: observation.Observed) -> dict[str, dict[str, float | None]]:
-    """What was counted in each phase that moved something."""
-    found: dict[str, dict[str, float | None]] = {}
+    """The counts of each phase that moved something."""
+    by_phase: dict[str, dict[str, float | None]] = {}
     known = "command-cpu" in observed.meta.get("host_available", "")
-    for seen in observed.observations:
-        way = q.direction(seen)
-        if way is None or (q.octets(seen, way) or 0) < q.LEAST_BYTES:
+    for phase in observed.observations:
+        direction = q.direction(phase)
+        if direction is None or (q.octets(phase, direction) or 0) < q.LEAST_BYTES:
             continue
-        used = seen.host.get(("command", "cpu"), 0 if known else None)
+        used = phase.host.get(("command", "cpu"), 0 if known else None)
         real = observed.meta.get("lab_time") != "simulated"
-        issued = sum(counts.get("issued", 0) for counts in seen.span.flow.values())
-        found[seen.phase] = {
-            "seconds": seen.seconds(), "mib_per_s": q.mib_per_s(seen, way), "depth": q.depth_mean(seen, way),
-            "idle": q.idle_share(seen), "size_mode": (q.size_mode(seen, way) or (None,))[0], "issued": issued,
-            "elsewhere": q.seeks(seen), "asked": seen.host.get(("command", "rchar" if way == "read" else "wchar")),
-            "served": q.octets(seen, way), "queue_limit": q.Reading("A", seen).queue_limit(),
-            "readahead": seen.setting("readahead_sectors"), "cpu_seconds": used / 1e9 if real and used is not None else None,
-            "direct": q.class_share(seen, "direct"), **_classes(seen),
+        issued = sum(counts.get("issued", 0) for counts in phase.span.flow.values())
+        by_phase[phase.phase] = {
+            "seconds": phase.seconds(), "mib_per_s": q.mib_per_s(phase, direction), "depth": q.depth_mean(phase, direction),
+            "idle": q.idle_share(phase), "size_mode": (q.size_mode(phase, direction) or (None,))[0], "issued": issued,
+            "elsewhere": q.seeks(phase), "asked": phase.host.get(("command", "rchar" if direction == "read" else "wchar")),
+            "served": q.octets(phase, direction), "queue_limit": q.Reading("A", phase).queue_limit(),
+            "readahead": phase.setting("readahead_sectors"), "cpu_seconds": used / 1e9 if real and used is not None else None,
+            "direct": q.class_share(phase, "direct"), **_classes(phase),
         }  # fmt: skip
-    return found
+    return by_phase
 
 
-def _classes(seen: observation.Observation) -> dict[str, float | None]:
-    if seen.origin is None:
+def _classes(phase: observation.Observation) -> dict[str, float | None]:
+    if phase.origin is None:
         return {}
-    return {f"bios {name}": counts.get("queued", 0) for name, counts in seen.origin.items() if counts.get("queued")}
+    return {f"bios {name}": counts.get("queued", 0) for name, counts in phase.origin.items() if counts.get("queued")}
 
 
 def number(runs: Runs, run: str, name: str, phase: str = "run") -> float:
@@ -82,20 +82,20 @@ def number(runs: Runs, run: str, name: str, phase: str = "run") -> float:
 
 def medians(rounds: Sequence[Mapping[str, Counted]]) -> dict[str, dict[str, float | None]]:
     """Each number of each phase of a run: the median of its rounds; None if a round did not count it."""
-    found: dict[str, dict[str, float | None]] = {}
+    by_phase: dict[str, dict[str, float | None]] = {}
     for phase in rounds[0]:
-        found[phase] = {}
+        by_phase[phase] = {}
         for name in rounds[0][phase]:
             values = [one.get(phase, {}).get(name) for one in rounds]
             counted = [value for value in values if value is not None]
-            found[phase][name] = statistics.median(counted) if len(counted) == len(values) else None
-    return found
+            by_phase[phase][name] = statistics.median(counted) if len(counted) == len(values) else None
+    return by_phase
 
 
 def rounds_of(runs: Runs, run: str) -> list[str]:
     """Names of the rounds of a run, in order; the run itself if it has none."""
-    found = [name for name in runs if name.rpartition(ROUND)[0] == run]
-    return sorted(found, key=lambda name: int(name.rpartition(ROUND)[2])) or [run]
+    rounds = [name for name in runs if name.rpartition(ROUND)[0] == run]
+    return sorted(rounds, key=lambda name: int(name.rpartition(ROUND)[2])) or [run]
 
 
 def ratios(runs: Runs, over: str, under: str) -> list[float]:
@@ -104,14 +104,14 @@ def ratios(runs: Runs, over: str, under: str) -> list[float]:
     return [number(runs, a, "mib_per_s") / number(runs, b, "mib_per_s") for a, b in pairs]
 
 
-def times(found: Sequence[float]) -> str:
+def times(ratios: Sequence[float]) -> str:
     """x0.96 (x0.93 to x1.02 in 5 rounds)."""
-    spread = f" (x{min(found):.2f} to x{max(found):.2f} in {len(found)} rounds)" if len(found) > 1 else ""
-    return f"x{statistics.median(found):.2f}{spread}"
+    spread = f" (x{min(ratios):.2f} to x{max(ratios):.2f} in {len(ratios)} rounds)" if len(ratios) > 1 else ""
+    return f"x{statistics.median(ratios):.2f}{spread}"
 
 
 def valid_by_default(runs: Runs) -> Judgement:
-    """A machine as it is found, and the same with one setting changed."""
+    """A machine with its default settings, and the same with one setting changed."""
     rows = []
     for run, what in (("default", "as found"), ("tuned", "readahead changed")):
         sectors, depth = number(runs, run, "readahead"), number(runs, run, "depth")
@@ -131,11 +131,11 @@ def cache(runs: Runs) -> Judgement:
     """Files of 2 and 40 times what the page cache can hold: written, then read at random places."""
     rows, bars = [], []
     for run, times in (("cache-2", "2"), ("cache-40", "40")):
-        held = [
+        hits_of = [
             1 - number(runs, run, "served", phase) / number(runs, run, "asked", phase) for phase in ("write", "random")
         ]
-        rows.append((f"{times} x", *(f"{part:.1%}" for part in held)))
-        bars.append((f"{times} x", 100 * held[1]))
+        rows.append((f"{times} x", *(f"{part:.1%}" for part in hits_of)))
+        bars.append((f"{times} x", 100 * hits_of[1]))
     hits = bars[0][1]
     sentences = (
         f"At twice what the page cache can hold {hits:.1f} % of what was read at random places never came to the disk, "
@@ -148,10 +148,11 @@ def cache(runs: Runs) -> Judgement:
 
 
 def asynchronous(runs: Runs) -> Judgement:
-    """What one process keeps in flight, with and without readahead."""
-    said = (("direct-one", "one process, O_DIRECT"), ("none", "one process, no readahead"), ("ahead", "one, readahead 128 KiB"),
-            ("tuned", "one, readahead 8 MiB"), ("direct-eight", "eight processes, O_DIRECT"))  # fmt: skip
-    rows = tuple((what, f"{number(runs, run, 'depth'):.2f}", _rate(runs, run)) for run, what in said)
+    """The requests that one process keeps in flight, with and without readahead."""
+    names = (("direct-one", "one process, O_DIRECT"), ("none", "one process, no readahead"),
+             ("ahead", "one, readahead 128 KiB"), ("tuned", "one, readahead 8 MiB"),
+             ("direct-eight", "eight processes, O_DIRECT"))  # fmt: skip
+    rows = tuple((what, f"{number(runs, run, 'depth'):.2f}", _rate(runs, run)) for run, what in names)
     alone = max(number(runs, run, "depth") for run in ("direct-one", "none"))
     sentences = (
         f"By itself one process keeps {alone:.2f} requests in flight: it asks, waits and asks again.",
@@ -160,7 +161,7 @@ def asynchronous(runs: Runs) -> Judgement:
         f"{number(runs, 'direct-eight', 'depth'):.1f}.",
     )
     verdict = "refuted" if alone <= 1.05 else "not refuted"
-    bars = tuple((what, number(runs, run, "depth")) for run, what in said)
+    bars = tuple((what, number(runs, run, "depth")) for run, what in names)
     return Judgement(verdict, sentences, ("", "in flight", "MiB/s"), rows, "reads in flight, mean", bars)
 
 
@@ -212,47 +213,47 @@ def alike(runs: Runs) -> Judgement:
 
 def processors(runs: Runs) -> Judgement:
     """One processor, and two."""
-    said = (("one-cpu", "one"), ("two-cpus", "two"))
+    names = (("one-cpu", "one"), ("two-cpus", "two"))
     rows = tuple((what, f"{number(runs, run, 'depth'):.1f}", f"{number(runs, run, 'idle'):.0%}", _spread(runs, run))
-                 for run, what in said)  # fmt: skip
+                 for run, what in names)  # fmt: skip
     sentences = (
         f"With two processors one process reads at {times(ratios(runs, 'two-cpus', 'one-cpu'))} of the rate with one, and "
         f"keeps {rows[1][1]} requests in flight instead of {rows[0][1]}. But both are emulated in turn, by one thread of the "
         "host: the pair has no more of a processor than the one, so the difference is how the emulator takes turns. "
         "It is no evidence of two real processors, neither way.",
     )
-    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in said)
+    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in names)
     return Judgement(OUT_OF_REACH, sentences, ("processors", "in flight", "disk idle", "MiB/s"), rows, "MiB/s", bars)
 
 
 def speed(runs: Runs) -> Judgement:
     """The same reader with less of a processor."""
-    said = (("two-cpus", "all of one"), ("quota-800", "800 ms per s"), ("quota-200", "200 ms per s"))
-    rows = tuple((what, f"{number(runs, run, 'idle'):.0%}", _spread(runs, run)) for run, what in said)
-    found = ratios(runs, "quota-200", "two-cpus")
+    names = (("two-cpus", "all of one"), ("quota-800", "800 ms per s"), ("quota-200", "200 ms per s"))
+    rows = tuple((what, f"{number(runs, run, 'idle'):.0%}", _spread(runs, run)) for run, what in names)
+    measured = ratios(runs, "quota-200", "two-cpus")
     sentences = (
-        f"With a fifth of a processor the rate of the same reader is {times(found)}, and the disk has nothing to do for "
+        f"With a fifth of a processor the rate of the same reader is {times(measured)}, and the disk has nothing to do for "
         f"{number(runs, 'quota-200', 'idle'):.0%} of the time: each byte is copied by a processor.",
     )
-    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in said)
-    less = [one < 1 / MATTERS for one in found]
+    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in names)
+    less = [one < 1 / MATTERS for one in measured]
     verdict = "refuted" if all(less) else UNDECIDED if any(less) else "not refuted"
     return Judgement(verdict, sentences, ("processor", "disk idle", "MiB/s"), rows, "MiB/s", bars)
 
 
 def zero_copy(runs: Runs) -> Judgement:
     """Whether bytes go past the page cache: nothing is copied only then."""
-    said = (("two-cpus", "dd as it is"), ("direct", "dd with iflag=direct"))
-    cost = {run: number(runs, run, "cpu_seconds") / (number(runs, run, "served") / (1 << 30)) for run, _ in said}
+    names = (("two-cpus", "dd as it is"), ("direct", "dd with iflag=direct"))
+    cost = {run: number(runs, run, "cpu_seconds") / (number(runs, run, "served") / (1 << 30)) for run, _ in names}
     rows = tuple((what, f"{number(runs, run, 'direct'):.0%}", f"{number(runs, run, 'depth'):.1f}", f"{cost[run]:.1f}",
-                  _spread(runs, run)) for run, what in said)  # fmt: skip
+                  _spread(runs, run)) for run, what in names)  # fmt: skip
     sentences = (
         f"By default {rows[0][1]} of the bytes go past the page cache: the controller writes to pages of the cache, and "
         f"a processor copies each byte to the program. Asked for with O_DIRECT, {rows[1][1]} do, and nothing reads ahead: "
         f"{rows[0][2]} in flight become {rows[1][2]}.",
     )
     verdict = "refuted" if number(runs, "two-cpus", "direct") < 0.01 else "not refuted"
-    bars = tuple((what, 100 * number(runs, run, "direct")) for run, what in said)
+    bars = tuple((what, 100 * number(runs, run, "direct")) for run, what in names)
     header = ("", "bytes past the cache", "in flight", "CPU s per GiB", "MiB/s")
     return Judgement(verdict, sentences, header, rows, "% of bytes past the page cache", bars)
 
@@ -263,8 +264,8 @@ def _rate(runs: Runs, run: str, phase: str = "run") -> str:
 
 def _spread(runs: Runs, run: str) -> str:
     """81.3 (75.0 to 83.1): the median rate of the rounds, the least and the largest."""
-    found = [number(runs, one, "mib_per_s") for one in rounds_of(runs, run)]
-    spread = f" ({min(found):.1f} to {max(found):.1f})" if len(found) > 1 else ""
+    rates = [number(runs, one, "mib_per_s") for one in rounds_of(runs, run)]
+    spread = f" ({min(rates):.1f} to {max(rates):.1f})" if len(rates) > 1 else ""
     return _rate(runs, run) + spread
 
 

@@ -53,14 +53,14 @@ def in_rounds(runs: Sequence[str]) -> list[str]:
 
 
 def machine_runs(out: pathlib.Path) -> tuple[dict[str, Any], str]:
-    """The runs of the virtual machine, all rounds in one guest: what each round counted and their medians; its kernel."""
-    asked = in_rounds(names(MACHINE))
-    guest(out / "machine", asked, ["--vm", "--kernel", MACHINE_SERIES], MACHINE_TIMEOUT_S)
-    loaded = {name: observation.load(out / "machine" / f"{name}.rtdb") for name in asked}
+    """The runs of the virtual machine, all rounds in one guest: the counts of each round, their medians, and its kernel."""
+    requested = in_rounds(names(MACHINE))
+    guest(out / "machine", requested, ["--vm", "--kernel", MACHINE_SERIES], MACHINE_TIMEOUT_S)
+    loaded = {name: observation.load(out / "machine" / f"{name}.rtdb") for name in requested}
     runs: dict[str, Any] = {name: measure(observed) for name, observed in loaded.items()}
     for run in names(MACHINE):
         runs[run] = medians([runs[f"{run}{ROUND}{at + 1}"] for at in range(ROUNDS)])
-    return runs, loaded[asked[0]].meta["kernel"]
+    return runs, loaded[requested[0]].meta["kernel"]
 
 
 def lab_run(name: str, out: pathlib.Path) -> dict[str, dict[str, float | None]]:
@@ -70,7 +70,7 @@ def lab_run(name: str, out: pathlib.Path) -> dict[str, dict[str, float | None]]:
 
 
 def run(out: pathlib.Path, before: dict[str, Any], machine: bool, say: Callable[[str], None]) -> dict[str, Any]:
-    """All runs. before: an earlier state, whose runs of the virtual machine are kept when `machine` is False."""
+    """All runs. before: an earlier state. Its runs of the virtual machine are kept when `machine` is False."""
     runs: dict[str, Any] = {}
     todo = names(LAB)
     for at, name in enumerate(todo, 1):
@@ -79,8 +79,8 @@ def run(out: pathlib.Path, before: dict[str, Any], machine: bool, say: Callable[
     kernel = observation.load(out / todo[-1] / f"{todo[-1]}.rtdb").meta["kernel"].removesuffix("-lab")
     if machine:
         say(f"  {' '.join(names(MACHINE))} (virtual machine, {ROUNDS} rounds, some minutes)")
-        found, series = machine_runs(out)
-        runs |= found
+        machine_state, series = machine_runs(out)
+        runs |= machine_state
     else:
         machines = (*names(MACHINE), *in_rounds(names(MACHINE)))
         runs |= {name: before["runs"][name] for name in machines if name in before["runs"]}
@@ -97,8 +97,8 @@ def write(state: dict[str, Any], to: pathlib.Path) -> None:
     (to / "figures").mkdir(exist_ok=True)
     for one in EXPERIMENTS:
         path = to / "figures" / f"misconception-{one.number}.svg"
-        found = one.judge(state["runs"])
-        bars(path, found.axis, found.bars, one.where == LAB)
+        judgement = one.judge(state["runs"])
+        bars(path, judgement.axis, judgement.bars, one.where == LAB)
 
 
 def _rounded(value: Any) -> Any:
@@ -136,19 +136,19 @@ def page(state: Mapping[str, Any]) -> str:
     lines += heading("In short")
     judged = [(one, one.judge(state["runs"])) for one in EXPERIMENTS]
     lines += table(("", "misconception", "verdict", "where"),
-                   [(str(one.number), one.claim, found.verdict, one.where) for one, found in judged])  # fmt: skip
+                   [(str(one.number), one.claim, judgement.verdict, one.where) for one, judgement in judged])  # fmt: skip
     for one, _ in judged:
         lines += section(one, state)
     return "\n".join(lines).rstrip() + "\n"
 
 
 def section(one: Experiment, state: Mapping[str, Any]) -> list[str]:
-    """One misconception: what was found, the table, the figure, and what it cannot show."""
-    found = one.judge(state["runs"])
+    """One misconception: its verdict, the table, the figure, and the limits of the experiment."""
+    judgement = one.judge(state["runs"])
     lines = heading(f'{one.number}. "{one.claim}"')
-    lines += [*wrap(f"**{found.verdict.capitalize()}.** {' '.join(found.sentences)}"), ""]
+    lines += [*wrap(f"**{judgement.verdict.capitalize()}.** {' '.join(judgement.sentences)}"), ""]
     lines += [f".. figure:: figures/misconception-{one.number}.svg", f"   :alt: {alt(one, state)}", ""]
-    lines += table(found.header, found.rows)
+    lines += table(judgement.header, judgement.rows)
     if one.where == MACHINE:
         lines += ["Measured in the virtual machine.", ""]
     if one.limits:
@@ -157,10 +157,10 @@ def section(one: Experiment, state: Mapping[str, Any]) -> list[str]:
 
 
 def alt(one: Experiment, state: Mapping[str, Any]) -> str:
-    """What the figure shows, for who does not see it."""
-    found = one.judge(state["runs"])
-    said = ", ".join(f"{name} {label(value)}" for name, value in found.bars)
-    return f"{found.axis}: {said}"
+    """The values of the figure as a text, for readers who cannot see it."""
+    judgement = one.judge(state["runs"])
+    values = ", ".join(f"{name} {label(value)}" for name, value in judgement.bars)
+    return f"{judgement.axis}: {values}"
 
 
 def wrap(text: str) -> list[str]:
@@ -168,7 +168,7 @@ def wrap(text: str) -> list[str]:
     return textwrap.wrap(" ".join(text.split()), WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
-# The figures of Documentation/misconceptions.rst: a bar for each run, its value beside it.
+# The figures of Documentation/misconceptions.rst: a bar for each run, with its value.
 
 
 def label(value: float) -> str:

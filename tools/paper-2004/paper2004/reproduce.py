@@ -15,14 +15,14 @@ DOCUMENTATION = pathlib.Path(__file__).resolve().parents[3] / "Documentation"
 
 def write(directory: pathlib.Path, results: dict[str, reproduce_run.Result]) -> float:
     """The three files. Return: the median error of the held-out figures in per cent."""
-    found = reproduction.points(results)
-    reproduction.write_csv(directory / "reproduction.csv", found)
+    points = reproduction.points(results)
+    reproduction.write_csv(directory / "reproduction.csv", points)
     (directory / "figures").mkdir(exist_ok=True)
     figures.draw_published(directory / "reproduction.csv", directory / "figures" / "published.svg")
     reproduction.write_state(directory / "reproduction.json", results)
     page = reproduction.page(results)
     (directory / "reproduction.rst").write_text(page, encoding="utf-8")
-    return reproduction.median_error(found)
+    return reproduction.median_error(points)
 
 
 def main(arguments: list[str]) -> int:

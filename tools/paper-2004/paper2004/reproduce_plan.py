@@ -59,7 +59,7 @@ def _experiment(
 
 def experiments() -> list[Experiment]:
     """One for each mechanism that the document names."""
-    found = [
+    chosen = [
         _experiment("partition", "the file system on the whole disk, not on a partition from sector 63 on",
                     find("raid0", 7), 1024, ("read",), environment=("PARTITION_SECTOR=0",)),
         _experiment("alignment", "xfs on the whole disk, told of the stripes: mkfs.xfs -d su=64k,sw=12",
@@ -72,22 +72,22 @@ def experiments() -> list[Experiment]:
         _experiment("parity", "RAID 5's exclusive-or takes no time: ``controller.parity_kib_s`` 100000000",
                     find("raid5", 8), 1024, ("write", "rewrite"), settings=("controller.parity_kib_s=100000000",)),
     ]  # fmt: skip
-    return found + arms()
+    return chosen + arms()
 
 
 ARMS = (("track", "half", 300), ("track", "double", 1200), ("full", "half", 5100), ("full", "double", 20400))
 
 
 def arms() -> list[Experiment]:
-    """The two seek times that no source was found for, half and double."""
-    found = []
+    """The two seek times without a source, half and double."""
+    chosen = []
     for key, times, value in ARMS:
         constant = f"drive.seek_{key}_us"
-        found.append(
+        chosen.append(
             _experiment(f"arm-raid0-{key}-{times}", f"``{constant}`` {value}, {times} of what is assumed",
                         find("raid0", 7), 1024, ("write", "rewrite", "read"), settings=(f"{constant}={value}",))  # fmt: skip
         )
-    return found
+    return chosen
 
 
 def _seeks(name: str, test: amcc.Test) -> Run:

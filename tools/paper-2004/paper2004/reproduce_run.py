@@ -131,7 +131,7 @@ def key(run: Run, kernel: str) -> str:
     """Of what is run in front of what: command, guest, array, kernel."""
     command = run.command()[1:]
     files = inputs(run.profile())
-    found = [
+    digests = [
         files[f"profile {run.profile()}"],
         command,
         run.memory_mib,
@@ -141,8 +141,8 @@ def key(run: Run, kernel: str) -> str:
         run.draw,
     ]
     if run.seeks:  # the short runs that speak for other sources have none
-        found += [text for name, text in files.items() if SEEKS in name or SCHEDULER in name]
-    return _digest(found)
+        digests += [text for name, text in files.items() if SEEKS in name or SCHEDULER in name]
+    return _digest(digests)
 
 
 def sources(run: Run) -> str:
@@ -159,18 +159,18 @@ def behaviour(short: dict[str, Result]) -> Behaviour:
 
 
 def differences(one: Behaviour, other: Behaviour) -> list[str]:
-    """Figures that differ by more than that, in words; empty when the models do the same."""
-    found = []
+    """A text for each figure that differs by more than that. Empty: the models do the same."""
+    different = []
     for name in sorted(one.keys() | other.keys()):
         for metric in sorted(one.get(name, {}).keys() | other.get(name, {}).keys()):
             a, b = one.get(name, {}).get(metric), other.get(name, {}).get(metric)
             if a is None or b is None or abs(a / b - 1) > (ALIKE_SEEKS if metric == "seeks" else ALIKE):
-                found.append(f"{name} {metric}: {a} and {b}")
-    return found
+                different.append(f"{name} {metric}: {a} and {b}")
+    return different
 
 
 def build(out: pathlib.Path) -> str:
-    """Make the lab, and in out what runs beside its own programs. Return: the kernel's version."""
+    """Make the lab, and the programs of the guests in `out`. Return: the kernel's version."""
     command = [str(RAIDCTL), "lab", "build", "--kernel", KERNEL]  # its progress is on stderr
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
                           env=simulated_time())  # fmt: skip
@@ -195,7 +195,7 @@ def _compile(name: str, made: pathlib.Path, options: tuple[str, ...], environmen
 
 
 def _build_scheduler(out: pathlib.Path, tree: str, environment: dict[str, str]) -> None:
-    """For the lab's kernel, in a directory beside the libraries."""
+    """Build the I/O scheduler for the lab's kernel, in a directory of `out`."""
     directory = out.resolve() / SCHEDULER
     shutil.copytree(HERE / SCHEDULER, directory, dirs_exist_ok=True)
     made = subprocess.run(
@@ -211,17 +211,17 @@ def _build_scheduler(out: pathlib.Path, tree: str, environment: dict[str, str]) 
 
 
 def kept(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result | None:
-    """The result of an earlier run, if the same files made it or the short runs come to the same as they did then."""
+    """The result of an earlier run, if the same files made it or the short runs have the same results as then."""
     try:
-        found = json.loads((directory / "result.json").read_text(encoding="utf-8"))
+        stored = json.loads((directory / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    same = found.get("sources") == sources(run)
-    if not same and model and found.get("behaviour"):
-        same = not differences(model, found["behaviour"])
-    if found["key"] != key(run, kernel) or not same:
+    same = stored.get("sources") == sources(run)
+    if not same and model and stored.get("behaviour"):
+        same = not differences(model, stored["behaviour"])
+    if stored["key"] != key(run, kernel) or not same:
         return None
-    return Result(found["figures"], found["phases"], found["kernel"])
+    return Result(stored["figures"], stored["phases"], stored["kernel"])
 
 
 def perform(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result:
@@ -247,7 +247,7 @@ def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | 
         raise ReproduceError(f"{run.name}: the recording is not whole, see raidctl report {directory}/run.rtdb")
     try:
         if run.seeks:
-            figures = {"seeks": seeks_said(recorded.output)}
+            figures = {"seeks": seeks_per_second(recorded.output)}
         else:
             figures = amcc.figures(run.test, run.mib, recorded.output)
         result = Result(figures, count(recorded), kernel)
@@ -261,27 +261,29 @@ def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | 
 
 def count(recorded: Recorded) -> dict[str, dict[str, float]]:
     """By phase of the benchmark and direction: requests, MiB, small requests (up to 4 KiB), in flight on average."""
-    found = {}
+    by_phase = {}
     for phase in dict.fromkeys(p.name for p in recorded.phases):
         span = recorded.whole(phase)
         numbers: dict[str, float] = {"seconds": span.length() / 1e9}
-        for way in ("read", "write"):
-            figures = Figures(span, way)
-            numbers[f"{way}s"] = span.count(way, "completed")
-            numbers[f"{way}_mib"] = span.count(way, "bytes_completed") / amcc.MIB
-            numbers[f"small_{way}s"] = sum(n for size, n in span.histogram(way, "size").items() if size <= 8)
-            numbers[f"{way}s_in_flight"] = 0.0 if figures.depth_is_bound() else figures.depth() or 0.0
-            numbers[f"{way}_wait_ms"] = span.count(way, "d2c_sum_ns") / 1e6 / max(numbers[f"{way}s"], 1)
-        found[phase] = numbers
-    return found
+        for direction in ("read", "write"):
+            figures = Figures(span, direction)
+            numbers[f"{direction}s"] = span.count(direction, "completed")
+            numbers[f"{direction}_mib"] = span.count(direction, "bytes_completed") / amcc.MIB
+            sizes = span.histogram(direction, "size")
+            numbers[f"small_{direction}s"] = sum(n for sectors, n in sizes.items() if sectors <= 8)
+            numbers[f"{direction}s_in_flight"] = 0.0 if figures.depth_is_bound() else figures.depth() or 0.0
+            waited_ms = span.count(direction, "d2c_sum_ns") / 1e6
+            numbers[f"{direction}_wait_ms"] = waited_ms / max(numbers[f"{direction}s"], 1)
+        by_phase[phase] = numbers
+    return by_phase
 
 
-def seeks_said(output: str) -> float:
-    """Seeks per second, of what bonnie-seeks says; raises ValueError."""
-    said = re.search(r"^(\d+) seeks in ([\d.]+) s$", output, re.MULTILINE)
-    if said is None:
+def seeks_per_second(output: str) -> float:
+    """Seeks per second in the output of bonnie-seeks. ValueError: it has none."""
+    match = re.search(r"^(\d+) seeks in ([\d.]+) s$", output, re.MULTILINE)
+    if match is None:
         raise ValueError("it does not say how long the seeks took")
-    return int(said[1]) / float(said[2])
+    return int(match[1]) / float(match[2])
 
 
 def run_all(
@@ -292,7 +294,7 @@ def run_all(
     model: behaviour() of the short runs; None for these themselves.
     """
     kernel = build(out)
-    results = {run.name: found for run in runs if (found := kept(run, out / run.name, kernel, model))}
+    results = {run.name: result for run in runs if (result := kept(run, out / run.name, kernel, model))}
     todo = {run.name: run for run in runs if run.name not in results}
     expected = {name: run.mib / 1024 * SECONDS_PER_GIB[run.test.tool] for name, run in todo.items()}
     forecast = Forecast(expected, {name: run.test.tool for name, run in todo.items()}, jobs)

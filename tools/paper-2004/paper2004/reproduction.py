@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Published figures beside those of the lab: errors, medians, ratios, and the CSV and JSON that are committed."""
+"""Published figures next to those of the lab: errors, medians, ratios, and the CSV and JSON that are committed."""
 
 import csv
 import dataclasses
@@ -79,7 +79,7 @@ def points(results: Mapping[str, reproduce_run.Result]) -> list[Point]:
     """All figures in the paper's order."""
     used = fitted_figures()
     seeks = reproduce_plan.seeks()
-    found = []
+    made = []
     for test in amcc.tests():
         for metric in amcc.metrics(test):
             published = [row.value for row in amcc.trials(test, metric)]
@@ -88,7 +88,7 @@ def points(results: Mapping[str, reproduce_run.Result]) -> list[Point]:
             names = (run.drawn(draw).name for draw in itertools.count())
             drawn = tuple(results[name].figures[metric] for name in itertools.takewhile(results.__contains__, names))
             role = (test.array, test.number, metric) in used
-            found.append(
+            made.append(
                 Point(
                     test,
                     metric,
@@ -101,26 +101,26 @@ def points(results: Mapping[str, reproduce_run.Result]) -> list[Point]:
                     drawn,
                 )
             )
-    return found
+    return made
 
 
-def median_error(found: Iterable[Point]) -> float:
-    """Of the held-out ones, without sign, per cent."""
-    return statistics.median(abs(point.error()) for point in found if not point.fitted)
+def median_error(points: Iterable[Point]) -> float:
+    """The median of the absolute errors of the figures that were not fitted, in per cent."""
+    return statistics.median(abs(point.error()) for point in points if not point.fitted)
 
 
-def medians(found: Sequence[Point], by: Callable[[Point], str]) -> dict[str, tuple[int, float]]:
-    """Of each group: how many held-out figures, their median error."""
+def medians(points: Sequence[Point], by: Callable[[Point], str]) -> dict[str, tuple[int, float]]:
+    """By group: the number of figures that were not fitted, and their median error."""
     groups: dict[str, list[Point]] = {}
-    for point in found:
+    for point in points:
         if not point.fitted:
             groups.setdefault(by(point), []).append(point)
     return {name: (len(group), median_error(group)) for name, group in groups.items()}
 
 
-def ratios(found: Sequence[Point]) -> list[Ratio]:
+def ratios(points: Sequence[Point]) -> list[Ratio]:
     """Tuned over untuned, wherever both were published."""
-    at = {(p.test.array, p.test.tool, p.test.filesystem, p.metric, p.test.setra_sectors): p for p in found}
+    at = {(p.test.array, p.test.tool, p.test.filesystem, p.metric, p.test.setra_sectors): p for p in points}
     made = []
     for (array, tool, filesystem, metric, setra), tuned in at.items():
         untuned = at.get((array, tool, filesystem, metric, 256))
@@ -130,9 +130,9 @@ def ratios(found: Sequence[Point]) -> list[Ratio]:
     return made
 
 
-def write_csv(path: pathlib.Path, found: Sequence[Point]) -> None:
+def write_csv(path: pathlib.Path, points: Sequence[Point]) -> None:
     """One row for each of the 204 published figures."""
-    at = {(point.test, point.metric): point for point in found}
+    at = {(point.test, point.metric): point for point in points}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(HEADER.split(","))
@@ -143,9 +143,9 @@ def write_csv(path: pathlib.Path, found: Sequence[Point]) -> None:
             values = (row.trial, row.metric, f"{row.value:g}" if row.value < 1000 else f"{row.value:.2f}")
             spread = (f"{point.published:.2f}", f"{point.low:.2f}", f"{point.high:.2f}", f"{point.simulated:.2f}")
             role = "fitted" if point.fitted else "held out"
-            said = point.chance()
-            interval = ["" if end is None else f"{end:.2f}" for end in (said.low, said.high)]
-            writer.writerow((*where, *values, *spread, row.unit, f"{error:.1f}", role, said.trials, *interval))
+            chance = point.chance()
+            interval = ["" if end is None else f"{end:.2f}" for end in (chance.low, chance.high)]
+            writer.writerow((*where, *values, *spread, row.unit, f"{error:.1f}", role, chance.trials, *interval))
 
 
 def state(results: Mapping[str, reproduce_run.Result]) -> dict[str, object]:
@@ -252,19 +252,19 @@ def setra(test: amcc.Test) -> str:
     return "tuned" if test.setra_sectors != 256 else "untuned"
 
 
-def _result(found: Sequence[Point]) -> list[str]:
-    held = [abs(point.error()) for point in found if not point.fitted]
-    near = {limit: sum(error <= limit for error in held) for limit in (5, 10, 20)}
-    compared = ratios(found)
+def _result(points: Sequence[Point]) -> list[str]:
+    errors = [abs(point.error()) for point in points if not point.fitted]
+    near = {limit: sum(error <= limit for error in errors) for limit in (5, 10, 20)}
+    compared = ratios(points)
     met = [ratio for ratio in compared if abs(ratio.error()) <= AIM]
     reads = [ratio for ratio in compared if ratio.metric in ("read", "reread")]
-    median = median_error(found)
+    median = median_error(points)
     lines = heading("Result")
     lines += [
-        f"**Median error of the {len(held)} held-out figures: {median:.1f} %** (aim: {AIM:.0f} %, "
+        f"**Median error of the {len(errors)} held-out figures: {median:.1f} %** (aim: {AIM:.0f} %, "
         f"{'met' if median <= AIM else 'missed'}). Within 5 %: {near[5]}, within 10 %: {near[10]}, within 20 %: {near[20]}; "
-        f"the worst is off by {max(held):.0f} %.",
-        f"{len(found) - len(held)} more were fitted on. Errors are of the median of a figure's published trials.",
+        f"the worst is off by {max(errors):.0f} %.",
+        f"{len(points) - len(errors)} more were fitted on. Errors are of the median of a figure's published trials.",
         "",
         f"Tuned over untuned: of {len(compared)} published ratios {len(met)} are met within {AIM:.0f} %, of the "
         f"{len(reads)} of reads {sum(abs(r.error()) <= AIM for r in reads)}; "
@@ -272,11 +272,11 @@ def _result(found: Sequence[Point]) -> list[str]:
         "",
     ]
     groups: list[tuple[str, dict[str, tuple[int, float]]]] = [
-        ("array", medians(found, lambda p: p.test.array)),
-        ("metric", medians(found, lambda p: p.metric)),
-        ("tool", medians(found, lambda p: LABEL.get(p.test.tool, p.test.tool))),
-        ("file system", medians(found, lambda p: p.test.filesystem or "bare disk")),
-        ("readahead", medians(found, lambda p: "-" if p.test.tool == "dd" else setra(p.test))),
+        ("array", medians(points, lambda p: p.test.array)),
+        ("metric", medians(points, lambda p: p.metric)),
+        ("tool", medians(points, lambda p: LABEL.get(p.test.tool, p.test.tool))),
+        ("file system", medians(points, lambda p: p.test.filesystem or "bare disk")),
+        ("readahead", medians(points, lambda p: "-" if p.test.tool == "dd" else setra(p.test))),
     ]
     rows = [(kind, name, str(n), f"{error:.1f} %") for kind, names in groups for name, (n, error) in names.items()]
     return lines + table(("by", "", "held out", "median error"), [row for row in rows if row[1] != "-"])
@@ -302,12 +302,12 @@ def _fitted() -> list[str]:
     return lines
 
 
-def _figures(found: Sequence[Point]) -> list[str]:
+def _figures(points: Sequence[Point]) -> list[str]:
     lines = heading("Figure by figure")
     lines += ["Published: median of the trials, in brackets the least and the most. KiB/s, dd MiB/s, seeks 1/s.", ""]
     for array in ("raid0", "raid5"):
         rows = []
-        for point in (p for p in found if p.test.array == array):
+        for point in (p for p in points if p.test.array == array):
             test = point.test
             spread = f"[{number(point.low)} - {number(point.high)}]" if point.low != point.high else ""
             rows.append(
@@ -322,27 +322,27 @@ def _figures(found: Sequence[Point]) -> list[str]:
     return lines
 
 
-def _chance(found: Sequence[Point]) -> list[str]:
-    most = max(point.chance().trials for point in found)
+def _chance(points: Sequence[Point]) -> list[str]:
+    most = max(point.chance().trials for point in points)
     if most == 1:
         return []
     lines = heading("What chance adds")
     lines += [f"Under {most} draws; in brackets the interval that holds the median of all draws at 95 %.", ""]
     rows = []
-    for point in found:
-        said, test = point.chance(), point.test
-        if said.low is not None and said.high is not None:
-            rows.append((test.array, test.title(), point.metric, number(min(point.drawn)), number(said.median),
-                         number(max(point.drawn)), f"[{number(said.low)} - {number(said.high)}]"))  # fmt: skip
+    for point in points:
+        chance, test = point.chance(), point.test
+        if chance.low is not None and chance.high is not None:
+            rows.append((test.array, test.title(), point.metric, number(min(point.drawn)), number(chance.median),
+                         number(max(point.drawn)), f"[{number(chance.low)} - {number(chance.high)}]"))  # fmt: skip
     return lines + table(("array", "test", "metric", "least", "median", "most", "interval"), rows)
 
 
-def _ratios(found: Sequence[Point]) -> list[str]:
+def _ratios(points: Sequence[Point]) -> list[str]:
     lines = heading("Tuned over untuned")
     rows = [
         (r.array, LABEL.get(r.tool, r.tool), r.filesystem, r.metric, f"{r.published:.2f}",
          f"{r.simulated:.2f}", percent(r.error()))
-        for r in ratios(found)
+        for r in ratios(points)
     ]  # fmt: skip
     return lines + table(("array", "tool", "on", "metric", "published", "simulated", "error"), rows)
 
@@ -370,10 +370,10 @@ def _experiments(results: Mapping[str, reproduce_run.Result]) -> list[str]:
 
 def page(results: Mapping[str, reproduce_run.Result]) -> str:
     """The whole document."""
-    found = points(results)
+    all_points = points(results)
     kernel = next(iter(results.values())).kernel
     lines = [TITLE.format(kernel=kernel)]
-    lines += _result(found)
+    lines += _result(all_points)
     lines += [HOW.format(kernel=kernel, seeks=amcc.SEEKS, seekers=amcc.SEEKERS, record=amcc.RECORD_KIB)]
-    lines += _chance(found) + _fitted() + _experiments(results) + _ratios(found) + _figures(found)
+    lines += _chance(all_points) + _fitted() + _experiments(results) + _ratios(all_points) + _figures(all_points)
     return "\n".join(lines).rstrip() + "\n"
