@@ -37,7 +37,7 @@ def get(progress: Progress) -> stock.Stock:
     return stock.Stock(SERIES, source.version, kernel, entry, entry / "build", "gcc")
 
 
-def _build(source: linux.Kernel, wanted: configuration.Asked, entry: pathlib.Path, progress: Progress) -> None:
+def _build(source: linux.Kernel, wanted: configuration.Requested, entry: pathlib.Path, progress: Progress) -> None:
     what = f"building kernel {source.version} with KCSAN"
     toolchain.require(what)
     cache.require_space(entry, SPACE_MIB, what)

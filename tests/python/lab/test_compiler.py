@@ -73,6 +73,6 @@ def test_of_a_host_whose_c_library_is_older_its_own_and_said(
 
 
 def test_a_compiler_of_another_version_builds_what_is_called_otherwise(host: dict[str, str]) -> None:
-    one = linux.identity(linux.asked("6.1"), compiler.get(QUIET))
+    one = linux.identity(linux.requested_options("6.1"), compiler.get(QUIET))
     host["gcc"] = "another"
-    assert linux.identity(linux.asked("6.1"), compiler.get(QUIET)) != one
+    assert linux.identity(linux.requested_options("6.1"), compiler.get(QUIET)) != one

@@ -124,14 +124,14 @@ def test_neighbours_that_ran_alike_are_one() -> None:
     rows = coverage.gathered(LINES, {"dd": {1: 5, 2: 5}, "fio": {1: 2000, 2: 9}})
     assert [(row.first, row.last, row.times) for row in rows] == [
         (7, 8, {"dd": 5, "fio": 2000}), (9, 9, {}), (11, 11, {})]  # fmt: skip
-    assert coverage.told(rows) == [
+    assert coverage.table(rows) == [
         "Coverage: of 4 changed lines of code 2 ran.",
         "  mm/a.c:7-8                         2,000 times in fio, 2 workloads",
         "  mm/a.c:9                           never",
         "  mm/a.c:11                          never",
     ]
-    assert "no changed line is code" in coverage.told([])[0]
-    assert coverage.told(coverage.gathered(LINES[:1], {"": {1: 1}}))[0] == "Coverage: of 1 changed line of code 1 ran."
+    assert "no changed line is code" in coverage.table([])[0]
+    assert coverage.table(coverage.gathered(LINES[:1], {"": {1: 1}}))[0] == "Coverage: of 1 changed line of code 1 ran."
 
 
 def test_what_a_guest_runs_keeps_its_status() -> None:

@@ -15,7 +15,7 @@ from conftest import TOP
 from raidlab.base.failure import LabError
 from raidlab.kernel import coverage
 from raidlab.kernel.patched import Pair
-from raidlab.verbs import judge, measures, told, workloads
+from raidlab.verbs import ab_text, judge, measures, workloads
 from raidlab.verbs.measures import Recorded
 
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
@@ -154,7 +154,7 @@ def options(**more):
 
 
 def say(found, names=("A", "B"), pair=None, lacking=None, real_time=False, **more):
-    return told.told(options(**more), told.Judged(names, pair, found, lacking or {}, real_time))
+    return ab_text.text(options(**more), ab_text.Judged(names, pair, found, lacking or {}, real_time))
 
 
 PAIR = Pair(None, None, (), (), ("drivers/nvme/host/core.c",))
@@ -184,11 +184,11 @@ def test_which_changed_lines_ran_stands_below(found):
     rows = [coverage.Ran("mm/readahead.c", 5, 7, {"one": 12})]
     asked = {"patch": ["a.patch"], "coverage": True}
     for more in ({}, {"mail": True}):
-        said = told.told(options(**asked | more), told.Judged(("A", "B"), PAIR, found, {}, False, rows))
+        said = ab_text.text(options(**asked | more), ab_text.Judged(("A", "B"), PAIR, found, {}, False, rows))
         assert "of 3 changed lines of code 3 ran" in said and "mm/readahead.c:5-7 " in said
     assert "--coverage" in said, "in the command of the mail"
     assert max(map(len, said.splitlines())) <= 72
-    said = told.told(options(json=True), told.Judged(("A", "B"), PAIR, found, {}, False, rows))
+    said = ab_text.text(options(json=True), ab_text.Judged(("A", "B"), PAIR, found, {}, False, rows))
     assert json.loads(said)["coverage"] == [{"file": "mm/readahead.c", "first": 5, "last": 7, "times": {"one": 12}}]
 
 

@@ -196,7 +196,7 @@ def test_a_range_is_two_commits_whatever_is_checked_out(repository):
 
 def test_a_tree_as_it_stands_is_compared_with_its_last_commit(repository, monkeypatch):
     top, seen = repository
-    patched.beside(None, str(top), None)
+    patched.with_tree(None, str(top), None)
     assert seen["before"] == {"one.c": "one", "new.c": "4"} and seen["changes"] == {"mm/one.c": "being edited"}
     assert seen["names"] == (f"{top} HEAD", f"{top} as it is") and seen["origin"] == top
 
@@ -204,14 +204,14 @@ def test_a_tree_as_it_stands_is_compared_with_its_last_commit(repository, monkey
 def test_a_tree_without_a_change_is_refused(repository):
     (repository[0] / "mm/one.c").write_text("one")
     with pytest.raises(LabError, match="nothing differs from .* HEAD"):
-        patched.beside(None, str(repository[0]), None)
+        patched.with_tree(None, str(repository[0]), None)
 
 
 def test_a_tree_is_compared_with_another_kernel(repository, source, monkeypatch):
     top, seen = repository
     monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
     monkeypatch.setattr(patched, "_of_series", lambda *_: None)
-    patched.beside("6.12", str(top), None)
+    patched.with_tree("6.12", str(top), None)
     assert seen["changes"] == {
         "Makefile": "VERSION = 6\nPATCHLEVEL = 12\n", "arch/um/Makefile": "",
         "mm/new.c": "4", "mm/one.c": "being edited", "mm/other.c": None,
@@ -243,7 +243,7 @@ def test_more_options_are_asked_of_a_kernel(source, monkeypatch, tmp_path):
     assert kernels[0] is series and picked == [("7.2", ""), ("7.2", "smp")]
     assert [(words[0], words[2]) for words in seen] == [(plain, "7.2 with smp the fragment")]
     assert [(*words[:3], words[4]) for words in begun] == [(source.resolve(), series.build, plain, added[1])]
-    plain, more = (linux.asked("7.2", one.text("7.2")).options for one in added)
+    plain, more = (linux.requested_options("7.2", one.text("7.2")).options for one in added)
     assert {name: more[name] for name in more if plain.get(name) != more[name]} == {
         "LOCALVERSION": '"-lab-smp"', "UML_TIME_TRAVEL_SUPPORT": "n", "SMP": "y", "NR_CPUS": "2", "HZ": "1000",
     }  # fmt: skip

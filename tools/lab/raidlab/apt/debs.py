@@ -83,23 +83,23 @@ class Apt:
             )
 
     def newest(self, pattern: str) -> tuple[str, str]:
-        """Name and version of the newest package on offer whose whole name matches; ("", "") if there is none."""
+        """Name and version of the newest package on offer with a name that matches as a whole; ("", "") if there is none."""
         fixed = re.split(r"[\\(\[]", pattern)[0]
         names = self.run("apt-cache", "pkgnames", fixed).stdout.split()
         offered = []
-        wanted = [name for name in names if re.fullmatch(pattern, name)]
-        for line in self.run("apt-cache", "madison", *wanted).stdout.splitlines() if wanted else ():
+        matching = [name for name in names if re.fullmatch(pattern, name)]
+        for line in self.run("apt-cache", "madison", *matching).stdout.splitlines() if matching else ():
             name, version, _ = (field.strip() for field in line.split("|", 2))
             offered.append((version_key(version), name, version))
         return max(offered)[1:] if offered else ("", "")
 
     def versions(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Name -> versions on offer, the newest first."""
-        found: dict[str, list[str]] = {}
+        offered: dict[str, list[str]] = {}
         for line in self.run("apt-cache", "madison", *names).stdout.splitlines():
             name, version, _ = (field.strip() for field in line.split("|", 2))
-            found.setdefault(name, []).append(version)
-        return found
+            offered.setdefault(name, []).append(version)
+        return offered
 
     def depends(self, name: str) -> list[str]:
         """What a package depends on, by name; of alternatives the first."""
@@ -110,10 +110,10 @@ class Apt:
     def download(self, names: Iterable[str], into: pathlib.Path) -> list[pathlib.Path]:
         """Fetch packages; `name` or `name=version`."""
         into.mkdir(parents=True, exist_ok=True)
-        wanted = list(names)
-        done = self.run("apt-get", "download", *wanted, cwd=into)
+        packages = list(names)
+        done = self.run("apt-get", "download", *packages, cwd=into)
         if done.returncode:
-            raise LabError(f"downloading {' '.join(wanted)}", last_error(done.stderr), "Is the network there?")
+            raise LabError(f"downloading {' '.join(packages)}", last_error(done.stderr), "Is the network there?")
         return sorted(into.glob("*.deb"))
 
     def closure(self, names: Iterable[str], release: str) -> list[pathlib.Path]:
@@ -144,7 +144,7 @@ def version_key(version: str) -> list[tuple[int, int | str]]:
 
 
 def last_error(text: str) -> str:
-    """apt's first error line, or the last thing it said."""
+    """apt's first error line, or else its last line."""
     lines = [line for line in text.splitlines() if line.startswith("E:")]
     return (lines or text.splitlines()[-1:] or ["apt said nothing"])[0]
 

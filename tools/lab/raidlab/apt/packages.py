@@ -79,14 +79,14 @@ class _Apt:
     def offered(self) -> dict[str, str]:
         """series -> newest version of its source package."""
         names = self.run("apt-cache", "pkgnames", "linux-source-").stdout.split()
-        wanted = [name for name in names if re.fullmatch(r"linux-source-[0-9]+\.[0-9]+", name)]
-        found: dict[str, str] = {}
-        if wanted:
-            for line in self.run("apt-cache", "madison", *wanted).stdout.splitlines():
+        packages = [name for name in names if re.fullmatch(r"linux-source-[0-9]+\.[0-9]+", name)]
+        versions: dict[str, str] = {}
+        if packages:
+            for line in self.run("apt-cache", "madison", *packages).stdout.splitlines():
                 name, version, _ = (field.strip() for field in line.split("|", 2))
                 # madison lists the newest first
-                found.setdefault(name.removeprefix("linux-source-"), version)
-        return found
+                versions.setdefault(name.removeprefix("linux-source-"), version)
+        return versions
 
 
 def find_source(series: str, progress: Progress) -> Source:
@@ -100,12 +100,12 @@ def find_source(series: str, progress: Progress) -> Source:
     # Each kind of lists is made only when the one before did not do.
     for kind in ("system", "configured", "derived"):
         apt = _Apt() if kind == "system" else _private(kind == "derived", progress)
-        found = apt.offered()
-        offered |= found
-        if series in found:
-            package = _download(apt, series, found[series], progress)
+        versions = apt.offered()
+        offered |= versions
+        if series in versions:
+            package = _download(apt, series, versions[series], progress)
             if package:
-                return Source(series, found[series], package)
+                return Source(series, versions[series], package)
     if series in offered:
         why = f"linux-source-{series} {offered[series]} could not be downloaded"
         todo = f"Try again, or install it as root: apt-get install linux-source-{series}"

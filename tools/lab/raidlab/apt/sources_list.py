@@ -37,10 +37,10 @@ def other_suites() -> list[str]:
 
 def suites(names: Sequence[str]) -> list[str]:
     """sources.list lines for these suites of each mirror of Debian; LabError if there is none."""
-    found = [f"{line} {name} main" for line in _mirrors(_entries()) for name in names]
-    if not found:
+    lines = [f"{line} {name} main" for line in _mirrors(_entries()) for name in names]
+    if not lines:
         raise no_mirror()
-    return found
+    return lines
 
 
 def is_debian() -> bool:
@@ -49,7 +49,7 @@ def is_debian() -> bool:
 
 
 def no_mirror() -> LabError:
-    """What a system of another kind, or one without sources, is told."""
+    """The error on a system of another kind, or one without sources."""
     return LabError(
         "finding Debian's packages",
         "none of apt's sources is a mirror of Debian",
@@ -78,13 +78,13 @@ def derive(entries: list[Entry]) -> list[str]:
 
 def _mirrors(entries: list[Entry]) -> dict[str, str]:
     """The line of a source up to its suite -> its address."""
-    found: dict[str, str] = {}
+    by_line: dict[str, str] = {}
     for entry in entries:
         if "main" in entry.components and _DEBIAN & set(entry.suites):
             options = _options(entry)
-            if entry.uri not in found.values():
-                found[f"deb {options}{entry.uri}"] = entry.uri
-    return found
+            if entry.uri not in by_line.values():
+                by_line[f"deb {options}{entry.uri}"] = entry.uri
+    return by_line
 
 
 def _options(entry: Entry) -> str:

@@ -72,7 +72,7 @@ class Profile:
     count: int
 
     def is_set(self, begin: str) -> bool:
-        """Whether a number whose key begins so is not 0."""
+        """Whether a number with a key that begins so is not 0."""
         return any(key.startswith(begin) and value != "0" for key, value in self.values.items())
 
     def parameter(self) -> str:
@@ -119,7 +119,7 @@ class Devices:
 
 
 def load_all(names: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Devices:
-    """The profiles of `names`, a list with commas. A setting is for each profile whose device has its key."""
+    """The profiles of `names`, a list with commas. A setting is for each profile with a device that has its key."""
     drivers = [(name, driver_of(name, model)) for name in names.split(",")]
     for setting in settings:
         _named(setting, dict.fromkeys(driver for _, driver in drivers), model)
@@ -127,14 +127,14 @@ def load_all(names: str, model: Model, store_mib: int | None = None, settings: S
         if driver == "nvme" and drivers.count((name, driver)) > 1:
             why = "twice in one guest: its drives would have the same serial numbers, and Linux refuses the second"
             raise LabError(f"profile {name}", why, "For several drives of one profile: --set count=2")
-    found = Devices(tuple(
+    devices = Devices(tuple(
         load(name, model, store_mib, [one for one in settings if _fits(one, model.keys[driver])])
         for name, driver in drivers
     ))  # fmt: skip
-    count = sum(one.count for one in found.profiles)
+    count = sum(one.count for one in devices.profiles)
     if count > _MOST_DEVICES:
         raise LabError(f"profile {names}", f"{count} devices", f"A guest has at most {_MOST_DEVICES}.")
-    return found
+    return devices
 
 
 def _fits(setting: str, keys: dict[str, Key]) -> bool:
@@ -208,11 +208,11 @@ def load(name: str, model: Model, store_mib: int | None = None, settings: Sequen
     count = int(values.get(counted, keys[counted].preset))
     flash = _FLASH_MIB if values.get("ata.media") == "flash" else 0
     pool_mib = count * (store + (entries * model.log_entry_bytes >> 20) + 1 + flash)
-    found = Profile(path.stem, path, values, title(text), pool_mib, driver, count)
-    conflict = model.conflict(found.flat())
+    loaded = Profile(path.stem, path, values, title(text), pool_mib, driver, count)
+    conflict = model.conflict(loaded.flat())
     if conflict:
-        raise _contradiction(found, text, settings, *conflict)
-    return found
+        raise _contradiction(loaded, text, settings, *conflict)
+    return loaded
 
 
 def _parsed(path: Path, text: str) -> dict[str, object]:
@@ -237,26 +237,26 @@ def _text_of(path: Path) -> str:
 
 
 def _malformed(path: Path, text: str, why: str) -> LabError:
-    """What the parser says, and the line that it says it of: that has the key."""
+    """The message of the parser, with the line that it is about: that has the key."""
     lines = text.splitlines()
-    found = re.search(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$", why)
-    number = int(found[1] or len(lines)) if found else 0
-    if not found or not 0 < number <= len(lines):
+    match = re.search(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$", why)
+    number = int(match[1] or len(lines)) if match else 0
+    if not match or not 0 < number <= len(lines):
         return LabError(f"profile {path}", why, "Mend the TOML syntax there.")
     return LabError(
-        f"{path}:{number}: {lines[number - 1].strip()}", why[: found.start()], "Mend the TOML syntax there."
+        f"{path}:{number}: {lines[number - 1].strip()}", why[: match.start()], "Mend the TOML syntax there."
     )
 
 
-def _contradiction(found: Profile, text: str, settings: Sequence[str], key: str, why: str) -> LabError:
-    """Values that do not go together: where the one to be changed is set, or that it is not set at all."""
+def _contradiction(profile: Profile, text: str, settings: Sequence[str], key: str, why: str) -> LabError:
+    """Values that contradict each other: the line of the one to change, or that it is not set at all."""
     todo = "Change it, or what it goes with; raidctl lab show explains the profile."
     if any(setting.partition("=")[0].strip() == key for setting in settings):
         return LabError(f"--set {key}", why, todo)
     line = line_of(text, key)
     if line is None:
-        return LabError(f"{found.path}: {key}, which it does not set", why, "Set it, or change what it goes with.")
-    return _refusal(found.path, text, key, why, todo)
+        return LabError(f"{profile.path}: {key}, which it does not set", why, "Set it, or change what it goes with.")
+    return _refusal(profile.path, text, key, why, todo)
 
 
 def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, object]) -> None:
@@ -268,7 +268,7 @@ def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, o
 
 
 def _named(setting: str, drivers: Iterable[str], model: Model) -> None:
-    """Refuse a setting whose key no device of `drivers` has."""
+    """Refuse a setting with a key that no device of `drivers` has."""
     name = setting.partition("=")[0].strip()
     keys = {key: known for driver in drivers for key, known in model.keys[driver].items()}
     others = [driver for driver, known in model.keys.items() if name in known]
@@ -302,10 +302,10 @@ def title(text: str) -> str:
 
 
 def not_modelled(text: str) -> str:
-    """What the profile's comment says that the device lacks, one sentence; empty if it says nothing."""
+    """The sentence of the profile's comment on features that the model lacks. Empty: there is none."""
     comment = " ".join(line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("#"))
-    found = re.search(r"Not modelled: [^.]*\.", comment)
-    return found[0] if found else ""
+    match = re.search(r"Not modelled: [^.]*\.", comment)
+    return match[0] if match else ""
 
 
 def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, object]:
@@ -372,9 +372,9 @@ def line_of(text: str, key: str) -> int | None:
     places = (rf"\b{re.escape(table)}\W.*\b{re.escape(name)}\b[\"']?\s*=", rf"\b{re.escape(name)}\b[\"']?\s*=",
               rf"\[\[\s*{re.escape(name)}\s*\]\]")  # fmt: skip
     for place in places:
-        found = [number for number, line in enumerate(lines, 1) if re.search(place, line)]
-        if found:
-            return found[-1]
+        numbers = [number for number, line in enumerate(lines, 1) if re.search(place, line)]
+        if numbers:
+            return numbers[-1]
     return None
 
 

@@ -125,10 +125,10 @@ def discard(path: Path) -> None:
 
 
 def hold(path: Path) -> None:
-    """Keep an entry from being forgotten by others for as long as this process lives: a guest runs from it."""
-    held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    fcntl.flock(held, fcntl.LOCK_SH)
-    _held.append(held)
+    """Keep other processes from removing an entry as long as this process lives: a guest runs from it."""
+    locked = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(locked, fcntl.LOCK_SH)
+    _held.append(locked)
 
 
 def forget(path: Path) -> bool:
@@ -148,8 +148,8 @@ def forget(path: Path) -> bool:
 
 
 def keep_newest(keep: Path, name: str, count: int) -> None:
-    """Note that `keep` is in use; of the entries NAME-... beside it remove what has not been for longest. What is installed
-    is left alone."""
+    """Note that `keep` is in use. Of the entries NAME-... next to it, remove those unused for longest. Installed ones are
+    left alone."""
     if keep.is_relative_to(INSTALLED):
         return
     os.utime(keep)

@@ -18,7 +18,7 @@ _POLL = 0.2
 
 
 class Progress:
-    """Says what is being done. Silent for steps of less than two seconds, and when told to be."""
+    """Print the progress of steps. Silent for steps of less than two seconds, and with `quiet`."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet

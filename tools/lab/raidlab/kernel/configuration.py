@@ -3,7 +3,7 @@
 
 A line is an assignment of Kconfig, `CONFIG_X=y`. Behind it `# until SERIES` or `# from SERIES` may say, for an option that
 came or went, which kernels have it; both series are included. Kconfig drops without a word what it does not know or what
-depends on something else, so lost() is asked after each configuration.
+depends on something else, so lost() checks each configuration.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _LINE = re.compile(r"CONFIG_(\w+)=(\"[^\"]*\"|[^\s\"]+)(?:\s+# (until|from) ([0-
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Options and the values they are to have, as Kconfig writes them; of two lines for one option the later counts."""
+class Requested:
+    """The requested values of options, as Kconfig writes them; of two lines for one option the later counts."""
 
     options: dict[str, str]
 
     def text(self) -> str:
-        """For KCONFIG_ALLCONFIG. Kernels whose texts are equal are configured alike: a cache is named after it."""
+        """For KCONFIG_ALLCONFIG. Kernels with equal texts have the same configuration: a cache is named after it."""
         return "".join(f"CONFIG_{name}={value}\n" for name, value in sorted(self.options.items()))
 
     def lost(self, config: str) -> list[str]:
-        """Options that a kernel's .config does not have as asked."""
+        """Options that do not have the requested value in a kernel's .config."""
         have = dict(re.findall(r"^CONFIG_(\w+)=(.*)$", config, re.MULTILINE))
         return sorted(name for name, value in self.options.items() if have.get(name, "n") != value)
 
@@ -44,7 +44,7 @@ class Asked:
             )
 
 
-def read(text: str, series: str) -> Asked:
+def read(text: str, series: str) -> Requested:
     """What `text` asks of a kernel of `series`, such as 6.12. LabError for a line that is neither option nor comment."""
     options = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -58,7 +58,7 @@ def read(text: str, series: str) -> Asked:
         name, value, word, limit = match.groups()
         if not word or (_key(series) <= _key(limit) if word == "until" else _key(series) >= _key(limit)):
             options[name] = value
-    return Asked(options)
+    return Requested(options)
 
 
 def _key(series: str) -> tuple[int, ...]:

@@ -43,20 +43,20 @@ class Line:
 
 
 def added(source: Path, files: Iterable[str], overlay: Path) -> dict[str, Path | None]:
-    """What a source needs more than the change, written below `overlay`: ran.c, and the makefiles that ask `files` to tell.
+    """Write the files for coverage below `overlay`: ran.c, and makefiles that compile `files` with a call in each block.
     File below the top of the source -> where it is now."""
     lines: dict[Path, list[str]] = {_makefile(source, Path(_INTO)): [_OBJECT]}
     for name in files:
         makefile = _makefile(source, Path(name))
         stem = Path(name).relative_to(makefile.parent).with_suffix(".o")
         lines.setdefault(makefile, []).append(f"CFLAGS_{stem} += {_TELLING}")
-    found: dict[str, Path | None] = {_INTO: SOURCE}
+    files_at: dict[str, Path | None] = {_INTO: SOURCE}
     for makefile, more in lines.items():
         to = overlay / makefile
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text((source / makefile).read_text(encoding="utf-8") + "\n".join(["", *more, ""]), encoding="utf-8")
-        found[str(makefile)] = to
-    return found
+        files_at[str(makefile)] = to
+    return files_at
 
 
 def _makefile(source: Path, file: Path) -> Path:
@@ -72,32 +72,32 @@ def changed(before: Path | None, after: Path) -> list[int]:
     """Numbers of the lines of a file that are not in what it was, and of that behind each place where some were taken away."""
     old = before.read_text(encoding="utf-8", errors="replace").splitlines() if before and before.is_file() else []
     new = after.read_text(encoding="utf-8", errors="replace").splitlines()
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for kind, _, _, first, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "delete":
-            found[min(first + 1, len(new))] = None
+            numbers[min(first + 1, len(new))] = None
         elif kind != "equal":
-            found |= dict.fromkeys(range(first + 1, last + 1))
-    return list(found)
+            numbers |= dict.fromkeys(range(first + 1, last + 1))
+    return list(numbers)
 
 
-def lines(binary: Path, wanted: Mapping[str, Sequence[int]]) -> list[Line]:
-    """Which of the lines `wanted` of each file are code in `binary`, and in which blocks."""
+def lines(binary: Path, changed_lines: Mapping[str, Sequence[int]]) -> list[Line]:
+    """The lines of `changed_lines` of each file that are code in `binary`, with their blocks."""
     command = ["objdump", "-d", "-l", "--no-show-raw-insn", "-j", ".text", "-j", ".init.text", str(binary)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as objdump:
         assert objdump.stdout
-        found = parse(objdump.stdout, wanted)
+        blocks_of = parse(objdump.stdout, changed_lines)
     if objdump.returncode:
         raise LabError(f"disassembling {binary}", "objdump failed", "Leave out --coverage.")
-    return [Line(file, number, tuple(blocks)) for (file, number), blocks in sorted(found.items())]
+    return [Line(file, number, tuple(blocks)) for (file, number), blocks in sorted(blocks_of.items())]
 
 
-def parse(text: Iterable[str], wanted: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], dict[int, None]]:
+def parse(text: Iterable[str], changed_lines: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], dict[int, None]]:
     """Of a disassembly with line numbers: line -> the addresses behind the calls that its blocks begin with. What stands before
     the first call of a function belongs to its first block."""
-    numbers = {name: set(some) for name, some in wanted.items()}
-    found: dict[tuple[str, int], dict[int, None]] = {}
-    at: tuple[str, int] | None = None  # the line that code is of, if it is wanted
+    numbers = {name: set(some) for name, some in changed_lines.items()}
+    blocks_of: dict[tuple[str, int], dict[int, None]] = {}
+    at: tuple[str, int] | None = None  # the line of the code, if it is a changed one
     block: int | None = None
     early: dict[tuple[str, int], None] = {}
     begins = False
@@ -107,21 +107,21 @@ def parse(text: Iterable[str], wanted: Mapping[str, Sequence[int]]) -> dict[tupl
             if begins:  # right behind a call
                 block, begins = int(code[1], 16), False
                 for line in early:
-                    found.setdefault(line, {})[block] = None
+                    blocks_of.setdefault(line, {})[block] = None
                 early = {}
             if _CALL in code[2]:
                 begins = True
             elif at and block is None:
                 early[at] = None
             elif at and block is not None:
-                found.setdefault(at, {})[block] = None
+                blocks_of.setdefault(at, {})[block] = None
         elif mark := _MARK.match(one):
             name = next((name for name in numbers if mark[1] == name or mark[1].endswith(f"/{name}")), None)
             number = int(mark[2])
             at = (name, number) if name and number in numbers[name] else None
         elif _FUNCTION.match(one):
             at, block, early, begins = None, None, {}, False
-    return found
+    return blocks_of
 
 
 def watched(command: str) -> str:
@@ -151,10 +151,10 @@ class Ran:
     times: Mapping[str, int]
 
 
-def gathered(found: Sequence[Line], by_workload: Mapping[str, Mapping[int, int]]) -> list[Ran]:
+def gathered(lines: Sequence[Line], by_workload: Mapping[str, Mapping[int, int]]) -> list[Ran]:
     """Neighbours that ran alike are one."""
     rows: list[Ran] = []
-    for line in found:
+    for line in lines:
         times = {name: count for name, ran_there in by_workload.items() if (count := line.times(ran_there))}
         before = rows[-1] if rows else None
         if before and (before.file, before.last + 1, before.times) == (line.file, line.number, times):
@@ -164,13 +164,13 @@ def gathered(found: Sequence[Line], by_workload: Mapping[str, Mapping[int, int]]
     return rows
 
 
-def told(rows: Sequence[Ran]) -> list[str]:
-    """At most 72 columns wide: which changed lines ran how often, and where most."""
+def table(rows: Sequence[Ran]) -> list[str]:
+    """The changed lines, how often they ran, and in which workload most. At most 72 columns wide."""
     if not rows:
         return ["Coverage: no changed line is code of the kernel itself (headers and modules are not followed)."]
     count = sum(row.last - row.first + 1 for row in rows)
     live = sum(row.last - row.first + 1 for row in rows if row.times)
-    said = [f"Coverage: of {count} changed line{'s' if count > 1 else ''} of code {live} ran."]
+    report = [f"Coverage: of {count} changed line{'s' if count > 1 else ''} of code {live} ran."]
     for row in rows:
         where = f"{row.file}:{row.first}" + (f"-{row.last}" if row.last > row.first else "")
         if row.times:
@@ -179,5 +179,5 @@ def told(rows: Sequence[Ran]) -> list[str]:
             how += f", {len(row.times)} workloads" if len(row.times) > 1 else ""
         else:
             how = "never"
-        said.append(f"  {where:34} {how}")
-    return said
+        report.append(f"  {where:34} {how}")
+    return report

@@ -15,7 +15,7 @@ from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import configuration
-from raidlab.kernel.configuration import Asked
+from raidlab.kernel.configuration import Requested
 from raidlab.userland import compiler
 from raidlab.userland.compiler import Compiler
 
@@ -28,8 +28,8 @@ _SOURCE_MIB = 450  # source 250, package 170
 _SPACE_MIB = 250  # objects 150
 LINES = 1150  # of make's output for the kernel, about; only the time left depends on it
 MODULE_LINES = 330  # of its output for all modules
-# Modules that are built with the kernel: the driver of the controller, which each guest with disks loads, and KUnit, whose
-# symbols the suites of raidtrace.ko need. The other ones are built when a guest looks for a module (add_modules).
+# Modules that are built with the kernel: the driver of the controller, which each guest with disks loads, and KUnit, because
+# the suites of raidtrace.ko need its symbols. The other ones are built when a guest looks for a module (add_modules).
 DRIVER = "drivers/scsi/3w-9xxx.ko"
 WITH_KERNEL = (DRIVER, "lib/kunit/kunit.ko")
 # The number in the version of a kernel that is built in several steps.
@@ -96,8 +96,8 @@ class Kernel:
 def obtain(series: str | None, progress: Progress, refresh: bool = False, objects: bool = False) -> Kernel:
     """The kernel of `series` (by default DEFAULT), built if it is neither installed nor in the cache.
 
-    With `refresh` the newest package of the series is asked for even when an
-    older one is built already. With `objects` it is one whose objects and source are there.
+    With `refresh` the newest package of the series is used even when an older
+    one is built already. With `objects` it is one with its objects and source.
     """
     series = _checked(series)
     ready = None if refresh or objects else _installed(series)
@@ -107,12 +107,12 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False, object
     built = None if refresh else kept(series, progress)
     if built:
         return built
-    hashed = identity(asked(series), built_by)
+    hashed = identity(requested_options(series), built_by)
     plain = unpacked(series, progress, refresh)
     kernel = Kernel(series, plain.version, _place("kernels") / f"{plain.version}-{hashed}")
     with cache.entry(kernel.entry, progress, resume=True) as is_new:
         if is_new:
-            make(kernel, plain, asked(series), built_by, progress)
+            make(kernel, plain, requested_options(series), built_by, progress)
     return kernel
 
 
@@ -128,13 +128,13 @@ def _installed(series: str) -> Kernel | None:
 
 
 def configuration_name(series: str) -> str:
-    """A name for what the lab asks of a kernel of `series`."""
-    return cache.digest((asked(series).text().encode(), FILES.read_bytes()))
+    """A name for the options that the lab requests of a kernel of `series`."""
+    return cache.digest((requested_options(series).text().encode(), FILES.read_bytes()))
 
 
 def kept(series: str, progress: Progress) -> Kernel | None:
     """The newest kernel of `series` that is in the cache."""
-    return _newest("kernels", series, identity(asked(series), compiler.get(progress)))
+    return _newest("kernels", series, identity(requested_options(series), compiler.get(progress)))
 
 
 def unpacked(series: str | None, progress: Progress, refresh: bool = False, more: tuple[str, ...] = ()) -> Kernel:
@@ -144,9 +144,9 @@ def unpacked(series: str | None, progress: Progress, refresh: bool = False, more
     """
     series = _checked(series)
     hashed = _files_hash(more)
-    found = None if refresh else _newest("sources", series, hashed)
-    if found:
-        return found
+    newest = None if refresh else _newest("sources", series, hashed)
+    if newest:
+        return newest
     source = find_source(series, progress)
     kernel = Kernel(series, source.version, _place("sources") / f"{source.version}-{hashed}")
     with cache.entry(kernel.entry, progress) as is_new:
@@ -196,12 +196,12 @@ def _listed(path: Path) -> list[str]:
     return [line for line in path.read_text(encoding="ascii").splitlines() if line and not line.startswith("#")]
 
 
-def asked(series: str, more: str = "") -> Asked:
-    """What the lab asks of a kernel of `series`, with `more` options in the same form."""
+def requested_options(series: str, more: str = "") -> Requested:
+    """The options that the lab requests of a kernel of `series`, with `more` options in the same form."""
     return configuration.read(f"{CONFIG.read_text(encoding='ascii')}\n{more}", series)
 
 
-def make(kernel: Kernel, plain: Kernel, wanted: Asked, built_by: Compiler, progress: Progress) -> None:
+def make(kernel: Kernel, plain: Kernel, requested: Requested, built_by: Compiler, progress: Progress) -> None:
     """Build a kernel from the source of `plain` into its entry of the cache. An interrupted build is continued."""
     toolchain.require(f"building kernel {kernel.series}")
     cache.require_space(kernel.entry, _SPACE_MIB, f"building kernel {kernel.version}")
@@ -212,8 +212,8 @@ def make(kernel: Kernel, plain: Kernel, wanted: Asked, built_by: Compiler, progr
     places = built_by.environment() | ENVIRONMENT
     what = f"building kernel {_title(kernel)}"
     log = kernel.entry / "build.log"
-    configure(what, _make(kernel), kernel.build, wanted, log, places)
-    wanted.require(what, (kernel.build / ".config").read_text(encoding="utf-8"))
+    configure(what, _make(kernel), kernel.build, requested, log, places)
+    requested.require(what, (kernel.build / ".config").read_text(encoding="utf-8"))
     compile_kernel(what, _make(kernel), log, LINES, places, progress)
     _make_movable(kernel)
 
@@ -273,9 +273,9 @@ def _files_hash(more: tuple[str, ...] = ()) -> str:
     return cache.digest([FILES.read_bytes(), *(pattern.encode() for pattern in more)])
 
 
-def identity(wanted: Asked, built_by: Compiler) -> str:
-    """A name for what a kernel is made of besides its source."""
-    return cache.digest((wanted.text().encode(), FILES.read_bytes(), built_by.name.encode()))
+def identity(requested: Requested, built_by: Compiler) -> str:
+    """A name for the options, files and compiler of a kernel."""
+    return cache.digest((requested.text().encode(), FILES.read_bytes(), built_by.name.encode()))
 
 
 def _version_key(version: str) -> list[int]:
@@ -284,14 +284,14 @@ def _version_key(version: str) -> list[int]:
 
 def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
     """Of the entries of the cache, all made of the same files and options, that of the newest version."""
-    found = [
+    kernels = [
         Kernel(series, entry.name.removesuffix(f"-{hashed}"), entry)
         for entry in _place(kind).glob(f"{series}.*-{hashed}")
         if cache.is_complete(entry)
     ]
-    if not found:
+    if not kernels:
         return None
-    newest = max(found, key=lambda kernel: _version_key(kernel.version))
+    newest = max(kernels, key=lambda kernel: _version_key(kernel.version))
     for entry in (newest.entry, newest.source.resolve().parent):
         cache.used(entry)
     return newest
@@ -301,11 +301,11 @@ def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Prog
     """Only the `files`, wildcards below the top of the source: an eighth of all files, a fifth of the space."""
     what = f"unpacking kernel {kernel.version}"
     progress.begin(what)
-    wanted = [f"linux-source-{kernel.series}/{pattern}" for pattern in files]
+    patterns = [f"linux-source-{kernel.series}/{pattern}" for pattern in files]
     with source.open_tarball() as tarball:
         tar = subprocess.run(
             ["tar", "-x", "--use-compress-program=xz -d -T0", "--strip-components=1", "--wildcards"]
-            + ["--no-same-owner", "-C", str(kernel.source), "-f", "-", *wanted],
+            + ["--no-same-owner", "-C", str(kernel.source), "-f", "-", *patterns],
             stdin=tarball,
             stderr=subprocess.PIPE,
             text=True,
@@ -324,10 +324,10 @@ def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Prog
     progress.end()
 
 
-def configure(what: str, make: list[str], build: Path, wanted: Asked, log: Path, extra: dict[str, str]) -> None:
+def configure(what: str, make: list[str], build: Path, requested: Requested, log: Path, extra: dict[str, str]) -> None:
     """Write a kernel's .config into `build`; `make` is the command up to its target."""
     given = build / "asked.config"
-    given.write_text(wanted.text(), encoding="ascii")
+    given.write_text(requested.text(), encoding="ascii")
     toolchain.run_logged(what, [*make, "allnoconfig"], log, extra=extra | {"KCONFIG_ALLCONFIG": str(given)})
 
 
@@ -355,7 +355,7 @@ def variants() -> list[str]:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a kernel needs beside the plain one: words for its command line, memory for itself, a clock that is real."""
+    """The needs of a variant of a kernel: words for its command line, memory for itself, a clock that is real."""
 
     boot: tuple[str, ...] = ()
     memory_mib: int = 0
@@ -396,13 +396,13 @@ def obtain_variant(name: str, plain: Kernel, progress: Progress) -> Kernel:
     if plain.tree:
         raise LabError(f"--variant {name}", f"{plain.tree} is a tree of yours", "Use it with 6.1, 6.12, 7.2 or 7.3.")
     _check_series(name, plain.series)
-    wanted = configuration.read(_config(name).decode(), plain.series)
+    requested = configuration.read(_config(name).decode(), plain.series)
     built_by = compiler.get(progress)
-    entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{identity(wanted, built_by)}"
+    entry = cache.root() / f"kernels-{name}" / f"{plain.version}-{identity(requested, built_by)}"
     built = Kernel(plain.series, plain.version, entry)
     with cache.entry(entry, progress, resume=True) as is_new:
         if is_new:
-            make(built, plain, wanted, built_by, progress)
+            make(built, plain, requested, built_by, progress)
     return built
 
 

@@ -35,8 +35,8 @@ Changes = Mapping[str, Path | None]  # file below the top of the source -> where
 
 @dataclass(frozen=True)
 class Pair:
-    """Both kernels, and what of the patches is in the second. Names of files are below the top of the source: `compiled` by
-    themselves; `included`, headers and the like, whose reach is not known; `elsewhere`, in none of the lab's kernels.
+    """Both kernels, and the files of the patches. Names of files are below the top of the source: `compiled` by themselves;
+    `included`, headers and the like, by an unknown set of files; `elsewhere`, in none of the lab's kernels.
     """
 
     base: Kernel
@@ -54,25 +54,25 @@ def place(source: Path) -> Path:
 def listed(patches: list[str], series: list[str]) -> list[Path]:
     """The patches of --patch, each a diff or a mailbox of them, then those in the directories of --series: in the order of a
     file `series` in it if there is one (as quilt has it), else of their names. LabError if one is not there."""
-    found = [Path(name) for name in patches]
+    paths = [Path(name) for name in patches]
     for name in series:
         directory = Path(name)
         order = directory / "series"
         if order.is_file():
             lines = (line.partition("#")[0].split() for line in order.read_text(encoding="utf-8").splitlines())
-            found += [directory / words[0] for words in lines if words]
+            paths += [directory / words[0] for words in lines if words]
         else:
-            found += sorted(path for path in directory.glob("*") if path.suffix in (".patch", ".diff", ".mbox"))
-    for path in found:
+            paths += sorted(path for path in directory.glob("*") if path.suffix in (".patch", ".diff", ".mbox"))
+    for path in paths:
         if not path.is_file():
             raise LabError(
                 f"patch {path}", "no such file", "Name a diff, a mailbox or, by --series, a directory of them."
             )
-    if series and not found:
+    if series and not paths:
         raise LabError(
             f"--series {series[0]}", "no *.patch, *.diff, *.mbox in it", "Name the directory of the patches."
         )
-    return found
+    return paths
 
 
 def obtain(base: str | None, patches: list[Path], progress: Progress, added: Added = NOTHING) -> Pair:
@@ -90,7 +90,7 @@ def obtain(base: str | None, patches: list[Path], progress: Progress, added: Add
         return _built(source, changes, elsewhere, (name, called), progress, added, None, kernel)
 
 
-def beside(base: str | None, directory: str, progress: Progress, added: Added = NOTHING) -> Pair:
+def with_tree(base: str | None, directory: str, progress: Progress, added: Added = NOTHING) -> Pair:
     """Build `base` and the source tree `directory` as it stands; without a base, its last commit and what was changed since."""
     what = f"--tree {directory}"
     toolchain.require(what)
@@ -135,19 +135,19 @@ def configured(base: str | None, progress: Progress, some: Iterable[Added]) -> l
                 tree.begin(plain, plain, progress, before, added)
             else:
                 _begin(plain, source, progress, added)
-            said = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
-            called = f"{name} with {said}" if said else name
+            differs = " ".join(word for word in (added.variant, added.fragment and "the fragment") if word)
+            called = f"{name} with {differs}" if differs else name
             kernels.append(tree.obtain(plain, progress, called, added, _state(plain)))
             before = before or added
     return kernels
 
 
-def between(directory: str, wanted: str, progress: Progress, added: Added = NOTHING) -> Pair:
+def between(directory: str, commits: str, progress: Progress, added: Added = NOTHING) -> Pair:
     """Build both ends of a range A..B of commits of a source tree, as they are in git, whatever is checked out."""
-    what = f"--range {wanted}"
+    what = f"--range {commits}"
     toolchain.require(what)
     path = tree.checked(Path(directory))
-    ends = tree.ends(what, path, wanted)
+    ends = tree.ends(what, path, commits)
     both = (ends.first, ends.last)
     differ = _split(tree.git(what, path, "diff", "--name-only", "--no-renames", "-z", *both))
     before, after = (set(_needed(_tracked(what, path, end))) for end in both)
@@ -163,7 +163,7 @@ def between(directory: str, wanted: str, progress: Progress, added: Added = NOTH
 
 
 def telling(pair: Pair, progress: Progress, added: Added = NOTHING) -> tuple[Kernel, list[coverage.Line]]:
-    """The changed kernel once more, which tells what of its changed files runs; and the changed lines that are code in it."""
+    """The changed kernel, built again to count the blocks of its changed files; and the changed lines that are code in it."""
     before, other = pair.base.source.resolve(), pair.patched.source
     third = other.parents[1] / "seen" / "linux"
     files = [name for name in pair.compiled if name.endswith(".c") and not name.startswith("arch/")]
@@ -171,8 +171,8 @@ def telling(pair: Pair, progress: Progress, added: Added = NOTHING) -> tuple[Ker
         tree.begin(other, third, progress, added, added)
         _bring(other, coverage.added(other, files, Path(overlay)), third)
         kernel = tree.obtain(third, progress, f"{pair.patched.called}, telling what runs", added, _state(third))
-    wanted = {name: coverage.changed(before / name, other / name) for name in files}
-    return kernel, coverage.lines(kernel.binary, wanted)
+    changed_lines = {name: coverage.changed(before / name, other / name) for name in files}
+    return kernel, coverage.lines(kernel.binary, changed_lines)
 
 
 def _tracked(what: str, path: Path, commit: str) -> list[str]:
@@ -302,17 +302,17 @@ def _applied(what: str, source: Path, patches: list[Path], overlay: Path) -> tup
 
 
 def _files(what: str, path: Path) -> dict[str, bool]:
-    """The files that one patch touches, and whether it makes them. LabError for what cannot be told or must not be done."""
+    """The files that one patch touches, and whether it creates them. LabError: it is unreadable, or leaves the source."""
     if _UNREADABLE.search(path.read_bytes().decode("utf-8", "replace")):
         raise LabError(what, f"{path} renames, copies or is binary", "Make it plain: git diff --no-renames --text")
     done = subprocess.run(["lsdiff", "-s", "--strip=1", str(path)], capture_output=True, text=True, check=False)
-    found = {line[2:].strip(): line.startswith("+") for line in done.stdout.splitlines() if line}
-    if not found:
+    touched = {line[2:].strip(): line.startswith("+") for line in done.stdout.splitlines() if line}
+    if not touched:
         raise LabError(what, f"{path} changes no file", "Name a diff as git format-patch or diff -u write it.")
-    for name in found:
+    for name in touched:
         if name.startswith("/") or ".." in Path(name).parts:
             raise LabError(what, f"{path} names a file outside of the source: {name}", "Look at it before you use it.")
-    return found
+    return touched
 
 
 def _is_file(source: Path, name: str) -> bool:
@@ -326,8 +326,8 @@ def _patch(what: str, path: Path, absent: list[str], overlay: Path) -> None:
     words = ["patch", "-p1", "--batch", "--forward", "--no-backup-if-mismatch", "-r", "-", "-d", str(overlay)]
     done = subprocess.run(words, input=diff, capture_output=True, check=False)
     if done.returncode:
-        said = done.stdout.decode("utf-8", "replace").splitlines()
-        wrong = [line for line in said if "FAILED" in line or "previously applied" in line] or said
+        output = done.stdout.decode("utf-8", "replace").splitlines()
+        wrong = [line for line in output if "FAILED" in line or "previously applied" in line] or output
         raise LabError(
             what, "\n  ".join([f"{path} does not apply", *wrong[:6]]), "Name the kernel it is for: --kernel."
         )
@@ -335,18 +335,18 @@ def _patch(what: str, path: Path, absent: list[str], overlay: Path) -> None:
 
 def _bring(source: Path, changes: Changes, to: Path) -> None:
     """Make `to` the source with the changes. Only what differs is written, so make compiles no more than that."""
-    wanted: dict[str, Path] = {name: source / name for name in _names(source)}
+    files: dict[str, Path] = {name: source / name for name in _names(source)}
     for name, path in changes.items():
         if path:
-            wanted[name] = path
+            files[name] = path
         else:
-            wanted.pop(name, None)
+            files.pop(name, None)
     to.mkdir(parents=True, exist_ok=True)
     for name in _names(to):
-        if name not in wanted:
+        if name not in files:
             (to / name).unlink()
     os.utime(to)
-    for name, path in wanted.items():
+    for name, path in files.items():
         there = to / name
         there.parent.mkdir(parents=True, exist_ok=True)
         if _same(path, there):
@@ -373,11 +373,11 @@ def _same(path: Path, there: Path) -> bool:
 
 def _names(top: Path) -> list[str]:
     """Of the files and links that the lab needs of a source, below its top."""
-    found = []
+    names_below = []
     for directory, below, names in os.walk(top):
         links = [name for name in below if os.path.islink(os.path.join(directory, name))]
-        found += [os.path.relpath(os.path.join(directory, name), top) for name in names + links]
-    return _needed(found)
+        names_below += [os.path.relpath(os.path.join(directory, name), top) for name in names + links]
+    return _needed(names_below)
 
 
 def _needed(names: Iterable[str]) -> list[str]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A kernel of the user's own: any source tree, patches included, built outside of it and only as far as it changed.
 
-A tree has one build directory, whose objects stay: make decides what is stale. What a guest runs from is a copy that is
-named after its content, so that a guest does not care about the next build.
+A tree has one build directory, and its objects stay: make decides what is stale. A guest runs from a copy that is named after
+its content, so that the next build does not affect it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from raidlab.base import cache, toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import configuration, linux
-from raidlab.kernel.configuration import Asked
+from raidlab.kernel.configuration import Requested
 from raidlab.kernel.linux import NOTHING, Added, Kernel
 from raidlab.userland import compiler
 from raidlab.userland.compiler import Compiler
@@ -28,7 +28,7 @@ _NEWEST_TRIED = (7, 3)
 _KEEP_TREES = 8  # build directories, 250 MB each
 _KEEP_BUILT = 4  # what was built of one tree, 12 MB each, 20 with all modules
 _SPACE_MIB = 500
-# In the entry of a tree one of whose guests has looked for modules: from then on they are built with the kernel, for a later
+# In the entry of a tree with a guest that has looked for modules: from then on they are built with the kernel, because a later
 # state of the tree may differ in a module alone.
 _WITH_MODULES = "with-modules"
 # The name of a release must not change with each commit: every file that holds it would be compiled again.
@@ -50,20 +50,20 @@ def is_directory(name: str) -> bool:
     return "/" in name or (not re.fullmatch(r"[0-9]+\.[0-9]+", name) and Path(name).is_dir())
 
 
-def begin(path: Path, to: Path, progress: Progress, added: Added, wanted: Added) -> None:
-    """Have the tree `to`, built with `wanted`, begin as a copy of `path` and of what is built of that with `added`: only what
-    differs is then compiled. Nothing happens where it was built before.
+def begin(path: Path, to: Path, progress: Progress, added: Added, goal: Added) -> None:
+    """Begin the tree `to`, built with `goal`, as a copy of `path` and of its build with `added`, so that only differing files
+    are compiled. Nothing happens where it was built before.
     """
     entry = _entry(path.resolve(), added, compiler.get(progress))
-    begin_as(path.resolve(), entry / "build", to, progress, wanted)
+    begin_as(path.resolve(), entry / "build", to, progress, goal)
 
 
-def begin_as(source: Path, build: Path, to: Path, progress: Progress, wanted: Added, unchanged: bool = False) -> None:
+def begin_as(source: Path, build: Path, to: Path, progress: Progress, goal: Added, unchanged: bool = False) -> None:
     """The same with a source and a build directory that need not be a tree's. Nobody may build in them meanwhile.
     `unchanged`: if there is a `to`, its files are those of the source, with their dates.
     """
     target = to.parent.resolve() / to.name
-    place = _entry(target, wanted, compiler.get(progress), source)
+    place = _entry(target, goal, compiler.get(progress), source)
     target.parent.mkdir(parents=True, exist_ok=True)
     with cache.locked(place, progress):
         if (place / "build" / "linux").exists():
@@ -116,8 +116,8 @@ def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
 
 
 def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTHING, state: str = "") -> Kernel:
-    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one. Make is
-    asked only if the tree's `state`, where the caller knows it, is not that of the last time."""
+    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one. Make
+    runs only if the tree's `state`, where the caller knows it, is not that of the last time."""
     what = f"kernel {path}"
     source = checked(path)
     version = _version(what, source)
@@ -144,14 +144,14 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
 
 def _entry(source: Path, added: Added, built_by: Compiler, like: Path | None = None) -> Path:
     """Where a tree is built; one that is not there yet will have the version of another."""
-    wanted = _asked(_version(f"kernel {source}", like or source), added)
-    key = cache.digest((str(source).encode(), wanted.text().encode(), built_by.name.encode()))
+    requested = _requested(_version(f"kernel {source}", like or source), added)
+    key = cache.digest((str(source).encode(), requested.text().encode(), built_by.name.encode()))
     return cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
 
 
-def _asked(version: str, added: Added) -> Asked:
-    """What the lab asks of a kernel of that version."""
-    return linux.asked(_name(version), added.text(_name(version)))
+def _requested(version: str, added: Added) -> Requested:
+    """The options that the lab requests of a kernel of that version."""
+    return linux.requested_options(_name(version), added.text(_name(version)))
 
 
 def _origin(source: Path) -> str:
@@ -192,13 +192,13 @@ def _version(what: str, source: Path) -> str:
     if not makefile.exists():
         raise LabError(what, "it has no Makefile, so it is no kernel source", "Name the top of a kernel source tree.")
     head = makefile.read_text(encoding="utf-8", errors="replace")[:2000]
-    found = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)\s*=[ \t]*(\S*)", head, re.MULTILINE))
-    if not (found.get("VERSION", "").isdigit() and found.get("PATCHLEVEL", "").isdigit()):
+    fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)\s*=[ \t]*(\S*)", head, re.MULTILINE))
+    if not (fields.get("VERSION", "").isdigit() and fields.get("PATCHLEVEL", "").isdigit()):
         raise LabError(what, "its Makefile names no VERSION and PATCHLEVEL", "Name the top of a kernel source tree.")
     if not (source / "arch" / "um").is_dir():
         raise LabError(what, "it has no arch/um", "The lab runs User Mode Linux: unpack the tree with that directory.")
-    sublevel = found.get("SUBLEVEL") or "0"
-    version = f"{found['VERSION']}.{found['PATCHLEVEL']}.{sublevel}{found.get('EXTRAVERSION', '')}"
+    sublevel = fields.get("SUBLEVEL") or "0"
+    version = f"{fields['VERSION']}.{fields['PATCHLEVEL']}.{sublevel}{fields.get('EXTRAVERSION', '')}"
     if _series(version) < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
         raise LabError(
@@ -232,7 +232,7 @@ def _make(
     what: str, source: Path, entry: Path, version: str, added: Added, built_by: Compiler, progress: Progress
 ) -> None:
     places = built_by.environment() | linux.ENVIRONMENT
-    wanted, own = _asked(version, added), configuration.read(added.fragment, _name(version))
+    requested, own = _requested(version, added), configuration.read(added.fragment, _name(version))
     build = entry / "build"
     origin = entry / "origin"
     directory = _origin(source)
@@ -246,13 +246,13 @@ def _make(
     log = entry / "build.log"
     log.unlink(missing_ok=True)
     # Each time: a commit may bring a new question, and make would ask it on a terminal that is not there.
-    linux.configure(what, _command(source, build), build, wanted, log, places)
+    linux.configure(what, _command(source, build), build, requested, log, places)
     config = (build / ".config").read_text(encoding="utf-8")
     if own.lost(config):
         names = ", ".join(f"CONFIG_{name}={own.options[name]}" for name in own.lost(config))
         raise LabError(what, f"the kernel does not take {names}", "Ask for what it depends on, too, or leave it out.")
-    lost = wanted.lost(config)
-    if lost:  # a tree may be about such a change: said, and the rest is built
+    lost = requested.lost(config)
+    if lost:  # a tree may be about such a change: report it, and build the rest
         progress.say(f"{what}: it has no CONFIG_{', CONFIG_'.join(lost)} as the lab asks for")
     make = [*_command(source, build), f"-j{toolchain.jobs()}"]
     linux.compile_kernel(what, make, log, linux.LINES if is_new else 0, places, progress)

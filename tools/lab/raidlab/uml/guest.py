@@ -255,9 +255,9 @@ class _Mark:
 
     def has_come(self) -> bool:
         new = self._file.read()
-        found = self._text in self._end + new
+        come = self._text in self._end + new
         self._end = (self._end + new)[-len(self._text) :]
-        return found
+        return come
 
 
 class _Silence:
@@ -323,14 +323,14 @@ def _read_status(path: Path) -> tuple[int | None, str | None, float]:
 
 
 def _memory_directory(mebibytes: int) -> Path:
-    """Where the guest's memory lives: a file system in memory that has the room and allows to execute."""
+    """The directory of the guest's memory: a file system in memory that has the space and allows to execute."""
     candidates = [
         "/dev/shm",
         os.environ.get("XDG_RUNTIME_DIR", ""),
         tempfile.gettempdir(),
         "/var/tmp",
     ]
-    seen = []
+    measured = []
     for name in candidates:
         if not name or " " in name or not os.access(name, os.W_OK | os.X_OK):
             continue
@@ -339,10 +339,10 @@ def _memory_directory(mebibytes: int) -> Path:
         if free > mebibytes + 64 and not status.f_flag & os.ST_NOEXEC:
             return Path(name)
         noexec = ", mounted noexec" if status.f_flag & os.ST_NOEXEC else ""
-        seen.append(f"{name} has {free} MiB free{noexec}")
+        measured.append(f"{name} has {free} MiB free{noexec}")
     raise LabError(
         "no room for the guest's memory",
-        f"{mebibytes} MiB are needed; {'; '.join(seen) or 'no place can be written'}",
+        f"{mebibytes} MiB are needed; {'; '.join(measured) or 'no place can be written'}",
         "Enlarge one (mount -o remount,size=... /dev/shm), or ask for less: --mem, --store",
     )
 

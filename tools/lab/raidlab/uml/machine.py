@@ -29,7 +29,7 @@ _PAD = 128  # and the environment this much longer, bytes
 
 @dataclass(frozen=True)
 class Chance:
-    """One draw: `randomness` starts the host's random numbers as the guest sees them, the rest is as said above."""
+    """One draw: `randomness` starts the host's random numbers as the guest sees them, the rest is as described above."""
 
     seed: int = 0
     randomness: int = 0
@@ -56,7 +56,7 @@ def drawn(seed: int) -> Chance:
 class Guest:
     """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
     where the kernel comes from, for recordings. Without a `root` the guest has the host's files. `tools` are
-    seen as tools/bin of the checkout (userland/tools.py)."""
+    tools/bin of the checkout for the guest (userland/tools.py)."""
 
     binary: Path
     init: Path
@@ -82,7 +82,7 @@ class Guest:
 #
 # How long a path is, what a library chose by processor, how large the host's ld.so.cache is: each moves pages in a
 # guest, and with them its figures. So directories of the host are links in the control directory, known by their names
-# there; the checkout is seen at /raidtrace; the C library is told to use no more of the processor than x86-64 has.
+# there; the checkout is at /raidtrace; a setting of the C library limits it to the instructions of plain x86-64.
 
 CHECKOUT = "/raidtrace"
 _IN_GUEST = "/run/lab/control"  # the control directory, as a guest's programs see it
@@ -102,7 +102,7 @@ TUNABLES = ":".join((
 
 
 def hermetic_environment() -> dict[str, str]:
-    """What a command has beside the lab's own variables."""
+    """The environment of a command, without the lab's own variables."""
     return {
         "GLIBC_TUNABLES": TUNABLES,
         "LD_BIND_NOW": "1",  # a lazy call's stack frame has as many of the processor's registers as there are
@@ -110,19 +110,19 @@ def hermetic_environment() -> dict[str, str]:
     }
 
 
-def seen(text: str) -> str:
+def in_guest(text: str) -> str:
     """A path of the checkout as the guest sees it; other text as it is."""
     top = str(cache.CHECKOUT)
     return CHECKOUT + text[len(top) :] if text == top or text.startswith(f"{top}/") else text
 
 
-def module_seen(path: Path) -> str:
+def module_in_guest(path: Path) -> str:
     """Where a guest sees a module that is inserted."""
     return f"{_IN_GUEST}/{_MODULES}/{path.name}"
 
 
 def compose(guest: Guest, control: Path) -> None:
-    """Links beside what the process is in. Modules are copied: a guest would look for where a link leads in its own root."""
+    """Make the links of the control directory. Modules are copied: a guest would follow a link in its own root."""
     assert guest.root
     links = {OWN_ROOT: guest.root.path, "out": guest.out, "checkout": cache.CHECKOUT}
     links |= {"linux": guest.binary, "hostcalls.so": guest.preload}
@@ -138,13 +138,13 @@ def compose(guest: Guest, control: Path) -> None:
 
 
 def request(guest: Guest) -> list[str]:
-    """What init is told of places, instead of the host's paths. The kernel needs the /. to follow a link."""
+    """The paths for the guest's init, instead of the host's. The kernel needs the /. to follow a link."""
     lines = [f"out {CONTROL}/out/.", f"show {CONTROL}/checkout/. {CHECKOUT}"]
     if guest.tools:
         lines.append(f"show {CONTROL}/tools/. {CHECKOUT}/tools/bin")
     if guest.modroot:
         lines.append(f"modroot {CONTROL}/modroot/.")
-    return lines + [f"insmod {module_seen(path)} {parameters}".rstrip() for path, parameters in guest.modules]
+    return lines + [f"insmod {module_in_guest(path)} {parameters}".rstrip() for path, parameters in guest.modules]
 
 
 def process_environment() -> dict[str, str]:

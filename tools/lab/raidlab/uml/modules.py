@@ -22,14 +22,14 @@ from raidlab.kernel import linux
 from raidlab.kernel.linux import Kernel
 from raidlab.userland import compiler
 
-_KEEP = 6  # builds of one module, newest first; an older one is built again if it is asked for
+_KEEP = 6  # builds of one module, newest first; an older one is built again on request
 _PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", ".d")
 
 
 @dataclass(frozen=True)
 class Module:
     """A module to build: `kbuild` is made the top of the build, `sources` are copied below it under their own names.
-    `words` are for make; `options` of Linux and `folder`, whose headers are found, are for the compiler."""
+    `words` are for make; `options` of Linux and `folder`, a directory of headers, are for the compiler."""
 
     name: str
     kbuild: Path
@@ -77,8 +77,8 @@ def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
             "Run raidctl lab from a complete checkout.",
         )
     files = _files(module)
-    told = [word.encode() for word in (*module.words, *module.options)]
-    name = f"{module.name}-{cache.digest(_content(files) + told)}"
+    words = [word.encode() for word in (*module.words, *module.options)]
+    name = f"{module.name}-{cache.digest(_content(files) + words)}"
     entry = kernel.entry / "modules" / name
     with cache.entry(entry, progress) as is_new:
         cache.hold(entry)
@@ -260,7 +260,7 @@ def _built(name: str, made_by: Build, kernel: Kernel, progress: Progress) -> lis
     makefile = folder / "Makefile"
     if not makefile.exists():
         raise LabError(f"driver {name}", f"{folder} is not there", "Use a kernel source that has the driver.")
-    # The folder, since some sources include headers of one beside theirs, which is not copied.
+    # The folder, since some sources include headers of a directory next to theirs, which is not copied.
     module = Module(Path(product).stem, makefile, (folder,), product, made_by.words, made_by.options, folder)
     built = build(module, kernel, progress)  # its warnings are the kernel's
     return [built.path.with_name(product) for product in made_by.products]

@@ -19,13 +19,13 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.kernel.linux import Kernel
 from raidlab.uml import guest, modules, verdict
-from raidlab.uml.machine import CHECKOUT, Chance, Guest, drawn, hermetic_environment, module_seen, seen
+from raidlab.uml.machine import CHECKOUT, Chance, Guest, drawn, hermetic_environment, in_guest, module_in_guest
 from raidlab.userland import root, tools
 
 _MODULE_MIB = 1  # that raidlab.ko takes, whatever its size
 _NOT_FOUND = 127  # as shells say it
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_RUNS_BY_SECCOMP = (6, 16)  # the first kernel whose UML can
+_RUNS_BY_SECCOMP = (6, 16)  # the first kernel with a UML that can
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         init=programs.init,
         preload=programs.preload,
         out=out,
-        command=_delayed([seen(word) for word in command] if lab_root else command, draw, how),
+        command=_delayed([in_guest(word) for word in command] if lab_root else command, draw, how),
         environment=_environment(arguments.env, inserted, lab_root is not None, draw.pad),
         # The kernel itself, and its page descriptors.
         memory_mib=memory_mib + memory_mib // 60 + 27 + needs.memory_mib,
@@ -77,8 +77,8 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
     if lab_root and result.status == _NOT_FOUND:
-        said = "the guest has programs of its own; this machine's: --host"
-        result = verdict.Verdict(result.status, (*result.messages, said))
+        hint = "the guest has programs of its own; this machine's: --host"
+        result = verdict.Verdict(result.status, (*result.messages, hint))
     verdict.write_json(
         out / "lab.json", result.status, ending, devices.name if devices else None, lab_kernel, _how(machine)
     )
@@ -96,8 +96,8 @@ def _processes(arguments: argparse.Namespace, lab_kernel: Kernel) -> tuple[str, 
     """Words for how a guest's processes are run: by seccomp(2) where the kernel can and the host allows it, in two thirds of
     the time that ptrace(2) takes. Not where the run is hermetic: the kernel's random numbers start from its command line.
     """
-    found = re.match(r"(\d+)\.(\d+)", lab_kernel.version)
-    can = found is not None and (int(found[1]), int(found[2])) >= _RUNS_BY_SECCOMP
+    match = re.match(r"(\d+)\.(\d+)", lab_kernel.version)
+    can = match is not None and (int(match[1]), int(match[2])) >= _RUNS_BY_SECCOMP
     return ("seccomp=auto",) if arguments.host and can else ()
 
 
@@ -122,12 +122,12 @@ def _modules(
 ) -> list[tuple[Path, str]]:
     if devices is None:
         return []
-    found = [(build_module(modules.RAIDLAB, lab_kernel, progress).path, devices.parameter())]
+    inserted = [(build_module(modules.RAIDLAB, lab_kernel, progress).path, devices.parameter())]
     for name in devices.drivers:
-        found += [(path, "") for path in modules.modules_of(name, lab_kernel, progress)]
+        inserted += [(path, "") for path in modules.modules_of(name, lab_kernel, progress)]
     if not arguments.no_raidtrace and modules.exists(modules.RAIDTRACE):
-        found.append((build_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))
-    return found
+        inserted.append((build_module(modules.RAIDTRACE, lab_kernel, progress).path, ""))
+    return inserted
 
 
 def build_module(module: modules.Module, lab_kernel: Kernel, progress: Progress) -> modules.Built:
@@ -152,8 +152,8 @@ def _terminal() -> dict[str, str]:
     """The caller's terminal, with its description: a guest's root has none. ncurses takes it from the variable itself."""
     name = os.environ.get("TERM", "dumb")
     places = [Path.home() / ".terminfo", *(Path(place) / "terminfo" for place in ("/etc", "/lib", "/usr/share"))]
-    found = next((path for place in places if name and (path := place / name[0] / name).is_file()), None)
-    return {"TERM": name} | ({"TERMINFO": f"hex:{found.read_bytes().hex()}"} if found else {})
+    description = next((path for place in places if name and (path := place / name[0] / name).is_file()), None)
+    return {"TERM": name} | ({"TERMINFO": f"hex:{description.read_bytes().hex()}"} if description else {})
 
 
 def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: bool, pad: int) -> dict[str, str]:
@@ -182,11 +182,11 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: b
     for path, _parameters in inserted:
         if path.name == modules.RAIDTRACE.name + ".ko":
             environment["RAIDTRACE_KO"] = (
-                module_seen(path) if own_root else str(path)
-            )  # its tests load it again, and its KUnit suites beside it
+                module_in_guest(path) if own_root else str(path)
+            )  # its tests load it again, and its KUnit suites with it
     for pair in extra:
         key, separator, value = pair.partition("=")
         if not key or not separator:
             raise LabError(f"--env {pair}", "not NAME=VALUE", "Give both.")
-        environment[key] = seen(value) if own_root else value
+        environment[key] = in_guest(value) if own_root else value
     return environment

@@ -2,7 +2,7 @@
 """The compiler of all that runs in a guest: that of its root's release, so that another host makes the same bits.
 
 A host that has the very same one uses its own. On another it is run from the sysroot in the cache, with the host's C library,
-which has to be as new. Where that is older the host's own compiler is used, and said: then figures are that host's.
+which has to be as new. Where that is older the host's own compiler is used and reported: then figures are that host's.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class Compiler:
 def get(progress: Progress) -> Compiler:
     """The compiler, unpacked if need be."""
     host = toolchain.first_line("gcc", "--version")
-    wanted = locked("compiler")
-    if (host, toolchain.first_line("ld", "--version")) == (wanted, locked("linker")):
+    needed = locked("compiler")
+    if (host, toolchain.first_line("ld", "--version")) == (needed, locked("linker")):
         return Compiler(host)
     library = os.confstr("CS_GNU_LIBC_VERSION") or ""
     if tuple(int(number) for number in library.removeprefix("glibc ").split(".") if number.isdigit()) < _C_LIBRARY:

@@ -2,7 +2,7 @@
 """The root of a guest: programs that are the same on every host, because they are the lab's own and not the host's.
 
 root.lock names Debian packages by version and digest. They are unpacked into the cache, not installed: no script of
-theirs runs and nobody needs to be root. Where the archive has another version by now, that one is taken and said.
+theirs runs and nobody needs to be root. Where the archive has another version by now, that one is used and reported.
 """
 
 from __future__ import annotations
@@ -92,26 +92,26 @@ def _fill(entry: Path, suite: str, packages: list[Package], progress: Progress) 
 
 
 def download(entry: Path, suite: str, packages: list[Package], why: str, progress: Progress) -> list[Path]:
-    """Packages as a lock names them, in entry/packages. Of one that the archive has in another version only, that is taken and
-    said; LabError if it has none, or one of another content."""
+    """Packages as a lock names them, in entry/packages. If the archive has only another version, that is used and reported.
+    LabError: it has none, or one of another content."""
     apt = debs.Apt(f"{suite}-root", (suite,), progress)
     what = f"getting {len(packages)} packages for the guest's root"
     progress.say(f"{what} {why}")
     files = entry / "packages"
     offered = apt.versions([package.name for package in packages])
     others = []
-    wanted = []
+    versions = []
     for package in packages:
         have = offered.get(package.name, [])
         if not have:
             raise LabError(what, f"{suite} offers no {package.name}", "Is a Debian mirror among apt's sources?")
         version = package.version if package.version in have else have[0]
-        wanted.append(f"{package.name}={version}")
+        versions.append(f"{package.name}={version}")
         if version != package.version:
             others.append(f"{package.name} {version} instead of {package.version}")
-    got = apt.download(wanted, files)
+    got = apt.download(versions, files)
     digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in got}
-    altered = [one.name for one in packages if f"{one.name}={one.version}" in wanted and one.digest not in digests]
+    altered = [one.name for one in packages if f"{one.name}={one.version}" in versions and one.digest not in digests]
     if altered:
         raise LabError(what, f"{', '.join(altered)}: not the content that root.lock names", "Is the mirror genuine?")
     if others:

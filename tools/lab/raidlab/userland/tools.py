@@ -35,7 +35,7 @@ def release(text: str) -> str:
 
 
 def get(progress: Progress) -> Path | None:
-    """A directory to be seen as tools/bin in the guest, the checkout's own if that will do; None where it is not built."""
+    """The directory for tools/bin in the guest, the checkout's own if it is suitable. None: it is not built."""
     suite, _ = root.read(root.LOCK.read_text(encoding="ascii"))
     binaries = [path for path in sorted((_TOOLS / "bin").glob("*")) if path.is_file() and not path.is_symlink()]
     if not binaries:
@@ -60,9 +60,9 @@ def pack(into: Path, progress: Progress) -> None:
     """Build raidctl for a guest's root into the package raidtrace-lab-kernel."""
     into.mkdir()
     toolchain.run_logged("building raidctl", ["make", "-C", str(_TOOLS), f"-j{toolchain.jobs()}"], into / "build.log")
-    found = get(progress)
-    assert found  # it was built
-    shutil.copytree(found, into / "bin", symlinks=True)
+    built = get(progress)
+    assert built  # it was built
+    shutil.copytree(built, into / "bin", symlinks=True)
     (into / "build.log").unlink()
 
 
@@ -78,7 +78,7 @@ def _build(entry: Path, libraries: Sysroot, built_by: Compiler, progress: Progre
     toolchain.run_logged(what, make, entry / "build.log", extra=places | built_by.environment())
     shutil.rmtree(entry / "build")
     for path in (_TOOLS / "bin").iterdir():
-        if path.is_symlink():  # relative, and seen from the same place
+        if path.is_symlink():  # relative, with the same directory in the guest
             (entry / "bin" / path.name).unlink(missing_ok=True)
             (entry / "bin" / path.name).symlink_to(path.readlink())
     progress.end()

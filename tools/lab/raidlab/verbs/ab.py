@@ -20,7 +20,7 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import coverage, linux, patched, tree
 from raidlab.kernel.linux import Added, Kernel
 from raidlab.uml import guest, modules, runner, verdict
-from raidlab.verbs import compare, judge, measures, told, workloads
+from raidlab.verbs import ab_text, compare, judge, measures, workloads
 from raidlab.vm import virtual
 
 _FAILED = 1
@@ -60,7 +60,7 @@ def act(arguments: argparse.Namespace) -> int:
     elif patches:
         pair = patched.obtain(names[0] if names else None, patches, progress, added)
     elif arguments.tree:
-        pair = patched.beside(names[0] if names else None, arguments.tree, progress, added)
+        pair = patched.with_tree(names[0] if names else None, arguments.tree, progress, added)
     if arguments.vm:
         contenders = [_virtual(arguments, name) for name in names]
     else:
@@ -75,10 +75,10 @@ def act(arguments: argparse.Namespace) -> int:
         contenders = [_simulated(arguments, kernel, progress) for kernel in kernels]
     if some:
         return _judge(arguments, contenders, pair, some, progress)
-    more = told.covered(pair) if pair else []
+    more = ab_text.covered(pair) if pair else []
     if pair and arguments.coverage:
         command = ["sh", "-c", coverage.watched('"$@"'), "sh", *arguments.command]
-        more += coverage.told(_ran(arguments, pair, [("", command, "")], progress))
+        more += coverage.table(_ran(arguments, pair, [("", command, "")], progress))
     return _compare(arguments, contenders, more, progress)
 
 
@@ -88,7 +88,7 @@ def between(arguments: argparse.Namespace, kernels: list[Kernel], progress: Prog
 
 
 def _check(arguments: argparse.Namespace, one: bool) -> None:
-    """What is asked must go together; `one` kernel is enough where a patch or a range makes the other."""
+    """Refuse options that contradict each other. `one` kernel is enough where a patch or a range makes the other."""
     count = len(arguments.kernels)
     if sum(map(bool, (arguments.patch or arguments.series, arguments.range, arguments.tree))) > 1:
         raise LabError("ab", "more than one of --patch, --range and --tree", "Commit the patch, or leave one out.")
@@ -150,7 +150,7 @@ def _judge(
     """A verdict on each workload. Status 1 if one is slower."""
     top = Path(arguments.out).absolute()
 
-    def run(wanted: Iterable[tuple[workloads.Workload, int, int]]) -> list[measures.Recorded]:
+    def run(jobs: Iterable[tuple[workloads.Workload, int, int]]) -> list[measures.Recorded]:
         places = [
             (
                 contenders[kernel],
@@ -159,7 +159,7 @@ def _judge(
                 seed,
                 one.profile,
             )
-            for one, kernel, seed in wanted
+            for one, kernel, seed in jobs
         ]
         return _all(places, _at_once(arguments), progress) if places else []
 
@@ -169,15 +169,15 @@ def _judge(
     if not able:
         missing = " ".join(sorted({f"CONFIG_{name}" for names in lacking.values() for name in names}))
         raise LabError(f"--workload {arguments.workload}", f"the kernels have no {missing}", "Try: --variant storage")
-    found = judge.judged(able, max(2, arguments.seeds), run)
+    verdicts = judge.judged(able, max(2, arguments.seeds), run)
     rows = None
     if pair and arguments.coverage:
         watched = [(one.name, replace(one, command=coverage.watched(one.command)).words(), one.profile) for one in able]
         rows = _ran(arguments, pair, watched, progress)
     names = tuple(one.name for one in contenders)
     real_time = linux.needs(arguments.variant).real_time
-    print(told.told(arguments, told.Judged(names, pair, found, lacking, real_time, rows)))
-    return _FAILED if any(one.verdict == judge.SLOWER for one in found) else 0
+    print(ab_text.text(arguments, ab_text.Judged(names, pair, verdicts, lacking, real_time, rows)))
+    return _FAILED if any(one.verdict == judge.SLOWER for one in verdicts) else 0
 
 
 def _ran(
@@ -276,23 +276,23 @@ def _all(places: list[Place], at_once: int, progress: Progress) -> list[measures
 
 
 def _verdicts(drawn: list[list[measures.Recorded]], unlike: list[str], repeated: bool) -> list[str]:
-    """What is the same down to the last bit."""
-    said = []
+    """Sentences on runs that are identical to the last bit."""
+    sentences = []
     draws = len(drawn[0])
     for number, runs in enumerate(drawn[1:], 1):
         if all(run.truth == first.truth for run, first in zip(runs, drawn[0])):
             commands = runs[0].facts["commands"]
-            said.append(
+            sentences.append(
                 f"{compare.letter(number)} is identical to A{f' under all {draws} draws of chance' if draws > 1 else ''}: "
                 f"the controller was given the same {commands:,} commands at the same times."
             )
     if draws == 1 and any(runs[0].truth != drawn[0][0].truth for runs in drawn[1:]):
-        said.append("One run of each kernel: to separate a difference of the kernels from chance, use --seeds 5.")
+        sentences.append("One run of each kernel: to separate a difference of the kernels from chance, use --seeds 5.")
     if unlike:
-        said.append(f"NOT deterministic: {', '.join(unlike)} gave another ground truth when it ran again.")
+        sentences.append(f"NOT deterministic: {', '.join(unlike)} gave another ground truth when it ran again.")
     elif repeated:
-        said.append("Each ran twice with the same ground truth, byte for byte.")
-    return said
+        sentences.append("Each ran twice with the same ground truth, byte for byte.")
+    return sentences
 
 
 def _print(

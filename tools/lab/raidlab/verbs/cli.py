@@ -81,7 +81,7 @@ _FAILED = 1
 
 
 class _Stopped(BaseException):
-    """SIGINT, SIGTERM or SIGHUP: not an Exception, so that nothing catches it on the way out."""
+    """SIGINT, SIGTERM or SIGHUP: not an Exception, so that nothing catches it before the exit."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -168,7 +168,7 @@ def _said(result: verdict.Verdict) -> int:
 
 def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
     progress = Progress(arguments.quiet)
-    runner.profiles_of(arguments, progress)  # a mistake there is told before a kernel is built
+    runner.profiles_of(arguments, progress)  # report a mistake there before building a kernel
     lab_kernel = tree.pick(arguments.kernel, progress, kind=getattr(arguments, "variant", ""))
     how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
     out = runner.out_directory(arguments.out)
@@ -253,7 +253,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _workloads(_arguments: argparse.Namespace) -> int:
-    name, plain = "", linux.asked(linux.DEFAULT).options
+    name, plain = "", linux.requested_options(linux.DEFAULT).options
     for one in workloads.of_set(workloads.ALL):
         if one.set != name:
             print(name := one.set)

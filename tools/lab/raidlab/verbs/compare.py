@@ -66,7 +66,7 @@ class Section:
 def sections(kernels: list[list[list[measures.Span]]], timed: bool = True) -> list[Section]:
     """What all runs have in common, phase by phase, in the order of the first; `kernels` have the spans of each of their runs.
     Without `timed` no measure that follows from times, and no findings, which are about a rate."""
-    found = []
+    made = []
     for span in kernels[0][0]:
         same = [
             [next((o for o in spans if (o.phase, o.disk) == (span.phase, span.disk)), None) for spans in runs]
@@ -77,8 +77,8 @@ def sections(kernels: list[list[list[measures.Span]]], timed: bool = True) -> li
         spans = [Draws(tuple(one for one in matching if one)) for matching in same]
         for direction in measures.DIRECTIONS:
             if any(one.value(direction, "requests") for one in spans):
-                found.append(_section(spans, direction, timed))
-    return found
+                made.append(_section(spans, direction, timed))
+    return made
 
 
 def _section(spans: list[Draws], direction: str, timed: bool) -> Section:
@@ -102,7 +102,7 @@ def letter(number: int) -> str:
 
 
 def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
-    """What changed from the first kernel to another, and what explains it."""
+    """The change from the first kernel to another, and its cause."""
 
     def pair(measure: str) -> tuple[float, float]:
         return first.value(direction, measure) or 0.0, other.value(direction, measure) or 0.0
@@ -121,8 +121,8 @@ def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
     if abs(change) < _SAME:
         return f"{name} {verb} as fast as A: {before:.2f} and {after:.2f} MiB/s."
     faster = "faster" if change > 0 else "slower"
-    said = f"{name} {verb} {abs(after / before - 1):.1%} {faster} than A: {before:.1f} -> {after:.1f} MiB/s"
-    said += f" ({between[0]:.3f} to {between[1]:.3f} times, at 95 %). " if between else ". "
+    text = f"{name} {verb} {abs(after / before - 1):.1%} {faster} than A: {before:.1f} -> {after:.1f} MiB/s"
+    text += f" ({between[0]:.3f} to {between[1]:.3f} times, at 95 %). " if between else ". "
     causes = {
         "depth": _log_ratio(pair("in_flight_mean")),
         "size": _log_ratio(pair("request_bytes_mean")),
@@ -133,12 +133,12 @@ def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
     rest = [parts[one] for one in causes if one != cause and abs(causes[one]) >= _WORTH_A_WORD]
     same = {"depth": "depth", "size": "size of the requests", "time": "time of a request"}
     kept = [same[one] for one in causes if one != cause and abs(causes[one]) < _SAME]
-    said += f"It shows in {parts[cause]} (where, not why: that is what raidctl explain looks for)."
+    text += f"It shows in {parts[cause]} (where, not why: that is what raidctl explain looks for)."
     if rest:
-        said += f" Beside it, {' and '.join(rest)}."
+        text += f" Beside it, {' and '.join(rest)}."
     if kept:
-        said += f" The {' and the '.join(kept)} did not change."
-    return said + _order(pair)
+        text += f" The {' and the '.join(kept)} did not change."
+    return text + _order(pair)
 
 
 def _log_ratio(pair: tuple[float, float]) -> float:
@@ -148,10 +148,10 @@ def _log_ratio(pair: tuple[float, float]) -> float:
 def _depth(first: Draws, other: Draws, direction: str) -> str:
     before, after = (span.value(direction, "in_flight_mean") or 0.0 for span in (first, other))
     idle = [(span.value(direction, "idle_share") or 0.0) * 100 for span in (first, other)]
-    said = f"the in-flight depth, {before:.2f} -> {after:.2f} requests on average"
+    text = f"the in-flight depth, {before:.2f} -> {after:.2f} requests on average"
     if abs(idle[1] - idle[0]) >= 1.0:
-        said += f" (nothing in flight {idle[0]:.1f} % -> {idle[1]:.1f} % of the time)"
-    return said
+        text += f" (nothing in flight {idle[0]:.1f} % -> {idle[1]:.1f} % of the time)"
+    return text
 
 
 def _size(pair: Callable[[str], tuple[float, float]]) -> str:
@@ -165,7 +165,7 @@ def _time(pair: Callable[[str], tuple[float, float]]) -> str:
 
 
 def _order(pair: Callable[[str], tuple[float, float]]) -> str:
-    """Whether the disk was asked in another order: that is behind a change of the time of a request."""
+    """Whether the requests came in another order: that causes a change of the time of a request."""
     before, after = pair("seeks")
     share = [value * 100 for value in pair("sequential_share")]
     if abs(share[1] - share[0]) < 0.1:
@@ -179,11 +179,11 @@ def lines(section: Section) -> list[str]:
     head = [letter(number) for number in range(count)] + [f"{letter(number)}/A" for number in range(1, count)]
     drawn = any(any(row.between) for row in section.rows)
     head += ["95 %"] * (count - 1) if drawn else []
-    found = [f"{section.direction + 's':30}" + "".join(f"{word:>12}" for word in head)]
+    table = [f"{section.direction + 's':30}" + "".join(f"{word:>12}" for word in head)]
     for row in section.rows:
         ratios = [row.ratio(number) for number in range(1, count)]
         cells = row.texts + ["-" if ratio is None else f"{ratio:.3f}" for ratio in ratios]
         if drawn:
             cells += [f"{one[0]:.3f}-{one[1]:.3f}" if one else "-" for one in row.between]
-        found.append(f"  {row.label:28}" + "".join(f"{cell:>12}" for cell in cells))
-    return found
+        table.append(f"  {row.label:28}" + "".join(f"{cell:>12}" for cell in cells))
+    return table

@@ -35,20 +35,20 @@ def act(arguments: argparse.Namespace) -> int:
         raise LabError("expect --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
     measures.require_tools()
     kernel, run = _in_virtual_machine(arguments, expression) if arguments.vm else _in_simulated_time(arguments)
-    held: list[bool] = []
+    draws: list[bool] = []
     spans: list[measures.Span] = []
     holds = None
-    while holds is None and len(held) < arguments.seeds:
-        spans.append(_chosen(run(len(held)).spans, arguments.phase, arguments.disk))
-        held.append(_holds(expression, spans[-1]))
-        holds = held[0] if arguments.seeds == 1 else measures.decided(held)
+    while holds is None and len(draws) < arguments.seeds:
+        spans.append(_chosen(run(len(draws)).spans, arguments.phase, arguments.disk))
+        draws.append(_holds(expression, spans[-1]))
+        holds = draws[0] if arguments.seeds == 1 else measures.decided(draws)
     if holds is None:
         raise LabError(
             f"expect {expression.text}",
-            f"undecided: it holds in {sum(held)} of {len(held)} draws",
+            f"undecided: it holds in {sum(draws)} of {len(draws)} draws",
             "Allow more draws (--seeds), or test a limit that is farther from the measured figure.",
         )
-    _say(arguments, expression, kernel(), held, holds, spans[0])
+    _say(arguments, expression, kernel(), draws, holds, spans[0])
     return 0 if holds else _NOT
 
 
@@ -67,20 +67,20 @@ def _say(
     arguments: argparse.Namespace,
     expression: Expression,
     kernel: str,
-    held: list[bool],
+    draws: list[bool],
     holds: bool,
     span: measures.Span,
 ) -> None:
-    """The verdict, with what was measured under the first draw."""
+    """Print the verdict, with the figures of the first draw."""
     values = {name: span.named(name) for name in expression.names()}
     if arguments.json:
-        facts = {"expression": expression.text, "holds": holds, "draws": held, "phase": span.phase, "disk": span.disk}
+        facts = {"expression": expression.text, "holds": holds, "draws": draws, "phase": span.phase, "disk": span.disk}
         print(json.dumps(facts | {"measured": values, "kernel": kernel} | virtual.nature(arguments), indent=2))
     else:
-        said = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
-        of_all = f", under {sum(held)} of {len(held)} draws" if len(held) > 1 else ""
+        measured = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
+        of_all = f", under {sum(draws)} of {len(draws)} draws" if len(draws) > 1 else ""
         where = f"phase {span.phase}, {span.disk}, {kernel}, {'real time' if arguments.vm else 'simulated'}{of_all}"
-        print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {said} ({where})")
+        print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {measured} ({where})")
 
 
 # What the command prints goes to standard error: standard output has the verdict.
@@ -119,25 +119,25 @@ def _in_virtual_machine(
         return virtual.run(arguments, command, (2, 2))
 
     def run(_seed: int) -> measures.Recorded:
-        found = measures.run(arguments, name, boot, Path(arguments.out))
-        facts.update(found.facts)
-        return found
+        recorded = measures.run(arguments, name, boot, Path(arguments.out))
+        facts.update(recorded.facts)
+        return recorded
 
     return lambda: f"Debian's {facts['kernel']}", run
 
 
 def _chosen(spans: list[measures.Span], phase: str | None, disk: str | None) -> measures.Span:
-    """The one phase of one disk that is meant."""
+    """The one phase of one disk that the options choose. LabError: there is none, or more than one."""
     what = "choosing the phase"
-    found = [span for span in spans if phase in (None, span.phase) and disk in (None, span.disk)]
+    chosen = [span for span in spans if phase in (None, span.phase) and disk in (None, span.disk)]
     names = ", ".join(dict.fromkeys(f"{span.phase} of {span.disk}" for span in spans)) or "none"
-    if not found:
+    if not chosen:
         raise LabError(what, f"the recording has no such phase; it has {names}", "Choose one of them: --phase, --disk.")
-    if len(found) > 1:
+    if len(chosen) > 1:
         raise LabError(
             what, f"the recording has several phases: {names}", "Choose one: --phase, and --disk if necessary."
         )
-    return found[0]
+    return chosen[0]
 
 
 def _number(value: measures.Value) -> str:

@@ -20,7 +20,7 @@ from raidlab.verbs.workloads import Workload
 IDENTICAL, EQUAL, CHANCE, FASTER, SLOWER = "identical", "equal", "chance", "faster", "slower"
 _EQUAL = 0.005  # the whole interval is nearer to 1 than this
 _MOVED = 0.01  # of a ratio: what changed less is no mechanism
-# What a kernel decides; the time of a request follows from these, and from what lies in the queue beside it.
+# The quantities that a kernel decides. The time of a request follows from these, and from the other requests in the queue.
 _MECHANISMS = (
     ("request_bytes_mean", "size", 1 / 1024, "{:.0f}", " KiB"),
     ("in_flight_mean", "in flight", 1.0, "{:.2f}", ""),
@@ -53,24 +53,24 @@ class Verdict:
 
 
 def judged(workloads: Iterable[Workload], draws: int, run: Runs) -> list[Verdict]:
-    """Run what it takes: `draws` (2 or more) of each kernel before a difference is believed, as many again to confirm it."""
+    """Run each kernel under `draws` (2 or more) draws to detect a difference, and as many again to confirm it."""
     every = list(workloads)
-    found: dict[str, list[list[Recorded]]] = {one.name: [[], []] for one in every}
+    runs_of: dict[str, list[list[Recorded]]] = {one.name: [[], []] for one in every}
 
     def draw(some: list[Workload], which: range) -> None:
-        wanted = [(one, kernel, seed) for one in some for seed in which for kernel in (0, 1)]
-        for (one, kernel, _), got in zip(wanted, run(wanted)):
+        jobs = [(one, kernel, seed) for one in some for seed in which for kernel in (0, 1)]
+        for (one, kernel, _), got in zip(jobs, run(jobs)):
             if not any(direction["requests"] for span in got.spans for direction in span.directions.values()):
                 todo = f"Its output: {got.directory}. A workload uses $DISK, the first disk of the profile."
                 raise LabError(f"workload {one.name}", "no request reached a disk", todo)
-            found[one.name][kernel].append(got)
+            runs_of[one.name][kernel].append(got)
 
     draw(every, range(1))
-    unlike = [one for one in every if found[one.name][0][0].truth != found[one.name][1][0].truth]
+    unlike = [one for one in every if runs_of[one.name][0][0].truth != runs_of[one.name][1][0].truth]
     draw(unlike, range(1, draws))
-    shown = [one for one in unlike if not measures.is_chance(_between(found[one.name]))]
+    shown = [one for one in unlike if not measures.is_chance(_between(runs_of[one.name]))]
     draw(shown, range(draws, 2 * draws))
-    return [_verdict(one, found[one.name], draws) for one in every]
+    return [_verdict(one, runs_of[one.name], draws) for one in every]
 
 
 def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verdict:
@@ -78,18 +78,18 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verd
     speed = (a or 0.0) / (b or 1.0)
     between = _between(runs)
     if len(runs[0]) == 1:
-        said = IDENTICAL
+        kind = IDENTICAL
     elif between and 1 - _EQUAL < between[0] and between[1] < 1 + _EQUAL:
-        said = EQUAL
+        kind = EQUAL
     elif len(runs[0]) <= draws or not _confirmed(runs, draws):
-        said = CHANCE
+        kind = CHANCE
     else:
-        said = FASTER if speed > 1 else SLOWER
+        kind = FASTER if speed > 1 else SLOWER
     sides = _Sides.of(runs)
-    mechanism = _mechanism(sides) if said in (FASTER, SLOWER) else ()
+    mechanism = _mechanism(sides) if kind in (FASTER, SLOWER) else ()
     known = [value for value in _seconds(runs[0]) if value]
     spread = max(known) / min(known) if known else 1.0
-    return Verdict(workload, (a or 0.0, b or 0.0), speed, between, len(runs[0]), said, mechanism, spread, sides.means())
+    return Verdict(workload, (a or 0.0, b or 0.0), speed, between, len(runs[0]), kind, mechanism, spread, sides.means())
 
 
 def _confirmed(runs: list[list[Recorded]], draws: int) -> bool:

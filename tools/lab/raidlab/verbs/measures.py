@@ -190,7 +190,7 @@ def wrapped(command: list[str], disk: str | None) -> list[str]:
 
 
 def run(arguments: argparse.Namespace, kernel: str, boot: Boot, out: Path) -> Recorded:
-    """Boot, record, read. `kernel` is its name for people. LabError when there is nothing to read."""
+    """Boot, record, read. `kernel` is its name for people. LabError: there is not exactly one recording."""
     what = f"the run on {kernel}"
     out = runner.out_directory(str(out))
     for old in (*out.glob("*.rtdb"), *out.glob("*.rtdb-journal")):  # the second is left by a run that was killed
@@ -199,16 +199,16 @@ def run(arguments: argparse.Namespace, kernel: str, boot: Boot, out: Path) -> Re
     if result.status:
         why = "".join(f"\n  {message.strip()}" for message in result.messages)
         raise LabError(what, f"exit status {result.status}{why}", f"What it left, kernel.log among it: {out}")
-    found = sorted(out.glob("*.rtdb"))
-    if len(found) != 1:
+    recordings = sorted(out.glob("*.rtdb"))
+    if len(recordings) != 1:
         raise LabError(
             what,
-            f"{len(found)} recordings (*.rtdb) in {out}, one is needed",
+            f"{len(recordings)} recordings (*.rtdb) in {out}, one is needed",
             "A command that records itself has to leave exactly one in its working directory.",
         )
     truths = sorted(out.glob("ground-truth*.csv"))  # one for each controller
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in truths)).hexdigest()
-    return Recorded(out, _spans(found[0]), digest, json.loads((out / "lab.json").read_text(encoding="utf-8")))
+    return Recorded(out, _spans(recordings[0]), digest, json.loads((out / "lab.json").read_text(encoding="utf-8")))
 
 
 def _spans(recording: Path) -> list[Span]:
@@ -220,12 +220,12 @@ def _spans(recording: Path) -> list[Span]:
         raise LabError(f"reading {recording}", str(error), "Look at it: raidctl report") from None
 
 
-# One command under several draws of chance: means, how sure a ratio is, and when enough draws have been seen.
+# One command under several draws of chance: means, the interval of a ratio, and when there are enough draws.
 
 # Student's t, two-sided 95 %, 1 to 30 degrees of freedom.
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
       2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)  # fmt: skip
-# What is wanted holds in at most _FEW of all draws, or in at least 1 - _FEW: told apart with an error of at most _ERROR.
+# The expectation holds in at most _FEW of all draws, or in at least 1 - _FEW: decided with an error of at most _ERROR.
 _FEW = 0.25
 _ERROR = 0.05
 
@@ -286,7 +286,7 @@ def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | N
 
 
 def is_chance(between: tuple[float, float] | None) -> bool:
-    """Whether an interval has 1 in it: the two cannot be told apart."""
+    """Whether an interval has 1 in it: the two do not differ significantly."""
     return between is not None and between[0] <= 1 <= between[1]
 
 

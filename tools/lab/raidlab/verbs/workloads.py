@@ -50,24 +50,24 @@ class Workload:
             steps.append(f"mount -t {self.filesystem} $DISK $MNT")
         steps += [self.prepare] if self.prepare else []
         steps += ["sync", "echo 3 >/proc/sys/vm/drop_caches", "sleep 1"]
-        # What is said before the recording is of interest only if it fails.
+        # Output before the recording is of interest only if a step fails.
         before = f"{{ {' && '.join(steps)}; }} || {{ cat /run/lab/prepared >&3; exit 1; }}"
         record = f"exec raidctl record --quiet --output {RECORDING} -- sh -c"
         return ["sh", "-c", f'exec 3>&2; {_HEAD}; {before}; exec 2>&3 >&3 3>&-; {record} "$1"', "sh", self.command]
 
 
 def of_set(name: str) -> tuple[Workload, ...]:
-    """The workloads of one set, of all, or the one with that name; of a file FILE.toml, or FILE.toml:NAME, what is there.
-    LabError if there is none."""
-    file, _, wanted = name.partition(":") if ".toml" in name else ("", "", name)
+    """The workloads of one set, of all, or the one with that name; or those of a file FILE.toml, or FILE.toml:NAME.
+    LabError: there is none."""
+    file, _, name_in_file = name.partition(":") if ".toml" in name else ("", "", name)
     every = read(Path(file) if file else OWN)
-    found = tuple(one for one in every if wanted in ("", ALL, one.set, one.name))
-    if not found:
+    chosen = tuple(one for one in every if name_in_file in ("", ALL, one.set, one.name))
+    if not chosen:
         known = ", ".join(dict.fromkeys([*(one.set for one in every if one.set), ALL]))
         raise LabError(
             f"--workload {name}", "no such set or workload", f"Sets: {known}. Workloads: raidctl lab workloads"
         )
-    return found
+    return chosen
 
 
 def read(path: Path) -> tuple[Workload, ...]:

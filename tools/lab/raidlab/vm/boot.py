@@ -72,7 +72,7 @@ class Job:
 
     `out` is a directory of the host, writable in the guest under the same name; it is also where the command runs.
     `prepare` is shell text run before it, `devices` are further QEMU options, `shared` memory is needed by vfio-user.
-    `beside` are processes that the guest cannot do without: when one fails first, the guest is stopped. With `instructions`
+    `servers` are processes that the guest depends on: when one fails first, the guest is stopped. With `instructions`
     the guest's clock counts them while it is not idle.
     `parameters` are more words of the kernel's command line.
     `terminal` is the size of the user's terminal, lines and columns, which the command then runs on; None: no terminal.
@@ -88,7 +88,7 @@ class Job:
     devices: tuple[str, ...] = ()
     shared: bool = False
     path: str = ""
-    beside: tuple[subprocess.Popen[bytes], ...] = ()
+    servers: tuple[subprocess.Popen[bytes], ...] = ()
     terminal: tuple[int, int] | None = None
     parameters: str = ""
 
@@ -103,7 +103,7 @@ class Outcome:
 
 
 def order(kernel: Kernel, job: Job) -> str:
-    """What the guest's session is told (guest-session), as shell text."""
+    """The order for the guest's session (guest-session), as shell text."""
     words = {
         "modules": str(kernel.modules),
         "release": kernel.release,
@@ -157,14 +157,14 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
 
 
 def _wait(process: subprocess.Popen[bytes], job: Job) -> bytes:
-    """What QEMU said until it ended. A device whose server is gone would leave the guest hanging."""
+    """The output of QEMU until it ended. A device without its server would leave the guest hanging."""
     end = time.monotonic() + job.timeout_s
     while True:
         try:
             output, complaint = process.communicate(timeout=max(0.0, min(end - time.monotonic(), POLL_S)))
             return output or complaint or b""
         except subprocess.TimeoutExpired:
-            if any(beside.poll() for beside in job.beside):
+            if any(server.poll() for server in job.servers):
                 process.kill()
             elif time.monotonic() >= end:
                 raise
@@ -190,13 +190,13 @@ def emulate(
         for descriptor in outputs:
             os.close(descriptor)
         try:
-            said = _wait(process, job)
+            output = _wait(process, job)
         finally:
             process.kill()
-    text = said.decode("utf-8", "replace").strip()
-    for beside in job.beside:
-        if beside.returncode:
-            return f"stopped, because the simulated controller ended first, status {beside.returncode}"
+    text = output.decode("utf-8", "replace").strip()
+    for server in job.servers:
+        if server.returncode:
+            return f"stopped, because the simulated controller ended first, status {server.returncode}"
     return text or f"status {process.returncode}" if process.returncode else None
 
 
@@ -231,19 +231,19 @@ def _read(path: pathlib.Path) -> str:
 
 
 def judge(job: Job, work: pathlib.Path, failed: str | None, timed_out: bool) -> tuple[int, str]:
-    """Exit status and reason from what the guest left: its kernel's log comes first, then its status."""
+    """Exit status and reason from the files of the guest: its kernel's log comes first, then its status."""
     log = _merge(_read(work / "log"), _read(work / "console"))
     (job.out / "kernel.log").unlink(missing_ok=True)  # a link that somebody left there is not followed
     (job.out / "kernel.log").write_text(log, encoding="utf-8")
     wrong = complaints(log)
-    said = _read(work / "status").strip()
+    status = _read(work / "status").strip()
     if wrong:
         return verdict.GUEST_COMPLAINED, "the guest's kernel log has:\n  " + "\n  ".join(wrong[:20])
     if timed_out:
         return verdict.TIMEOUT, f"no end within {job.timeout_s:g} s; the guest was stopped"
     if failed is not None:
         return verdict.LAB_FAILED, f"QEMU: {failed}"
-    word, _, rest = said.partition(" ")
+    word, _, rest = status.partition(" ")
     if word == "exit" and rest.isdigit():
         return int(rest), ""
     if word == "lab":
@@ -358,7 +358,7 @@ def _plain(module: pathlib.Path) -> bytes:
     return module.read_bytes()
 
 
-def load_order(modules: pathlib.Path, wanted: Iterable[str]) -> list[pathlib.Path]:
+def load_order(modules: pathlib.Path, names: Iterable[str]) -> list[pathlib.Path]:
     """Files of the named modules and of what they need, in the order to insert them.
 
     `modules` is a lib/modules/RELEASE with depmod's output. A name that is built in is left out.
@@ -371,7 +371,7 @@ def load_order(modules: pathlib.Path, wanted: Iterable[str]) -> list[pathlib.Pat
     builtin = (modules / "modules.builtin").read_text(encoding="utf-8").split()
     inside = {pathlib.PurePath(path).stem.replace("-", "_") for path in builtin}
     order: list[str] = []
-    for name in wanted:
+    for name in names:
         if name in inside:
             continue
         if name not in by_name:

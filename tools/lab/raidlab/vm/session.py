@@ -24,7 +24,7 @@ from raidlab.base.progress import Progress
 from raidlab.uml import verdict
 from raidlab.vm import boot, root, stock
 
-# The simulated 3ware beside a virtual machine: a model of tools/models behind a vfio-user socket, in real time.
+# The simulated 3ware of a virtual machine: a model of tools/models behind a vfio-user socket, in real time.
 
 SERVER = cache.MODELS / "host" / "vfio-user"
 FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror")
@@ -92,10 +92,10 @@ def serving(
         process.wait()
 
 
-def total(said: Sequence[dict[str, str]]) -> dict[str, str]:
-    """What several controllers say, as one: numbers are sums, and what is true of one is true."""
+def total(reports: Sequence[dict[str, str]]) -> dict[str, str]:
+    """The reports of several controllers as one: numbers are added, and a flag is set if one controller has it."""
     whole: dict[str, str] = {}
-    for one in said:
+    for one in reports:
         for key, value in one.items():
             before = whole.setdefault(key, "0" if value.isdigit() else value)
             if value.isdigit():
@@ -193,7 +193,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
             devices=session.devices + tuple(word for card in cards for word in card.devices),
             shared=bool(cards),
             path=str(cache.CHECKOUT / "tools/bin"),
-            beside=tuple(card.process for card in cards),
+            servers=tuple(card.process for card in cards),
             terminal=session.terminal,
             parameters=session.parameters,
         )

@@ -148,8 +148,8 @@ class Module:
 
 def below(top: pathlib.Path, directory: pathlib.Path) -> dict[str, pathlib.Path]:
     """Sources of a directory, named as `top` sees them."""
-    found = (path for path in sorted(directory.rglob("*")) if path.is_file())
-    return {str(path.relative_to(top)): path for path in found if not any(path.match(what) for what in PRODUCTS)}
+    files = (path for path in sorted(directory.rglob("*")) if path.is_file())
+    return {str(path.relative_to(top)): path for path in files if not any(path.match(what) for what in PRODUCTS)}
 
 
 def raidtrace() -> Module:
@@ -159,7 +159,7 @@ def raidtrace() -> Module:
 
 
 def build(stock: Stock, progress: Progress, module: Module | None = None) -> Built:
-    """A module, raidtrace.ko unless told otherwise, for `stock`; built with W=1 unless the cache has it."""
+    """A module, by default raidtrace.ko, for `stock`; built with W=1 unless the cache has it."""
     module = module or raidtrace()
     parts = [part for name, path in module.files.items() for part in (name.encode(), path.read_bytes())]
     entry = stock.entry / "modules" / f"{module.name}-{cache.digest(parts)}"

@@ -20,30 +20,30 @@ _SEEN = 0.1  # of the speed: who looks for a change of that size has learnt noth
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of it: both kernels' names, what of a change is in the second, the verdicts, which workloads were left out
-    for want of which options, whether times are the host's (a variant in real time), and which changed lines ran, if that
-    was asked."""
+    """The result: both kernels' names, the part of a change that is in the second, the verdicts, the workloads left out
+    with the options that the kernels lack, whether times are the host's (a variant in real time), and which changed lines
+    ran (None without --coverage)."""
 
     names: tuple[str, ...]
     pair: Pair | None
-    found: list[Verdict]
+    verdicts: list[Verdict]
     lacking: dict[str, list[str]]
     real_time: bool = False
     ran: list[coverage.Ran] | None = None
 
 
 def covered(pair: Pair) -> list[str]:
-    """What of the patches ran, in sentences."""
-    said = []
+    """Sentences on the parts of the patches that are not compiled or not in the lab's kernel."""
+    sentences = []
     if not pair.compiled and not pair.included:
-        said.append("NOTHING of the patch is compiled in the lab's kernel: this comparison says nothing about it.")
+        sentences.append("NOTHING of the patch is compiled in the lab's kernel: this comparison says nothing about it.")
     if pair.elsewhere:
-        said.append(f"Not in the lab's kernel, so not judged: {' '.join(pair.elsewhere)}.")
-    return said
+        sentences.append(f"Not in the lab's kernel, so not judged: {' '.join(pair.elsewhere)}.")
+    return sentences
 
 
-def told(arguments: argparse.Namespace, judged: Judged) -> str:
-    """All of it, as the options want it."""
+def text(arguments: argparse.Namespace, judged: Judged) -> str:
+    """The whole result, in the form that the options choose."""
     if arguments.json:
         return json.dumps(_as_json(arguments, judged), indent=2)
     if arguments.mail:
@@ -51,14 +51,14 @@ def told(arguments: argparse.Namespace, judged: Judged) -> str:
     return "\n".join(_as_text(arguments, judged))
 
 
-def summary(found: list[Verdict]) -> str:
+def summary(verdicts: list[Verdict]) -> str:
     """One line."""
     parts = []
     for verdict in (SLOWER, FASTER, CHANCE, EQUAL, IDENTICAL):
-        count = sum(one.verdict == verdict for one in found)
+        count = sum(one.verdict == verdict for one in verdicts)
         if count:
             parts.append(f"{count} {'different only by chance' if verdict == CHANCE else verdict}")
-    return f"{len(found)} workload{'s' if len(found) != 1 else ''}: " + ", ".join(parts)
+    return f"{len(verdicts)} workload{'s' if len(verdicts) != 1 else ''}: " + ", ".join(parts)
 
 
 def _is_wide(one: Verdict) -> bool:
@@ -70,89 +70,89 @@ def _is_wide(one: Verdict) -> bool:
 
 
 def _notes(judged: Judged) -> list[str]:
-    """What has to be known beside the verdicts, in sentences."""
-    said = covered(judged.pair) if judged.pair else []
+    """Sentences that the reader of the verdicts has to know."""
+    sentences = covered(judged.pair) if judged.pair else []
     for missing in sorted({tuple(lack) for lack in judged.lacking.values()}):
         names = [name for name, lack in judged.lacking.items() if tuple(lack) == missing]
-        said.append(
+        sentences.append(
             f"Skipped, because a kernel lacks {' '.join(f'CONFIG_{one}' for one in missing)}: {' '.join(names)}."
         )
-    wide = [one.workload.name for one in judged.found if _is_wide(one)]
+    wide = [one.workload.name for one in judged.verdicts if _is_wide(one)]
     if wide:
-        said.append(
+        sentences.append(
             f"Undecided, because the interval reaches beyond {_SEEN:.0%}, so a change of that size may be hidden; to narrow it,"
             f" use more --seeds: {' '.join(wide)}."
         )
-    if judged.found and all(one.verdict == IDENTICAL for one in judged.found):
-        told_by = "" if judged.ran is not None else " (to check: --coverage)"
-        said.append(
+    if judged.verdicts and all(one.verdict == IDENTICAL for one in judged.verdicts):
+        without = "" if judged.ran is not None else " (to check: --coverage)"
+        sentences.append(
             "Identical: the disks received the same commands at the same times. The processor time of the patch is not"
-            f" measured. A workload that does not run the patched code does not test the patch{told_by}."
+            f" measured. A workload that does not run the patched code does not test the patch{without}."
         )
     if judged.real_time:
-        spread = sorted(one.spread - 1 for one in judged.found)
-        said.append(
+        spread = sorted(one.spread - 1 for one in judged.verdicts)
+        sentences.append(
             "Real time: the disks are simulated, their clock and the processors are this machine's. A against itself: the"
             f" slowest run of a workload took {spread[0]:.1%} to {spread[-1]:.1%} longer than its fastest."
         )
-    return said
+    return sentences
 
 
 def _as_text(arguments: argparse.Namespace, judged: Judged) -> list[str]:
-    said = [summary(judged.found) + ".", *_notes(judged)]
-    said += ["", *(f"{letter}          {name}" for letter, name in zip("AB", judged.names))]
+    lines = [summary(judged.verdicts) + ".", *_notes(judged)]
+    lines += ["", *(f"{letter}          {name}" for letter, name in zip("AB", judged.names))]
     times = "the disks are" if judged.real_time else "the disks and all times are"
-    return said + [
+    return lines + [
         f"simulated  profile {_arrays(arguments, judged)}: {times} of the lab's model",
         "",
-        *_table(judged.found),
+        *_table(judged.verdicts),
         *_coverage(judged),
     ]
 
 
 def _coverage(judged: Judged) -> list[str]:
-    return [] if judged.ran is None else ["", *coverage.told(judged.ran)]
+    return [] if judged.ran is None else ["", *coverage.table(judged.ran)]
 
 
 def _arrays(arguments: argparse.Namespace, judged: Judged) -> str:
-    return ", ".join(dict.fromkeys(one.workload.profile or arguments.profile for one in judged.found))
+    return ", ".join(dict.fromkeys(one.workload.profile or arguments.profile for one in judged.verdicts))
 
 
 def _time(seconds: float) -> str:
     return units.ns(seconds * 1e9)
 
 
-def _table(found: list[Verdict]) -> list[str]:
-    """At most 72 columns wide: what stands in a mail."""
-    said = [f"{'workload':18}{'A':>9}{'B':>9}{'speed':>7}  {'95 %':13}{'draws':>5}  verdict"]
-    for one in found:
+def _table(verdicts: list[Verdict]) -> list[str]:
+    """The table, at most 72 columns wide to fit a mail."""
+    lines = [f"{'workload':18}{'A':>9}{'B':>9}{'speed':>7}  {'95 %':13}{'draws':>5}  verdict"]
+    for one in verdicts:
         between = f"{one.between[0]:.3f}-{one.between[1]:.3f}" if one.between else ""
-        said.append(
+        lines.append(
             f"{one.workload.name:18}{_time(one.seconds[0]):>9}{_time(one.seconds[1]):>9}{one.speed:7.3f}  {between:13}"
             f"{one.draws:5}  {one.verdict}"
         )
         if one.mechanism:
-            said += textwrap.wrap("; ".join(one.mechanism), 68, initial_indent="    ", subsequent_indent="    ")
-    return said
+            lines += textwrap.wrap("; ".join(one.mechanism), 68, initial_indent="    ", subsequent_indent="    ")
+    return lines
 
 
 def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
     times = (
         "its times are this machine's, two processors" if judged.real_time else "times are the model's, one processor"
     )
-    said = textwrap.wrap(
+    lines = textwrap.wrap(
         f"Judged by raidtrace's lab, simulated disks (profile {_arrays(arguments, judged)}) under Linux's own "
         f"drivers in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B relative to A. A draw"
         " is a run with other random values.",
         _MAIL,
     )
-    said += [
+    lines += [
         "",
         *(line for letter, name in zip("AB", judged.names) for line in textwrap.wrap(f"{letter}: {name}", _MAIL)),
     ]
-    said += ["", *_table(judged.found), *_coverage(judged), "", summary(judged.found) + "."]
+    lines += ["", *_table(judged.verdicts), *_coverage(judged), "", summary(judged.verdicts) + "."]
     for line in _notes(judged):
-        said += textwrap.wrap(line, _MAIL)
+        lines += textwrap.wrap(line, _MAIL)
     words = ["raidctl lab ab", *(f"--kernel {name}" for name in arguments.kernels)]
     for option in ("patch", "series", "config", "set"):
         words += [f"--{option} {value}" for value in getattr(arguments, option)]
@@ -160,7 +160,7 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
         words += [f"--{option} {getattr(arguments, option)}"] if getattr(arguments, option) else []
     words += ["--coverage"] if arguments.coverage else []
     words += [f"--profile {arguments.profile}", f"--seeds {arguments.seeds}", f"--workload {arguments.workload}"]
-    return said + ["", "To repeat it:", *(f"  {line}" for line in _continued(words))]
+    return lines + ["", "To repeat it:", *(f"  {line}" for line in _continued(words))]
 
 
 def _continued(words: list[str]) -> list[str]:
@@ -183,7 +183,7 @@ def _as_json(arguments: argparse.Namespace, judged: Judged) -> dict[str, object]
         "profile": arguments.profile,
         "kernels": judged.names,
         "patch": {"compiled": pair.compiled, "included": pair.included, "elsewhere": pair.elsewhere} if pair else None,
-        "workloads": [_figures(one) for one in judged.found],
+        "workloads": [_figures(one) for one in judged.verdicts],
         "left_out": judged.lacking,
         "coverage": None if judged.ran is None else [asdict(row) for row in judged.ran],
     }
