@@ -281,7 +281,7 @@ class SampleRows:
         """A counter of a direction, by number of sample; 0 where a disk lacks it (md has no requests). None: no disk has it."""
         if direction not in self._flows:
             names = [name for name in FLOW if name in self.columns("flow")]
-            columns = {name: self.filled(0) for name in names}
+            counters = {name: self.filled(0) for name in names}
             known = set()
             for sample, *counts in self.execute(
                 f"SELECT sample, {', '.join(names)} FROM flow WHERE direction = ?", (direction,)
@@ -289,8 +289,8 @@ class SampleRows:
                 for name, count in zip(names, counts, strict=True):
                     if count is not None:
                         known.add(name)
-                        columns[name][sample] = count
-            self._flows[direction] = {name: by for name, by in columns.items() if name in known}
+                        counters[name][sample] = count
+            self._flows[direction] = {name: by for name, by in counters.items() if name in known}
         return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
