@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
         explanation = explain_runs.one(options.recording, choice)
         return dataclasses.replace(explanation, tested=why_store.tested(options.recording))
 
-    def lines(found: Explanation, columns: int) -> list[str]:
-        return evidence_text.text(found, columns, options.verbose)
+    def lines(explanation: Explanation, columns: int) -> list[str]:
+        return evidence_text.text(explanation, columns, options.verbose)
 
     return cli_answer.answer("explain", find, lines, options.json)

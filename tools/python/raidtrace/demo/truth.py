@@ -11,8 +11,8 @@ So raidtrace's stretch holds the controller's, its depth is never lower, and:
     if D is 0, the depth at every issue is the depth of the controller at its arrival
 
 for while the two depths differ at all, D grows at least as fast as time passes. Both clocks are the guest's, in
-nanoseconds. What makes its time pass while it works is reading the clock, with interrupts on; a command is allowed one
-such read on its way to the controller and one on its way back, on average. (Linux 6.1 needs none: D is 0.)
+nanoseconds. Its time passes while it works when it reads the clock with interrupts on. On average, one such read is allowed
+before a command reaches the controller, and one after it returns. (Linux 6.1 needs none: D is 0.)
 """
 
 import collections

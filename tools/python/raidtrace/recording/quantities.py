@@ -27,7 +27,7 @@ class Reading:
     above: Observation | None = None
 
     def readahead_sectors(self) -> int | None:
-        """Of the disk whose pages are read: of the md or dm disk, where it is a part of one."""
+        """The readahead of the disk that pages are read from: of the md or dm disk, if it is a part of one."""
         return (self.above or self.seen).setting("readahead_sectors")
 
     def members(self) -> int:
