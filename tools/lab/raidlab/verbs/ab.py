@@ -283,7 +283,7 @@ def _verdicts(drawn: list[list[measures.Recorded]], unlike: list[str], repeated:
         if all(run.truth == first.truth for run, first in zip(runs, drawn[0])):
             commands = runs[0].facts["commands"]
             sentences.append(
-                f"{compare.letter(number)} is identical to A{f' under all {draws} draws of chance' if draws > 1 else ''}: "
+                f"{compare.letter(number)} is identical to A{f' with all {draws} seeds' if draws > 1 else ''}: "
                 f"the controller was given the same {commands:,} commands at the same times."
             )
     if draws == 1 and any(runs[0].truth != drawn[0][0].truth for runs in drawn[1:]):
@@ -313,7 +313,7 @@ def _print(
         print(f"simulated  profile {arguments.profile}: the disks and all times are of the lab's model")
     print(f"command    {' '.join(arguments.command)}")
     if arguments.seeds > 1:
-        print(f"chance     {arguments.seeds} draws each; figures are geometric means, 95 % is the interval of a ratio")
+        print(f"chance     {arguments.seeds} seeds each; figures are geometric means, 95 % is the interval of a ratio")
     for section in sections:
         print(f"\nphase {section.phase}, {section.disk}")
         print("\n".join(compare.lines(section)))

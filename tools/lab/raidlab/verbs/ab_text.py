@@ -124,7 +124,7 @@ def _time(seconds: float) -> str:
 
 def _table(verdicts: list[Verdict]) -> list[str]:
     """The table, at most 72 columns wide to fit a mail."""
-    lines = [f"{'workload':18}{'A':>9}{'B':>9}{'speed':>7}  {'95 %':13}{'draws':>5}  verdict"]
+    lines = [f"{'workload':18}{'A':>9}{'B':>9}{'speed':>7}  {'95 %':13}{'seeds':>5}  verdict"]
     for one in verdicts:
         between = f"{one.between[0]:.3f}-{one.between[1]:.3f}" if one.between else ""
         lines.append(
@@ -142,8 +142,8 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
     )
     lines = textwrap.wrap(
         f"Judged by raidtrace's lab, simulated disks (profile {_arrays(arguments, judged)}) under Linux's own "
-        f"drivers in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B relative to A. A draw"
-        " is a run with other random values.",
+        f"drivers in User Mode Linux with {arguments.mem} MiB of memory: {times}. Speed is that of B relative to A. A seed"
+        " sets everything that varies by chance.",
         _MAIL,
     )
     lines += [

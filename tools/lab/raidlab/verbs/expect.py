@@ -45,8 +45,8 @@ def act(arguments: argparse.Namespace) -> int:
     if holds is None:
         raise LabError(
             f"expect {expression.text}",
-            f"undecided: it holds in {sum(draws)} of {len(draws)} draws",
-            "Allow more draws (--seeds), or test a limit that is farther from the measured figure.",
+            f"undecided: it is true for {sum(draws)} of {len(draws)} seeds",
+            "Allow more seeds (--seeds), or test a limit that is farther from the measured figure.",
         )
     _say(arguments, expression, kernel(), draws, holds, spans[0])
     return 0 if holds else _NOT
@@ -78,7 +78,7 @@ def _say(
         print(json.dumps(facts | {"measured": values, "kernel": kernel} | virtual.nature(arguments), indent=2))
     else:
         measured = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
-        of_all = f", under {sum(draws)} of {len(draws)} draws" if len(draws) > 1 else ""
+        of_all = f", with {sum(draws)} of {len(draws)} seeds" if len(draws) > 1 else ""
         where = f"phase {span.phase}, {span.disk}, {kernel}, {'real time' if arguments.vm else 'simulated'}{of_all}"
         print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {measured} ({where})")
 

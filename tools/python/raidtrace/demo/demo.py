@@ -269,8 +269,8 @@ def spread_text(spreads: Sequence[Spread]) -> list[str]:
     """What one run is good for, MB/s."""
     form = "{:27} {:>6} {:>8} {:>8} {:>8}   {}"
     lines = [
-        f"Under {len(spreads[0].draws)} draws of chance (--seeds), MB/s simulated; in brackets the interval that holds",
-        "the median of all draws at 95 %:",
+        f"With {len(spreads[0].draws)} seeds (--seeds), MB/s simulated; in brackets the interval that holds",
+        "the median of all seeds at 95 %:",
     ]
     lines.append(form.format("", "setra", "least", "median", "most", "").rstrip())
     for one in spreads:
