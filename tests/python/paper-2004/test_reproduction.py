@@ -91,7 +91,7 @@ def test_the_page_says_what_the_results_say(results):
 
 @pytest.mark.slow
 def test_draws_of_chance_add_an_interval(results, tmp_path):
-    assert "What chance adds" not in reproduction.page(results), "one draw has none"
+    assert "Effect of chance" not in reproduction.page(results), "one draw has none"
     for run in reproduce_plan.drawn(3):
         figures = results[run.name.rpartition("-draw-")[0]].figures
         by = 1.0 + 0.1 * run.draw
@@ -105,7 +105,7 @@ def test_draws_of_chance_add_an_interval(results, tmp_path):
     rows = list(csv.DictReader((tmp_path / "r.csv").open(encoding="utf-8")))
     assert all(row["draws"] == "3" and float(row["simulated_low"]) < float(row["simulated_high"]) for row in rows)
     page = reproduction.page(results)
-    assert "Under 3 draws" in page and f"{read.simulated * 1.1:,.0f}" in page
+    assert "With 3 seeds" in page and f"{read.simulated * 1.1:,.0f}" in page
     assert len({reproduce_run.key(run, "6.1") for run in (reproduce_plan.paper()[0], *reproduce_plan.drawn(3))}) == 81
 
 

@@ -119,8 +119,8 @@ def valid_by_default(runs: Runs) -> Judgement:
     ratio = number(runs, "tuned", "mib_per_s") / number(runs, "default", "mib_per_s")
     sentences = (
         f"The same command reads {ratio:.2f} times as fast when one setting is changed, {ratio - 1:.0%} more.",
-        f"As found it kept {number(runs, 'default', 'depth'):.1f} requests in flight where the driver takes "
-        f"{number(runs, 'default', 'queue_limit'):.0f}: it measured the default of a setting, not the array.",
+        f"As found, it kept {number(runs, 'default', 'depth'):.1f} requests in flight; the driver takes "
+        f"{number(runs, 'default', 'queue_limit'):.0f}. So it measured the default of a setting, not the array.",
     )
     verdict = "refuted" if ratio > 1.1 else "not refuted"
     bars = (("as found", number(runs, "default", "mib_per_s")), ("8 MiB", number(runs, "tuned", "mib_per_s")))
@@ -138,12 +138,12 @@ def cache(runs: Runs) -> Judgement:
         bars.append((f"{times} x", 100 * hits_of[1]))
     hits = bars[0][1]
     sentences = (
-        f"At twice what the page cache can hold {hits:.1f} % of what was read at random places never came to the disk, "
-        f"at 40 times {bars[1][1]:.1f} %.",
-        f"Of what was written {rows[0][1]} had not reached the disk when the program's clock stopped.",
+        f"A file of twice the size of the page cache was read at random positions: {hits:.1f} % of the data came from the page "
+        f"cache, not from the disk. With 40 times the size it was {bars[1][1]:.1f} %.",
+        f"When the program that wrote the file stopped its clock, {rows[0][1]} of the data was not on the disk.",
     )
     verdict = "refuted" if hits > 5 else "not refuted"
-    header = ("size of the file, of the page cache", "of writes not on disk at the end", "of random reads from cache")
+    header = ("file / page cache", "written, not on disk", "random reads from cache")
     return Judgement(verdict, sentences, header, tuple(rows), "% of random reads from the page cache", tuple(bars))
 
 
@@ -155,10 +155,10 @@ def asynchronous(runs: Runs) -> Judgement:
     rows = tuple((what, f"{number(runs, run, 'depth'):.2f}", _rate(runs, run)) for run, what in names)
     alone = max(number(runs, run, "depth") for run in ("direct-one", "none"))
     sentences = (
-        f"By itself one process keeps {alone:.2f} requests in flight: it asks, waits and asks again.",
-        f"The page cache does the rest: with a readahead of 128 KiB {number(runs, 'ahead', 'depth'):.1f}, with 8 MiB "
-        f"{number(runs, 'tuned', 'depth'):.0f}. Without it as many processes are needed as requests are wanted: eight keep "
-        f"{number(runs, 'direct-eight', 'depth'):.1f}.",
+        f"One process alone keeps {alone:.2f} requests in flight: it requests data, waits, and requests again.",
+        f"Readahead of the page cache adds requests: with 128 KiB {number(runs, 'ahead', 'depth'):.1f} are in flight, with 8 MiB "
+        f"{number(runs, 'tuned', 'depth'):.0f}. Without readahead, each request in flight needs a process: eight processes "
+        f"keep {number(runs, 'direct-eight', 'depth'):.1f}.",
     )
     verdict = "refuted" if alone <= 1.05 else "not refuted"
     bars = tuple((what, number(runs, run, "depth")) for run, what in names)
@@ -182,9 +182,8 @@ def sequential(runs: Runs) -> Judgement:
                 bars.append((kind, seeks))
     most = max(bars, key=lambda bar: bar[1])
     sentences = (
-        f"Writing one file of 256 MiB in order, the disk was sent elsewhere {min(b for _, b in bars):.0f} to {most[1]:.0f} "
-        f"times, most on {most[0]}: among the data are blocks of metadata and of the journal.",
-        "None of them is in what the program wrote or read.",
+        f"A program wrote one file of 256 MiB sequentially. The file systems caused {min(b for _, b in bars):.0f} to "
+        f"{most[1]:.0f} seeks, most on {most[0]}, because they also write metadata and the journal.",
     )
     alone = all(row[4] == "0" and row[5] == "0" for row in rows)
     header = ("", "phase", "requests", "seeks", "metadata bios", "journal bios")
@@ -201,10 +200,10 @@ def alike(runs: Runs) -> Judgement:
     slow, fast = min(rates, key=lambda kind: rates[kind]), max(rates, key=lambda kind: rates[kind])
     ratio = rates[fast] / rates[slow]
     sentences = (
-        f"Reading, {fast} is {ratio:.2f} times as fast as {slow}; both have the same readahead, controller and drives.",
+        f"{fast} reads {ratio:.2f} times as fast as {slow}, with the same readahead, controller and drives.",
         f"{slow} keeps {number(runs, f'fs-{slow}', 'depth', 'read'):.1f} requests in flight, {fast} "
-        f"{number(runs, f'fs-{fast}', 'depth', 'read'):.1f}: raidctl explain says what {slow} waits for.",
-        "ext3 is what the driver of ext4 makes of it today, not the code of 2004.",
+        f"{number(runs, f'fs-{fast}', 'depth', 'read'):.1f}; raidctl explain prints the reason.",
+        "ext3 is driven by the ext4 code of today, not by the code of 2004.",
     )
     bars = tuple(rates.items())
     verdict = "refuted" if ratio > 1.1 else "not refuted"
@@ -218,9 +217,9 @@ def processors(runs: Runs) -> Judgement:
                  for run, what in names)  # fmt: skip
     sentences = (
         f"With two processors one process reads at {times(ratios(runs, 'two-cpus', 'one-cpu'))} of the rate with one, and "
-        f"keeps {rows[1][1]} requests in flight instead of {rows[0][1]}. But both are emulated in turn, by one thread of the "
-        "host: the pair has no more of a processor than the one, so the difference is how the emulator takes turns. "
-        "It is no evidence of two real processors, neither way.",
+        f"keeps {rows[1][1]} requests in flight instead of {rows[0][1]}. But one thread of the host emulates both processors in "
+        "turn, so two processors have no more computing time than one. The difference comes from the emulator's schedule, "
+        "and is no evidence about real processors.",
     )
     bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in names)
     return Judgement(OUT_OF_REACH, sentences, ("processors", "in flight", "disk idle", "MiB/s"), rows, "MiB/s", bars)
@@ -232,8 +231,8 @@ def speed(runs: Runs) -> Judgement:
     rows = tuple((what, f"{number(runs, run, 'idle'):.0%}", _spread(runs, run)) for run, what in names)
     measured = ratios(runs, "quota-200", "two-cpus")
     sentences = (
-        f"With a fifth of a processor the rate of the same reader is {times(measured)}, and the disk has nothing to do for "
-        f"{number(runs, 'quota-200', 'idle'):.0%} of the time: each byte is copied by a processor.",
+        f"With a fifth of a processor the rate of the same reader is {times(measured)}, and the disk is idle for "
+        f"{number(runs, 'quota-200', 'idle'):.0%} of the time, because a processor copies each byte.",
     )
     bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in names)
     less = [one < 1 / MATTERS for one in measured]
@@ -248,14 +247,14 @@ def zero_copy(runs: Runs) -> Judgement:
     rows = tuple((what, f"{number(runs, run, 'direct'):.0%}", f"{number(runs, run, 'depth'):.1f}", f"{cost[run]:.1f}",
                   _spread(runs, run)) for run, what in names)  # fmt: skip
     sentences = (
-        f"By default {rows[0][1]} of the bytes go past the page cache: the controller writes to pages of the cache, and "
-        f"a processor copies each byte to the program. Asked for with O_DIRECT, {rows[1][1]} do, and nothing reads ahead: "
-        f"{rows[0][2]} in flight become {rows[1][2]}.",
+        f"By default {rows[0][1]} of the bytes bypass the page cache: the controller writes to pages of the cache, and "
+        f"a processor copies each byte to the program. With O_DIRECT {rows[1][1]} of the bytes bypass it. Then nothing reads ahead, "
+        f"so {rows[1][2]} requests are in flight instead of {rows[0][2]}.",
     )
     verdict = "refuted" if number(runs, "two-cpus", "direct") < 0.01 else "not refuted"
     bars = tuple((what, 100 * number(runs, run, "direct")) for run, what in names)
-    header = ("", "bytes past the cache", "in flight", "CPU s per GiB", "MiB/s")
-    return Judgement(verdict, sentences, header, rows, "% of bytes past the page cache", bars)
+    header = ("", "bypass the cache", "in flight", "CPU s per GiB", "MiB/s")
+    return Judgement(verdict, sentences, header, rows, "% of bytes that bypass the page cache", bars)
 
 
 def _rate(runs: Runs, run: str, phase: str = "run") -> str:
@@ -270,11 +269,10 @@ def _spread(runs: Runs, run: str) -> str:
 
 
 ON_FS = tuple(f"fs-{kind}" for kind in FILESYSTEMS)
-LOCK = """That the host's lock keeps a second processor out, as the paper says of 2.6.5, is out of reach as well: today's SCSI
-layer has no such lock. The lab has one processor, whose time is free."""
+LOCK = """The paper says that in Linux 2.6.5 a lock of the SCSI host excludes a second processor. This is out of reach, too: the SCSI
+layer of today has no such lock."""
 BANDWIDTH = "The bandwidth of memory is out of reach: the processors are emulated, and slower than any memory."
-COPY = """What a copy costs is out of reach: processor time of an emulated machine is mostly emulation, and says nothing of a
-copy beside it."""
+COPY = """The cost of a copy is out of reach, because the processor time of an emulated machine is mostly emulation."""
 ALONE = ("direct-one", "none", "ahead", "tuned", "direct-eight")
 EXPERIMENTS = (
     Experiment(1, "A benchmark is valid as it comes", LAB, ("default", "tuned"), valid_by_default),

@@ -118,22 +118,21 @@ TITLE = """\
 Eight misconceptions
 ====================
 """
-ABOUT = """The white paper of AMCC (:doc:`reproduction`) names eight things that are often believed of measuring
-disks. Each is an experiment here: ``make misconceptions`` runs it, and the verdict is computed from what raidtrace
-counted. What the lab cannot show, because processor time is free there, runs in a virtual machine (:doc:`vm`); what
-neither can show is said to be out of reach."""
-HOW = """In the lab times are simulated: real Linux {kernel} and driver, a model of controller and drives (profile
-9500s-12-raid0), so a second run gives the same bits. In the virtual machine, Linux {machine}, times are real and of
-an emulated machine, with whatever else the host had to do in them. So all of its runs are made in rounds, in one guest and in
-turned order; numbers are the medians of the rounds, and a verdict holds only if each round alone comes to it. Look at
-ratios alone, and expect others from another run. The runs are those of
-``tools/paper-2004/guest/misconceptions-cell``, what they counted is in ``misconceptions.json``."""
+ABOUT = """For everybody who measures disks. AMCC's white paper (:doc:`reproduction`) names eight common misconceptions about
+it. After this page you know an experiment for each of them, and its result. ``make misconceptions`` runs the experiments
+and computes each verdict from the counters of raidtrace."""
+HOW = """Most experiments run in the lab: the real Linux {kernel} and its driver, with a model of controller and drives
+(profile 9500s-12-raid0). Times are simulated, so a second run gives the same bits. Experiments about processor time, which is
+free in the lab, run in a virtual machine (:doc:`vm`) with Linux {machine}. Its times are those of an emulated machine, and
+depend on the host. Therefore these runs are repeated in rounds of rotated order. Numbers are medians of the rounds, and a verdict
+needs the same result in each round. Compare only the ratios. A question that neither can answer is *out of reach*.
+``tools/paper-2004/guest/misconceptions-cell`` has the commands, ``misconceptions.json`` the counters."""
 
 
 def page(state: Mapping[str, Any]) -> str:
     """The whole page from misconceptions.json."""
     lines = [TITLE, *wrap(ABOUT), "", *wrap(HOW.format(kernel=state["kernel"], machine=state["machine"])), ""]
-    lines += heading("In short")
+    lines += heading("Results")
     judged = [(one, one.judge(state["runs"])) for one in EXPERIMENTS]
     lines += table(("", "misconception", "verdict", "where"),
                    [(str(one.number), one.claim, judgement.verdict, one.where) for one, judgement in judged])  # fmt: skip

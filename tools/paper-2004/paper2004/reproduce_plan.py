@@ -62,12 +62,12 @@ def experiments() -> list[Experiment]:
     chosen = [
         _experiment("partition", "the file system on the whole disk, not on a partition from sector 63 on",
                     find("raid0", 7), 1024, ("read",), environment=("PARTITION_SECTOR=0",)),
-        _experiment("alignment", "xfs on the whole disk, told of the stripes: mkfs.xfs -d su=64k,sw=12",
+        _experiment("alignment", "xfs on the whole disk, with the stripes given to mkfs.xfs -d su=64k,sw=12",
                     find("raid0", 7), 1024, ("read", "rewrite"),
                     environment=("PARTITION_SECTOR=0", "XFS_OPTIONS=-d su=64k,sw=12")),
-        _experiment("part", "a read waits for no firmware: ``controller.part_us`` 0",
+        _experiment("part", "a read does not wait for the firmware: ``controller.part_us`` 0",
                     find("raid0", 7), 1024, ("read", "rewrite"), settings=("controller.part_us=0",)),
-        _experiment("turnover", "indirect blocks stay in the page cache, as today's kernel wants",
+        _experiment("turnover", "indirect blocks stay in the page cache, as in the kernel of today",
                     find("raid0", 4), 4096, ("rewrite", "read"), environment=("TURNOVER_S=0",)),
         _experiment("parity", "RAID 5's exclusive-or takes no time: ``controller.parity_kib_s`` 100000000",
                     find("raid5", 8), 1024, ("write", "rewrite"), settings=("controller.parity_kib_s=100000000",)),
@@ -84,7 +84,7 @@ def arms() -> list[Experiment]:
     for key, times, value in ARMS:
         constant = f"drive.seek_{key}_us"
         chosen.append(
-            _experiment(f"arm-raid0-{key}-{times}", f"``{constant}`` {value}, {times} of what is assumed",
+            _experiment(f"arm-raid0-{key}-{times}", f"``{constant}`` {value}, {times} of the assumed value",
                         find("raid0", 7), 1024, ("write", "rewrite", "read"), settings=(f"{constant}={value}",))  # fmt: skip
         )
     return chosen

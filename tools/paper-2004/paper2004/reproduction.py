@@ -181,11 +181,11 @@ TITLE = """\
 The white paper of 2004, simulated
 ==================================
 
-AMCC/3ware measured a 9500S-12 with twelve WD740GD under Linux 2.6.5: 28 tests of 20 GiB each, 204 figures
-("Benchmarking the 3ware 9000 Controller Using Linux Kernel 2.6", v1.1). ``make reproduce`` runs the same 28 tests in
-the lab, Linux {kernel} in front of the simulated controller (:doc:`3w-9xxx`), and writes this page and
-``reproduction.csv``, which has a row for each published figure. Everything called simulated is that: it says how good the
-model is, nothing of anybody's hardware.
+For everybody who asks how far the simulated controller of the lab can be trusted. After this page you know the error of
+each figure. AMCC/3ware measured a 9500S-12 with twelve WD740GD under Linux 2.6.5: 28 tests of 20 GiB each, 204 figures
+("Benchmarking the 3ware 9000 Controller Using Linux Kernel 2.6", v1.1). ``make reproduce`` runs the same 28 tests in the
+lab, with Linux {kernel} and the simulated controller (:doc:`3w-9xxx`). It writes this page and ``reproduction.csv``, which
+has a row for each published figure. *Held-out* figures were not used to fit the model.
 """
 
 HOW = """\
@@ -193,28 +193,28 @@ How it was run
 ==============
 
 As in the paper: 512 MiB of memory, 20 GiB of data, ``blockdev --setra`` 256 (untuned) and 16384 (tuned), default options
-of mkfs, ``sync`` before, nothing else running. Programs are those of Debian 12; one trial, under draw 0 of chance (:doc:`lab`).
-``--seeds N`` of ``tools/paper-2004/reproduce`` runs others, too, and says how far each figure spreads.
+of mkfs, ``sync`` before, nothing else running. Programs are those of Debian 12. Each test ran once, with seed 0 (:doc:`lab`).
+``--seeds N`` of ``tools/paper-2004/reproduce`` runs more seeds, and adds the spread of each figure.
 
-Otherwise than in the paper:
+Differences from the paper:
 
-- Linux {kernel} stands for 2.6.5; ext3 is driven by ext4. Memory thresholds of write-back are those of 2.6.5 (40 and
-  10 %), and access times are written at every read (``strictatime``), as they were then.
-- bonnie++ 2.00a stands for 1.02c. Its calls of 8 KiB are handed on to the kernel 1 MiB at a time (``bonnie-batch.c``): the
-  host needs an eighth of the time for that, the guest none.
-- Its seeks, {seeks} in {seekers} processes, are a run of their own: made as 1.02c made them (``bonnie-seeks.c``), under the
-  scheduler that 2.6.5 had by default (``tools/paper-2004/anticipatory``), which no other run has.
-- fio does iozone's pattern, in records of {record} KiB instead of 64 for the same reason.
-- **Processor time is free.** Copying, file system and driver take no simulated time, so what was bound by the paper's two Xeons
-  is not reproduced.
+- Linux {kernel} replaces 2.6.5, and the ext4 driver drives ext3. Memory thresholds of write-back are those of 2.6.5 (40 and
+  10 %). Every read writes the access time (``strictatime``), as in 2004.
+- bonnie++ 2.00a replaces 1.02c. Its calls of 8 KiB are passed to the kernel 1 MiB at a time (``bonnie-batch.c``). The host
+  needs an eighth of the time, and the guest's figures stay the same.
+- Its seeks, {seeks} in {seekers} processes, are a separate run, with the method of 1.02c (``bonnie-seeks.c``) and the default
+  scheduler of 2.6.5 (``tools/paper-2004/anticipatory``).
+- fio does iozone's pattern, for the same reason in records of {record} KiB instead of 64.
+- **Processor time is free.** Copying, file system and driver take no simulated time. So figures that the paper's two Xeons
+  limited are not reproduced.
 
-What misses, and what was tried to find out why, is in :doc:`reproduction-misses`.
+:doc:`reproduction-misses` has the figures that miss, and their causes.
 
-Assumed, because the paper does not say it, and shown below for what they are worth:
+Two things are assumed, because the paper does not contain them; their effect is shown below:
 
-- file systems lie on a partition that begins at sector 63, as fdisk made it in 2004 (it turns out to make no difference);
-- a stream of 20 GiB pushed all else out of 2.6.5's page cache: the blocks in which ext2 and ext3 note where a file lies are
-  dropped every 10 s. Today's kernel protects what was used twice and would keep them.
+- File systems are on a partition that begins at sector 63, as fdisk made it in 2004. It makes no difference.
+- A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the blocks with the positions of a file's data
+  on ext2 and ext3 are dropped every 10 s. The kernel of today would keep them, because they were used twice.
 """
 
 
@@ -264,7 +264,7 @@ def _result(points: Sequence[Point]) -> list[str]:
         f"**Median error of the {len(errors)} held-out figures: {median:.1f} %** (aim: {AIM:.0f} %, "
         f"{'met' if median <= AIM else 'missed'}). Within 5 %: {near[5]}, within 10 %: {near[10]}, within 20 %: {near[20]}; "
         f"the worst is off by {max(errors):.0f} %.",
-        f"{len(points) - len(errors)} more were fitted on. Errors are of the median of a figure's published trials.",
+        f"{len(points) - len(errors)} more were used to fit the model. Errors are of the median of a figure's published trials.",
         "",
         f"Tuned over untuned: of {len(compared)} published ratios {len(met)} are met within {AIM:.0f} %, of the "
         f"{len(reads)} of reads {sum(abs(r.error()) <= AIM for r in reads)}; "
@@ -283,7 +283,7 @@ def _result(points: Sequence[Point]) -> list[str]:
 
 
 def _fitted() -> list[str]:
-    lines = heading("What was fitted")
+    lines = heading("Fitted constants")
     rows = []
     for array in ("raid0", "raid5"):
         values = reproduce_run.profile_values(f"9500s-12-{array}")
@@ -294,9 +294,9 @@ def _fitted() -> list[str]:
             rows.append((f"9500s-12-{array}", f"``{constant}``", f"{values[group][name]:,}", f"{title}, {metric}"))
     lines += table(("profile", "constant", "value", "on"), rows)
     lines += [
-        f"{len({row[1] for row in rows})} constants on {len(fitted_figures())} figures; those of RAID 0 hold for "
-        "RAID 5 as they are. ``tools/paper-2004/fit`` finds them again.",
-        "All others are from the drive's data sheet, from the paper, or assumed; each says so in its profile.",
+        f"{len({row[1] for row in rows})} constants on {len(fitted_figures())} figures; RAID 5 has those of "
+        "RAID 0. ``tools/paper-2004/fit`` finds them again.",
+        "All others are from the drive's data sheet, from the paper, or assumed. The profile names the source of each.",
         "",
     ]
     return lines
@@ -326,8 +326,8 @@ def _chance(points: Sequence[Point]) -> list[str]:
     most = max(point.chance().trials for point in points)
     if most == 1:
         return []
-    lines = heading("What chance adds")
-    lines += [f"Under {most} draws; in brackets the interval that holds the median of all draws at 95 %.", ""]
+    lines = heading("Effect of chance")
+    lines += [f"With {most} seeds; in brackets the 95 % interval of the median.", ""]
     rows = []
     for point in points:
         chance, test = point.chance(), point.test
@@ -348,11 +348,10 @@ def _ratios(points: Sequence[Point]) -> list[str]:
 
 
 def _experiments(results: Mapping[str, reproduce_run.Result]) -> list[str]:
-    lines = heading("One thing changed")
+    lines = heading("Effect of single changes")
     lines += [
-        "The same run twice, the second with one thing changed, in a smaller size so that it can be repeated in a minute; ext2",
-        "and ext3 on a partition of 32 GiB, since mkfs takes long for all of the disk. The published figure is beside them for",
-        "comparison; it is of 20 GiB.",
+        "Each experiment runs a test twice, the second time with one change. Tests are smaller, so that an experiment takes a minute. ext2",
+        "and ext3 are on a partition of 32 GiB, because mkfs takes long for the whole disk. The published figure is of 20 GiB.",
         "",
     ]
     for experiment in reproduce_plan.experiments():
@@ -364,7 +363,7 @@ def _experiments(results: Mapping[str, reproduce_run.Result]) -> list[str]:
              percent(100 * (changed[metric] / base[metric] - 1)))
             for metric in experiment.metrics
         ]  # fmt: skip
-        lines += table(("metric", "published", "as always", "changed", "difference"), rows)
+        lines += table(("metric", "published", "unchanged", "changed", "difference"), rows)
     return lines
 
 
