@@ -156,8 +156,8 @@ def asynchronous(runs: Runs) -> Judgement:
     alone = max(number(runs, run, "depth") for run in ("direct-one", "none"))
     sentences = (
         f"One process alone keeps {alone:.2f} requests in flight: it requests data, waits, and requests again.",
-        f"Readahead of the page cache adds requests: with 128 KiB {number(runs, 'ahead', 'depth'):.1f} are in flight, with 8 MiB "
-        f"{number(runs, 'tuned', 'depth'):.0f}. Without readahead, each request in flight needs a process: eight processes "
+        f"Readahead of the page cache adds requests: with 128 KiB {number(runs, 'ahead', 'depth'):.1f} are in flight, with "
+        f"8 MiB {number(runs, 'tuned', 'depth'):.0f}. Without readahead, each request in flight needs a process: eight processes "
         f"keep {number(runs, 'direct-eight', 'depth'):.1f}.",
     )
     verdict = "refuted" if alone <= 1.05 else "not refuted"
@@ -217,8 +217,8 @@ def processors(runs: Runs) -> Judgement:
                  for run, what in names)  # fmt: skip
     sentences = (
         f"With two processors one process reads at {times(ratios(runs, 'two-cpus', 'one-cpu'))} of the rate with one, and "
-        f"keeps {rows[1][1]} requests in flight instead of {rows[0][1]}. But one thread of the host emulates both processors in "
-        "turn, so two processors have no more computing time than one. The difference comes from the emulator's schedule, "
+        f"keeps {rows[1][1]} requests in flight instead of {rows[0][1]}. But one thread of the host emulates both processors "
+        "in turn, so two processors have no more computing time than one. The difference comes from the emulator's schedule, "
         "and is no evidence about real processors.",
     )
     bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in names)
@@ -248,8 +248,8 @@ def zero_copy(runs: Runs) -> Judgement:
                   _spread(runs, run)) for run, what in names)  # fmt: skip
     sentences = (
         f"By default {rows[0][1]} of the bytes bypass the page cache: the controller writes to pages of the cache, and "
-        f"a processor copies each byte to the program. With O_DIRECT {rows[1][1]} of the bytes bypass it. Then nothing reads ahead, "
-        f"so {rows[1][2]} requests are in flight instead of {rows[0][2]}.",
+        f"a processor copies each byte to the program. With O_DIRECT {rows[1][1]} of the bytes bypass it. Then nothing reads "
+        f"ahead, so {rows[1][2]} requests are in flight instead of {rows[0][2]}.",
     )
     verdict = "refuted" if number(runs, "two-cpus", "direct") < 0.01 else "not refuted"
     bars = tuple((what, 100 * number(runs, run, "direct")) for run, what in names)
@@ -269,8 +269,8 @@ def _spread(runs: Runs, run: str) -> str:
 
 
 ON_FS = tuple(f"fs-{kind}" for kind in FILESYSTEMS)
-LOCK = """The paper says that in Linux 2.6.5 a lock of the SCSI host excludes a second processor. This is out of reach, too: the SCSI
-layer of today has no such lock."""
+LOCK = """The paper says that in Linux 2.6.5 a lock of the SCSI host excludes a second processor. This is out of reach, too: the
+SCSI layer of today has no such lock."""
 BANDWIDTH = "The bandwidth of memory is out of reach: the processors are emulated, and slower than any memory."
 COPY = """The cost of a copy is out of reach, because the processor time of an emulated machine is mostly emulation."""
 ALONE = ("direct-one", "none", "ahead", "tuned", "direct-eight")

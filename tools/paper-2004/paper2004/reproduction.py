@@ -350,8 +350,9 @@ def _ratios(points: Sequence[Point]) -> list[str]:
 def _experiments(results: Mapping[str, reproduce_run.Result]) -> list[str]:
     lines = heading("Effect of single changes")
     lines += [
-        "Each experiment runs a test twice, the second time with one change. Tests are smaller, so that an experiment takes a minute. ext2",
-        "and ext3 are on a partition of 32 GiB, because mkfs takes long for the whole disk. The published figure is of 20 GiB.",
+        "Each experiment runs a test twice, the second time with one change. Tests are smaller, so that an experiment takes a",
+        "minute. ext2 and ext3 are on a partition of 32 GiB, because mkfs takes long for the whole disk. The published figure",
+        "is of 20 GiB.",
         "",
     ]
     for experiment in reproduce_plan.experiments():
