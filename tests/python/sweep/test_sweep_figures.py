@@ -106,7 +106,7 @@ def test_the_table_of_coraid():
 
 def test_the_figures_of_bnl():
     text = (SWEEPS.parent / "sweep.rst").read_text(encoding="utf-8")
-    text = " ".join(text[text.index("BNL: what the surface") : text.index("Caltech: chunk")].split())
+    text = " ".join(text[text.index("BNL: iozone by file") : text.index("Caltech: chunk")].split())
 
     def value(filesystem, setra, phase, where=""):
         return next(
@@ -124,7 +124,7 @@ def test_the_figures_of_bnl():
 
 def test_the_figures_of_amcc():
     """The plan beside make reproduce, whose figures are committed too."""
-    text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("BNL: what the surface")].split())
+    text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("BNL: iozone by file")].split())
     scale = {"MiB/s": 1024, "KiB/s": 1, "1/s": 1}
     with (SWEEPS.parent / "reproduction.csv").open(encoding="utf-8", newline="") as file:
         paper = {

@@ -157,8 +157,8 @@ def asynchronous(runs: Runs) -> Judgement:
     sentences = (
         f"One process alone keeps {alone:.2f} requests in flight: it requests data, waits, and requests again.",
         f"Readahead of the page cache adds requests: with 128 KiB {number(runs, 'ahead', 'depth'):.1f} are in flight, with "
-        f"8 MiB {number(runs, 'tuned', 'depth'):.0f}. Without readahead, each request in flight needs a process: eight processes "
-        f"keep {number(runs, 'direct-eight', 'depth'):.1f}.",
+        f"8 MiB {number(runs, 'tuned', 'depth'):.0f}. Without readahead, each request in flight needs a process: eight "
+        f"processes keep {number(runs, 'direct-eight', 'depth'):.1f}.",
     )
     verdict = "refuted" if alone <= 1.05 else "not refuted"
     bars = tuple((what, number(runs, run, "depth")) for run, what in names)

@@ -109,14 +109,14 @@ def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
 
     before, after = pair("mib_per_s")
     if not before or not after:
-        return f"{name} has {after:.1f} MiB/s where A has {before:.1f}: there is nothing to compare."
+        return f"Not comparable: A has {before:.1f} MiB/s, {name} {after:.1f}."
     verb = {"read": "reads", "write": "writes"}[direction]
     change = math.log(after / before)
     between = measures.interval(first.values(direction, "mib_per_s"), other.values(direction, "mib_per_s"))
     if between and measures.is_chance(between):
         return (
-            f"{name} and A cannot be told apart: {name} {verb} {after / before:.3f} times as fast, "
-            f"{between[0]:.3f} to {between[1]:.3f} at 95 %: chance."
+            f"{name} and A differ only by chance: {name} {verb} {after / before:.3f} times as fast, "
+            f"{between[0]:.3f} to {between[1]:.3f} at 95 %."
         )
     if abs(change) < _SAME:
         return f"{name} {verb} as fast as A: {before:.2f} and {after:.2f} MiB/s."
@@ -131,14 +131,14 @@ def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
     cause = max(causes, key=lambda one: math.copysign(1.0, change) * causes[one])
     parts = {"depth": _depth(first, other, direction), "size": _size(pair), "time": _time(pair)}
     rest = [parts[one] for one in causes if one != cause and abs(causes[one]) >= _WORTH_A_WORD]
-    same = {"depth": "depth", "size": "size of the requests", "time": "time of a request"}
+    same = {"depth": "number of requests in flight", "size": "size of the requests", "time": "time of a request"}
     kept = [same[one] for one in causes if one != cause and abs(causes[one]) < _SAME]
-    text += f"It shows in {parts[cause]} (where, not why: that is what raidctl explain looks for)."
+    text += f"The difference is in {parts[cause]}."
     if rest:
-        text += f" Beside it, {' and '.join(rest)}."
+        text += f" Also changed: {' and '.join(rest)}."
     if kept:
         text += f" The {' and the '.join(kept)} did not change."
-    return text + _order(pair)
+    return text + _order(pair) + " For the reason: raidctl explain."
 
 
 def _log_ratio(pair: tuple[float, float]) -> float:
@@ -148,7 +148,7 @@ def _log_ratio(pair: tuple[float, float]) -> float:
 def _depth(first: Draws, other: Draws, direction: str) -> str:
     before, after = (span.value(direction, "in_flight_mean") or 0.0 for span in (first, other))
     idle = [(span.value(direction, "idle_share") or 0.0) * 100 for span in (first, other)]
-    text = f"the in-flight depth, {before:.2f} -> {after:.2f} requests on average"
+    text = f"the number of requests in flight, {before:.2f} -> {after:.2f} on average"
     if abs(idle[1] - idle[0]) >= 1.0:
         text += f" (nothing in flight {idle[0]:.1f} % -> {idle[1]:.1f} % of the time)"
     return text
