@@ -7,7 +7,7 @@
 A against A: two groups of draws of the same kernel and array must not be told apart at 95 %, but in as many workloads as
 chance does that in. Planted: the same array with every time of controller and drive 2 % longer is found slower, but where draws
 spread so far that more of them are needed (how many is said), or where the interval shows that the loss does not reach. Prints
-the table of Documentation/lab.rst, "Chance".
+a table of them.
 """
 
 from __future__ import annotations
