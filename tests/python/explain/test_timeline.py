@@ -6,7 +6,7 @@ import dataclasses
 import pytest
 from explain_phase import SECOND, phase
 
-from raidtrace.explain import limits_host
+from raidtrace.explain import chain, limits_host
 from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Verdict
 from raidtrace.recording import timeline
@@ -112,6 +112,20 @@ def test_what_a_program_computes_before_it_asks_is_not_what_the_disk_waits_for(l
     seen = dataclasses.replace(seen, timeline=dataclasses.replace(seen.timeline, computed=rows))
     found = limits_host.host(Case(Reading("A", trimmed(seen, "read")[0]), "read", {}))
     assert (found.key, found.verdict) == (who, Verdict.INFERRED)
+
+
+@pytest.mark.parametrize(
+    ("reads", "cpu", "found"), [(0.12, 1.0, "processor"), (0.12, 0.0, None), (0.14, 1.0, "readahead")]
+)
+def test_a_disk_that_hardly_works_is_not_what_limits_the_command(reads, cpu, found):
+    """10 s, in the last of which it reads: with less than 13 % of the time to gain, no cause of the disk counts."""
+    samples = [(0, 1 - reads, 0, 0), *((1 - reads * (5 - at) / 5, 1 - reads * (4 - at) / 5, 1, 0.2) for at in range(5))]
+    seen = phase(idle=1 - reads, seconds=10.0, samples=samples, cpu=cpu * (1 - reads))
+    computed = ((0, int((1 - reads) * 10 * SECOND), int(cpu * (1 - reads) * 10 * SECOND)),)
+    seen = dataclasses.replace(seen, timeline=dataclasses.replace(seen.timeline, computed=computed))
+    said = chain.single(Reading("A", seen), "read", {})
+    assert said.limited_by() == ((found,) if found else ()), said.summary
+    assert ("reads took 1.2 s of the phase's 10 s" in " ".join(said.summary)) == (found is None), said.summary
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from raidtrace.recording.virtual import is_virtual
 # Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 NO_HEADS = ("nvme", "mmcblk")  # whatever `rotational` says
+HARDLY = 0.13  # part of the time, up to which what does not take it is at most 1.15 times as fast
 OUTSIDE = 0.05  # s of idle time around what was asked for that are worth a word
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from raidtrace.explain import limits as holding
 from raidtrace.explain import links_disk, links_queue
-from raidtrace.explain.case import OUTSIDE, trimmed
+from raidtrace.explain.case import HARDLY, OUTSIDE, Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict, lower_initial
 from raidtrace.explain.limits_events import SILENT
 from raidtrace.quantity import size
@@ -52,11 +52,13 @@ def title(reading: Reading, direction: str, meta: Mapping[str, str]) -> str:
 
 def single(reading: Reading, direction: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()) -> Chain:
     """One direction of a phase of one recording, without the idle time at its ends."""
-    part = _part(reading.seen, beside)
+    part, whole = _part(reading.seen, beside), Case(reading, direction, meta, beside)
     seen, lead, tail = trimmed(reading.seen, direction)
     reading = dataclasses.replace(reading, seen=seen)
     found = links((reading,), direction)
     held = holding.limits(reading, direction, meta, beside)
+    if seen.seconds() <= HARDLY * whole.seen.seconds():
+        held = holding.of_a_small_part(held, whole, seen.seconds())
     story = _story(found, held) if direction == "read" else Verdict.NOT_AVAILABLE
     told = _told(story, found) if links_queue.predicted(reading, direction) else ""
     ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))

@@ -10,8 +10,9 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.explain import gain, limits_cgroup, limits_device, limits_events, limits_host, limits_queue, limits_rate
-from raidtrace.explain.case import Case
+from raidtrace.explain.case import HARDLY, Case
 from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
@@ -24,6 +25,7 @@ DEPTH = (
     "seeks",
     "request size",
 )  # causes that more in flight, or larger requests, cure
+HOST = ("program", "processor")
 CEILINGS = ("device", "controller", "drives")
 ONE_HEAD = ("readahead", "direct")  # no cause that counts show where one disk reads in order
 UNDER_LIMIT = (
@@ -76,6 +78,9 @@ def limits(
             _open(limit, "a limit of the volume decides the rate") if limit.key in UNDER_LIMIT else limit
             for limit in found
         ]
+    if (idle := case.idle() or 0.0) >= 1 - HARDLY:
+        text = f"the disk had nothing to do for {q.percent(idle)} of the time"
+        found = [_open(limit, text) if limit.key in DEPTH else limit for limit in found]
     if any(limit.key in CEILINGS and limit.verdict is Verdict.INFERRED for limit in found):
         found = [_open(limit, "the disk is at its rate") if limit.key == "pieces" else limit for limit in found]
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
@@ -96,6 +101,14 @@ def limits(
         return ORDER.index(limit.verdict), -share if share >= MOST else 0.0
 
     return tuple(sorted(found, key=place))
+
+
+def of_a_small_part(found: Sequence[Limit], whole: Case, seconds: float) -> tuple[Limit, ...]:
+    """Where the direction took so few seconds of its phase that no limit of it counts. Computing may have taken the rest."""
+    text = f"{whole.direction}s took {seconds:.2g} s of the phase's {whole.seen.seconds():.3g} s"
+    host = limits_host.host(whole)
+    rest = tuple(_open(limit, text) for limit in found if limit.key not in HOST)
+    return (host if host.key == "processor" else _open(host, text), *rest)
 
 
 def _crowded(limit: Limit, seen: limits_device.Crowd, full: bool) -> Limit:
