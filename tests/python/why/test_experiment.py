@@ -18,7 +18,7 @@ Seconds = Callable[[Mapping[str, str], Change], float]
 
 
 @dataclasses.dataclass
-class Made:
+class Made(experiment.Room):
     """A Place whose runs take what `seconds` says. wrong: change -> what is wrong with its run."""
 
     seconds: Seconds
@@ -29,10 +29,10 @@ class Made:
     physics: Sequence[Change] = ()
     free: Change | None = None
     wrong: Callable[[Change, Run], Run] = lambda _change, run: run
-    most_runs: int = 60
+    most_runs: int = dataclasses.field(default=60, kw_only=True)
+    each: int = dataclasses.field(default=2, kw_only=True)
     most_pairs: int = 3
     looks: int = 1
-    runs: int = 0
     tried: list[str] = dataclasses.field(default_factory=list)
     stack: mapping.Layer = mapping.Layer()
     source: random.Random = dataclasses.field(default_factory=lambda: random.Random(1))
@@ -69,9 +69,6 @@ class Made:
     def layer(self) -> mapping.Layer:
         self.tried.append("layer")
         return self.stack
-
-    def left(self) -> int:
-        return (self.most_runs - self.runs) // 2
 
 
 def found(place: Made) -> tuple[experiment.Table, verdict.Verdict]:
@@ -254,11 +251,38 @@ def test_nothing_is_claimed_below_twice_the_noise() -> None:
 
 
 def test_runs_are_limited() -> None:
-    """What was not tried is said."""
+    """What was not tried is said, with the option that ended the search. A gain of one pair is no headline."""
     place = Made(ahead, most_runs=8)
     table, said = found(place)
-    assert not said.shown and "Chance is not ruled out" in said.sentence
-    assert place.runs <= 8 and "not tried" in table.unfinished[0]
+    assert place.runs <= 8 and table.unfinished[0].startswith("not tried: queue_depth 32, ")
+    assert table.ended == "--runs 8" and "not all that gained is confirmed" in table.unfinished
+    last = " ".join(text.lines(table, said, False)).partition("Not finished")[2]
+    assert last.startswith(" (--runs 8 ended the search): not tried: queue_depth 32, ")
+    assert (said.causes, said.change, said.factor, said.commands, said.shown) == ((), "", 1.0, (), False)
+    assert said.sentence.startswith(
+        "No change is shown to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), which may be chance. "
+        "To test further: --runs 26."
+    )
+
+
+def test_the_option_that_ends_a_search_is_the_one_that_leaves_less_room() -> None:
+    """A run takes 50 s: 7 changes in 750 s, 5 in 11 runs."""
+    place = Made(ahead, most_runs=11, budget_s=750.0, wall_s=[50.0])
+    assert place.left() == 5 and place.ended(4) == ("--runs 11", "--runs 19")
+    place.most_runs = 20
+    assert place.left() == 7 and place.ended(4) == ("--budget 750", "--budget 1200")
+    place.most_runs = 11
+    assert place.has(700.0) and place.ended(4)[0] == "--runs 11"
+    assert not place.has(800.0) and place.ended(4)[0] == "--budget 750"
+
+
+def test_rates_for_which_there_is_no_time_are_said() -> None:
+    class Late(Made):
+        def rates(self):
+            return rate.Rates() if self.has(math.inf) else super().rates()
+
+    table, _ = found(Late(lambda *_: 3.0, budget_s=500.0))
+    assert (table.ended, table.unfinished) == ("--budget 500", ["the rates of the disk were not measured"])
 
 
 def test_baselines_that_differ() -> None:

@@ -23,6 +23,7 @@ from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
 from raidtrace.why import chance, changes, figures, mapping, rate, store
 from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
+from raidtrace.why.experiment import Room
 from raidtrace.why.run import CAP, Run
 
 BASELINES = 5
@@ -50,7 +51,7 @@ class Wanted:
     freeze: tuple[str, ...] = ()
 
 
-class Disk:
+class Disk(Room):
     """A Place on a disk. Each changed run has a run as it is next to it, now before and now after it."""
 
     looks = chance.LOOKS
@@ -58,11 +59,9 @@ class Disk:
 
     def __init__(self, wanted: Wanted, machine: Machine, log: journal.Journal, permit: destruction.Permit | None,
                  most_runs: int, budget_s: float) -> None:  # fmt: skip
+        super().__init__(most_runs=most_runs, budget_s=budget_s, each=2)
         self.wanted, self.machine, self.journal, self.permit = wanted, machine, log, permit
-        self.most_runs, self.budget_s, self.begun = most_runs, budget_s, time.monotonic()
-        self.runs = 0
         self.limited = limited_files(machine, wanted.disk)
-        self.wall_s: list[float] = []
         self._first: Run | None = None
         self._children: list[subprocess.Popen[bytes]] = []
 
@@ -156,7 +155,7 @@ class Disk:
 
     def _rate(self, reads: rate.Reads, disk: str = "") -> float | None:
         """What one reader of rate.py measures, at another disk if it is named; None if there is no time, or it is not known."""
-        if self.budget_s - (time.monotonic() - self.begun) < rate.WARM_S + rate.MOST_S:
+        if not self.has(rate.WARM_S + rate.MOST_S):
             return None
         disk = disk or self.wanted.disk
         out = self.wanted.out / f"rate-{disk}-{reads.octets >> 10}-{reads.depth}-{reads.pattern}-{reads.seed}"
@@ -167,17 +166,6 @@ class Disk:
             return None if status else rate.read(out.read_text(encoding="ascii"))
         except (OSError, ValueError):
             return None
-
-    def left(self) -> int:
-        """Pairs for which there is room and time."""
-        seconds = self.budget_s - (time.monotonic() - self.begun)
-        typical = sum(self.wall_s) / len(self.wall_s) if self.wall_s else 0.0
-        in_time = int(seconds / typical) if typical and seconds < float("inf") else self.most_runs
-        return max(0, min(self.most_runs - self.runs, in_time)) // 2
-
-    def seconds_left(self) -> float:
-        """What all runs that are left would take."""
-        return 2 * self.left() * sum(self.wall_s) / max(len(self.wall_s), 1)
 
     def end(self) -> None:
         """End what still runs."""

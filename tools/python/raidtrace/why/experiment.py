@@ -7,6 +7,7 @@ Where runs are made is another's business (Place), so all that is decided here c
 import dataclasses
 import math
 import statistics
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -28,13 +29,59 @@ class WhyError(Exception):
     """The experiment cannot be made; the text says why and what to do."""
 
 
-class Place(Protocol):
-    """Where runs are made. looks: how often a test is looked at. most_pairs: of one change. most_runs: of all; runs: so far."""
+@dataclasses.dataclass(kw_only=True)
+class Room:
+    """Runs and s that an experiment may take. each: runs of one change; jobs: runs at once. runs: so far; wall_s: what they
+    took. late: a measurement other than a run was left out for lack of time."""
 
-    runs: int
+    most_runs: int
+    budget_s: float = math.inf
+    each: int = 1
+    jobs: int = 1
+    runs: int = 0
+    wall_s: list[float] = dataclasses.field(default_factory=list)
+    begun: float = dataclasses.field(default_factory=time.monotonic)
+    late: bool = False
+
+    def left(self) -> int:
+        """Changes that can still be run once."""
+        return max(0, min((self.most_runs - self.runs) // self.each, self._in_time()))
+
+    def seconds_left(self) -> float:
+        """What all runs that are left would take."""
+        return self.left() * self._change_s()
+
+    def has(self, seconds: float) -> bool:
+        """Whether a measurement of this length still fits."""
+        self.late = self.late or self._left_s() < seconds
+        return not self.late
+
+    def ended(self, wanted: int) -> tuple[str, str]:
+        """The option that leaves no room, and the one that leaves it for so many changes more."""
+        if self.late or self._in_time() < (self.most_runs - self.runs) // self.each:
+            minutes = math.ceil((self.budget_s + wanted * self._change_s()) / 60)
+            return f"--budget {self.budget_s:g}", f"--budget {60 * minutes}"
+        return f"--runs {self.most_runs}", f"--runs {self.most_runs + wanted * self.each}"
+
+    def _left_s(self) -> float:
+        return self.budget_s - (time.monotonic() - self.begun)
+
+    def _change_s(self) -> float:
+        return self.each * statistics.fmean(self.wall_s) / self.jobs if self.wall_s else 0.0
+
+    def _in_time(self) -> int:
+        change_s, left_s = self._change_s(), self._left_s()
+        return int(left_s / change_s) if change_s and left_s < math.inf else self.most_runs
+
+
+class Place(Protocol):
+    """Where runs are made, within a Room. looks: how often a test is looked at. most_pairs: of one change."""
+
     looks: int
     most_pairs: int
     most_runs: int
+    runs: int
+    late: bool
 
     def baselines(self) -> Iterator[Run]:
         """The command as it is, several times, each as soon as it was measured."""
@@ -58,7 +105,10 @@ class Place(Protocol):
         """What a mapping costs on which the command reads, likewise."""
 
     def left(self) -> int:
-        """Changes that can still be run once."""
+        """As Room.left."""
+
+    def ended(self, wanted: int) -> tuple[str, str]:
+        """As Room.ended."""
 
 
 @dataclasses.dataclass
@@ -88,7 +138,8 @@ class Row:
 class Table:
     """All that was found. noise: standard deviation of the logarithm of the baselines' cost. late: the same of their p99
     latency. together: settings that were opened in a group, and what was lost without each. rates: of the disk, whatever is
-    requested. layer: a mapping through which the command reads."""
+    requested. layer: a mapping through which the command reads. ended: the option that ended it, empty if none did; more: the
+    one that lets it go on."""
 
     baseline: Run
     costs: list[float]
@@ -102,6 +153,8 @@ class Table:
     rates: rate.Rates = rate.Rates()
     late: float = 0.0
     layer: mapping.Layer = mapping.Layer()
+    ended: str = ""
+    more: str = ""
 
     def row(self, change: Change) -> Row | None:
         """Of a change that was tried."""
@@ -174,6 +227,8 @@ class Experiment:
                 self.table.layer = self.place.layer()
                 if not self.table.layer.costs():  # else the rates are those of the layer
                     self.table.rates = self.place.rates()
+                if self.place.late:
+                    self._ended("the rates of the disk were not measured", 0)
             if not best:
                 self._confirm(self.table.helpful(Kind.LAB)[:1])
                 if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk
@@ -225,9 +280,7 @@ class Experiment:
                     break
                 want = max(1, min(chance.FEWEST, self.place.most_pairs) - len(row.costs))
                 if self.place.left() < want:
-                    self.table.unfinished.append(
-                        "the runs that were allowed did not suffice to confirm all that gained"
-                    )
+                    self._ended("not all that gained is confirmed", 0)
                     return
                 self._measure([(row.change, len(row.costs) + step) for step in range(want)])
 
@@ -236,9 +289,14 @@ class Experiment:
         new = [change for change in dict.fromkeys(wanted) if self.table.row(change) is None]
         room = self.place.left()
         if len(new) > room:
-            self.table.unfinished.append(f"not tried: {', '.join(change.name for change in new[room:])}")
+            self._ended(f"not tried: {', '.join(change.name for change in new[room:])}", len(new) - room)
         if new[:room]:
             self._measure([(change, 0) for change in new[:room]])
+
+    def _ended(self, what: str, changes_left: int) -> None:
+        """No room for these changes, and for confirming the best."""
+        self.table.ended, self.table.more = self.place.ended(changes_left + CONFIRMED * self.place.most_pairs)
+        self.table.unfinished.append(what)
 
     def _measure(self, wanted: Sequence[tuple[Change, int]]) -> None:
         names = ", ".join(dict.fromkeys(change.name for change, _ in wanted))

@@ -14,6 +14,7 @@ import tomllib
 
 from raidtrace.why import changes, figures, mapping, rate, store
 from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
+from raidtrace.why.experiment import Room
 from raidtrace.why.run import CAP, Run
 
 SCRIPT = "run.sh"
@@ -88,17 +89,15 @@ class Wanted:
     keep: bool = False
 
 
-class Lab:
-    """A Place in the lab. most_runs: guests in all; until: when no new run is begun, of time.monotonic()."""
+class Lab(Room):
+    """A Place in the lab; a run is a guest."""
 
     looks = 1
     most_pairs = 3
 
     def __init__(self, wanted: Wanted, most_runs: int = 25, budget_s: float = float("inf")) -> None:
-        self.wanted, self.most_runs = wanted, most_runs
-        self.budget_s, self.begun = budget_s, time.monotonic()
-        self.runs = 0
-        self.wall_s: list[float] = []
+        super().__init__(most_runs=most_runs, budget_s=budget_s, jobs=JOBS)
+        self.wanted = wanted
         self._base: dict[int, Run] = {}
         self._guests: set[subprocess.Popen[str]] = set()
         self._profile = flat(tomllib.loads(profile_path(wanted.profile).read_text(encoding="utf-8")))
@@ -162,17 +161,6 @@ class Lab:
 
     def layer(self) -> mapping.Layer:
         return mapping.Layer()
-
-    def left(self) -> int:
-        """Runs for which there is room and time, as long as those were that were made."""
-        typical = sum(self.wall_s) / len(self.wall_s) / JOBS if self.wall_s else 0.0
-        seconds = self.budget_s - (time.monotonic() - self.begun)
-        in_time = int(seconds / typical) if typical and seconds < float("inf") else self.most_runs
-        return max(0, min(self.most_runs - self.runs, in_time))
-
-    def seconds_left(self) -> float:
-        """What all runs that are left would take."""
-        return self.left() * sum(self.wall_s) / max(len(self.wall_s), 1) / JOBS
 
     def _faster(self, part: Part) -> dict[str, int]:
         values = self._profile | dict(self.wanted.sets)

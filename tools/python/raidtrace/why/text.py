@@ -56,7 +56,8 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     if table.layer.untried:
         found += textwrap.wrap(f"Not tried: the layer {table.layer.untried}.", COLUMNS)
     if table.unfinished:
-        found += textwrap.wrap(f"Not finished: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
+        ended = f" ({table.ended} ended the search)" if table.ended else ""
+        found += textwrap.wrap(f"Not finished{ended}: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
     if not verdict.causes and table.baseline.recording:
         found += ["To infer a cause from the first run:", f"  raidctl explain {shlex.quote(table.baseline.recording)}"]
     return found
@@ -111,6 +112,7 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
             "rows": rows,
             "runs": table.runs,
             "unfinished": table.unfinished,
+            "ended_by": table.ended or None,
             "rates": {
                 "requests_per_s": table.rates.requests,
                 "bytes_per_s": table.rates.octets,

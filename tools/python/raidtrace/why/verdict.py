@@ -16,7 +16,7 @@ LIMITS = {
     IOPS: "Fewer and larger requests move more; otherwise only a higher limit of the volume helps.",
     BANDWIDTH: "Only to read or write less helps, or a higher limit of the volume.",
 }
-UNSURE = "Chance is not ruled out: more runs are needed."
+SETTLE = "A longer command or a quieter machine settles that."
 NEAR = 0.8  # of a limit, from which on it is printed
 WAITS = 1.1  # times what a request takes that is alone at the disk, from which on it waits for others or for a limit
 PART = (0.5, 1.25)  # of a command's time, that its bytes take at the rate of reads of our own if these stand for it
@@ -48,8 +48,8 @@ class Verdict:
 def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "") -> Verdict:
     """The verdict on a finished table. program: the command that was run; preload: the library that leaves out what it does."""
     best = recommended(table)
-    if best is None:
-        return _nothing_settable(table)
+    if best is None or not best.shown:
+        return _nothing_shown(table, best)
     causes = _causes(table, best)
     effect = best.effect
     assert effect  # a row that is recommended was measured
@@ -59,7 +59,7 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         commands = tuple(changes.unlimit(*limit, disk) for limit in best.change.unlimited)
     elif not settable and program:
         commands = changes.without(best.change.program, program, preload)
-    said = [_what(table, best), "" if best.shown else UNSURE, _rest(table, best)]
+    said = [_what(table, best), _rest(table, best)]
     if settable and settable is not best:
         said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
     if best.change.kind is Kind.PROGRAM:
@@ -70,7 +70,7 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         causes, said = (kind, *causes), [f"{kind[0].upper()}{kind[1:]}: {limit[0].lower()}{limit[1:]}", *said]
     else:
         said.append(limit)
-    return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, best.shown, commands,
+    return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, True, commands,
                    " ".join(part for part in said if part))  # fmt: skip
 
 
@@ -163,18 +163,23 @@ def _physics(table: Table, best: Row | None) -> str:
     return f"In the model, {_with(found[0].change)}: {found[0].factor():.2f}x."
 
 
-def _nothing_settable(table: Table) -> Verdict:
-    """No change that one could make helps: what the lab knows, or that it is not the disk."""
+def _nothing_shown(table: Table, best: Row | None) -> Verdict:
+    """No change that one could make is shown to help: what the lab knows, or that it is not the disk. best: gained, perhaps by
+    chance."""
     tried = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong]
     top = max((row.factor() for row in tried), default=1.0)
     late = _latency(table, None)
-    none = "No change was measured"
-    if tried and top >= chance.WORTH_FACTOR:
+    none, more = "No change was measured", f"To test further: {table.more}." if table.more else ""
+    if best:
+        gain = f"{best.change.name} was faster in {_count(best)} ({best.factor():.2f}x)"
+        none = f"No change is shown to help: {gain}, which may be chance{_differ(table.costs)}"
+        more = more or SETTLE
+    elif tried and top >= chance.WORTH_FACTOR:
         least = f"below {table.least():.2f}x it may be chance"
         none = f"No change helps beyond chance (the best of {len(tried)} gave {top:.2f}x; {least})"
     elif tried:
         none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
-    physics = table.helpful(Kind.LAB)
+    physics = [row for row in table.helpful(Kind.LAB) if row.shown]
     if physics:
         row = physics[0]
         effect = row.effect
@@ -183,22 +188,34 @@ def _nothing_settable(table: Table) -> Verdict:
                        f"{none}; {_with(row.change)} it is {row.factor():.2f}x as fast ({_count(row)}). "
                        f"What limits it: {row.change.cause}. {late}".strip())  # fmt: skip
     bounds = [row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong]
-    if bounds and bounds[0].factor() < chance.WORTH_FACTOR:
+    bound = ""
+    if bounds and bounds[0].factor() < chance.WORTH_FACTOR and not best:
         high = bounds[0].effect.high if bounds[0].effect else None
-        sure = high is not None and high < NOT_WORTH
-        return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, sure, (),
-                       f"It is not the disk: with {bounds[0].change.name} it takes as long "
-                       f"({bounds[0].factor():.2f}x). The program computes, or waits for something else."
-                       f"{'' if sure else ' ' + UNSURE}")  # fmt: skip
+        bound = f"with {bounds[0].change.name} it takes as long ({bounds[0].factor():.2f}x)"
+        if high is not None and high < NOT_WORTH:
+            return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, True, (),
+                           f"It is not the disk: {bound}. The program computes, or waits for something else.")  # fmt: skip
+        bound = f"It may not be the disk, or that is chance: {bound}, in {len(bounds[0].costs)} pairs."
+        more = more or SETTLE
     kind, limit = _held(table)
     causes = (kind,) if kind else ()
     head = (
         f"{kind[0].upper()}{kind[1:]}: {none[0].lower()}{none[1:]}."
         if kind
+        else f"{none}."
+        if best
         else f"{none}. The cause is not shown by experiment."
     )
-    sentence = " ".join(part for part in (head, limit, late) if part)
+    sentence = " ".join(
+        part for part in (head, limit, bound, "" if kind else more, late, _physics(table, None)) if part
+    )
     return Verdict(causes, "", None, 1.0, None, None, bool(kind), (), sentence)
+
+
+def _differ(costs: list[float]) -> str:
+    """How far the runs of the unchanged command lie apart."""
+    spread = 100 * (max(costs) / min(costs) - 1)
+    return f", as the runs of the unchanged command differ by {size.significant(spread)} %" if spread >= 1 else ""
 
 
 def _held(table: Table) -> tuple[str, str]:
