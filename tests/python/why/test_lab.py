@@ -64,6 +64,7 @@ def test_what_follows_a_setting_is_put_back() -> None:
         text.index("echo 64 >") < text.index("echo $(before read_ahead_kb) >") and "echo $(before nr_requests)" in text
     )
     assert "echo $(before" not in lab.script(wanted(), changes.BASELINE)
+    assert text.index(f"done >{figures.SETTINGS}") < text.index("raidctl record") < text.index(f"done >{figures.AFTER}")
 
 
 def test_a_sata_disk_of_flash_has_no_heads() -> None:

@@ -83,10 +83,17 @@ def test_what_is_no_metric_is_refused_with_what_there_is(text: str) -> None:
 
 
 def test_settings_are_read_back() -> None:
-    """What was not taken, and what changed along."""
+    """What was not taken, what changed along, and what the command changed."""
     change = changes.setting("scheduler", "bfq")
     refused, moved = also_changed(GOOD, GOOD, change)
-    assert refused == ["scheduler bfq: it is none"] and not moved
-    taken = but(read_back={**GOOD.read_back, "scheduler": "bfq", "nr_requests": "256"})
-    assert also_changed(taken, GOOD, change) == ([], ["nr_requests 254 -> 256"])
-    assert also_changed(taken, GOOD, changes.setting("queue_depth", "8"))[0] == ["queue_depth 8: it is not there"]
+    assert refused == "not taken: scheduler bfq: it is none" and not moved
+    values = {**GOOD.read_back, "scheduler": "bfq", "nr_requests": "256"}
+    taken = but(read_back=values, read_after=values)
+    assert also_changed(taken, GOOD, change) == ("", ["nr_requests 254 -> 256"])
+    missing = also_changed(taken, GOOD, changes.setting("queue_depth", "8"))[0]
+    assert missing == "not taken: queue_depth 8: it is not there"
+    own = dataclasses.replace(taken, read_after={**values, "scheduler": "none", "read_ahead_kb": "4096"})
+    assert also_changed(own, GOOD, change)[0] == "not tested: the command changed scheduler bfq to none itself"
+    ahead = but(read_back={"read_ahead_kb": "64"}, read_after={"read_ahead_kb": "128"})
+    said = also_changed(ahead, GOOD, changes.setting("read_ahead_kb", "64"))[0]
+    assert said == "not tested: the command changed readahead 128 to 256 itself"

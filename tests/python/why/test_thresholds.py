@@ -178,8 +178,8 @@ def test_what_timeout_ended_is_no_result(
     """124 is its status; without a cap nothing was ended, and it is the program's own."""
     span = made_span.span({"read": {"bytes_completed": 1 << 20}}, end=6 * 10**9, disk="sdx")
     monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,)))
-    files = {figures.SETTINGS: "scheduler none\n", figures.LIMITS: "scheduler none\n", figures.STATUS: f"{status}\n",
-             figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
+    files = {figures.SETTINGS: "scheduler none\n", figures.AFTER: "", figures.LIMITS: "scheduler none\n",
+             figures.STATUS: f"{status}\n", figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
     for name, said in files.items():
         (tmp_path / name).write_text(said, encoding="utf-8")
     run = figures.read(tmp_path, "sdx", "", cap)
@@ -192,6 +192,7 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
             "bytes_completed": 1 << 19, "d2c_sum_ns": 3 * 10**6}  # fmt: skip
     for name, said in {
         figures.SETTINGS: "",
+        figures.AFTER: "",
         figures.LIMITS: "",
         figures.STATUS: "0\n",
         figures.ASKED: "rchar: 5\nwchar: 6\n",

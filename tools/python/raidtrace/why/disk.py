@@ -17,7 +17,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
@@ -225,6 +225,7 @@ class Disk(Room):
                 command = [str(wanted.raidctl), "record", "-q", "-f", "-d", wanted.disk, "-o", figures.RECORDING, "--",
                            "sh", figures.MEASURED]  # fmt: skip
                 status = self._wait(self._start(command, out / "record.log", out))
+                _keep(out / figures.AFTER, self._settings())
                 if beside:
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(beside.pid, signal.SIGKILL)
@@ -257,8 +258,8 @@ class Disk(Room):
         files = {"scheduler": queue / "scheduler", "max_sectors_kb": queue / "max_hw_sectors_kb"}
         limits = {name: re.sub(r"[][]", "", path.read_text(encoding="ascii")).strip()
                   for name, path in files.items() if path.exists()}  # fmt: skip
-        for path, found in ((out / figures.SETTINGS, self._settings()), (out / figures.LIMITS, limits)):
-            path.write_text("".join(f"{name} {value}\n" for name, value in found.items()), encoding="ascii")
+        _keep(out / figures.SETTINGS, self._settings())
+        _keep(out / figures.LIMITS, limits)
 
     def _shell(self, text: str, log: pathlib.Path) -> None:
         status = self._wait(self._start(["sh", "-c", text], log))
@@ -282,6 +283,11 @@ class Disk(Room):
         status = child.wait()
         self._children.remove(child)
         return status
+
+
+def _keep(path: pathlib.Path, found: Mapping[str, str]) -> None:
+    """Lines as figures.named_values() reads them."""
+    path.write_text("".join(f"{name} {value}\n" for name, value in found.items()), encoding="ascii")
 
 
 def frozen_file(group: str) -> pathlib.Path:

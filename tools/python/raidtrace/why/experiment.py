@@ -310,11 +310,11 @@ class Experiment:
             self._add(row, before, after)
 
     def _add(self, row: Row, before: Run, after: Run) -> None:
-        refused, moved = also_changed(after, before, row.change)
+        untested, moved = also_changed(after, before, row.change)
         row.moved = tuple(dict.fromkeys((*row.moved, *moved)))
         wrong = invalid(before, self.table.baseline, self.metric) or invalid(after, before, self.metric)
-        if refused and not after.failure:
-            wrong = f"not taken: {'; '.join(refused)}"
+        if untested and not after.failure:
+            wrong = untested
         if not wrong and row.change.warm and sum(after.disk_bytes.values()) > COLD * sum(before.disk_bytes.values()):
             wrong = "the data does not stay in memory: it was read from the disk again"
         if wrong:

@@ -15,6 +15,7 @@ from raidtrace.why.changes import FILES
 from raidtrace.why.run import Run
 
 RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
+AFTER = "settings-after"  # the run
 MEASURED = "measured.sh"
 STATUS, ASKED, SEEN, STDOUT, STDERR = "status", "asked", "seen", "out", "err"  # of the measured program
 TOOK_TOO_LONG = 124  # timeout(1)
@@ -29,6 +30,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
     """The run whose files lie in a directory; one whose files are missing or strange is a failure, with what is wrong."""
     try:
         settings = named_values(directory / SETTINGS)
+        after = named_values(directory / AFTER)
         limits = {name: tuple(value.split()) for name, value in named_values(directory / LIMITS).items()}
         status = int((directory / STATUS).read_text(encoding="ascii"))
         asked = named_values(directory / ASKED)
@@ -63,6 +65,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         disk_requests=requests,
         mean_ms=sum(span.count(name, took) for span in spans for name in DATA) / NS_PER_MS / max(requests, 1),
         read_back=settings,
+        read_after=after,
         limits=limits,
         seen=seen,
         failure=failure,
@@ -108,12 +111,12 @@ def named_values(path: pathlib.Path) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(" ") for line in lines) if name}
 
 
-def script_settings(disk: str) -> list[str]:
+def script_settings(disk: str, file: str = SETTINGS) -> list[str]:
     """Lines of shell that write the settings as they are now into a file, and what they may be."""
     top = f"/sys/block/{disk}"
     lines = [f"for s in {' '.join(f'{name}:{path}' for name, path in FILES.items())}; do"]
     lines.append(f"  [ -e {top}/${{s#*:}} ] && echo \"${{s%%:*}} $(sed 's/.*\\[\\(.*\\)\\].*/\\1/' {top}/${{s#*:}})\"")
-    lines.append(f"done >{SETTINGS}")
+    lines.append(f"done >{file}")
     lines.append(f'echo "scheduler $(tr -d [] <{top}/queue/scheduler)" >{LIMITS}')
     lines.append(f'echo "max_sectors_kb $(cat {top}/queue/max_hw_sectors_kb)" >>{LIMITS}')
     return lines

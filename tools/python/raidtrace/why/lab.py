@@ -255,6 +255,7 @@ def script(wanted: Wanted, change: Change) -> str:
     )
     if wanted.beside and not change.alone:
         lines.append("kill -9 -- -$beside")
+    lines += figures.script_settings(wanted.disk, figures.AFTER)
     lines.append(f"[ -e {figures.STATUS} ]")
     return "\n".join(lines) + "\n"
 

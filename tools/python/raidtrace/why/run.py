@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from raidtrace.why import metric
-from raidtrace.why.changes import FILES, Change
+from raidtrace.why.changes import FILES, Change, said
 
 MIB = 1 << 20
 CAP = 3.0  # baselines: a run that takes longer is ended
@@ -16,11 +16,11 @@ SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /pro
 @dataclasses.dataclass(frozen=True)
 class Run:
     """What one run gave. seconds: of the command, or the phase. asked_bytes: what the program asked the system to read and
-    write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed; bios of md and dm.
-    read_back: settings after they were written. seen: what the preloaded library saw the program do. failure: why there is no
-    figure; empty when there is. recording: its path. mean_ms: of its requests, from issue to completion. idle: the disk got no
-    request of any kind. in_order: most of its requests continue where another ended. stderr: the end of what a failed command
-    printed, in one line without controls."""
+    write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed; bios of md and
+    dm. read_back: settings after they were written; read_after: after the run. seen: what the preloaded library saw the
+    program do. failure: why there is no figure; empty when there is. recording: its path. mean_ms: of its requests, from
+    issue to completion. idle: the disk got no request of any kind. in_order: most of its requests continue where another
+    ended. stderr: the end of what a failed command printed, in one line without controls."""
 
     seconds: float = 0.0
     asked_bytes: int = 0
@@ -31,6 +31,7 @@ class Run:
     disk_requests: int = 0
     mean_ms: float = 0.0
     read_back: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    read_after: Mapping[str, str] = dataclasses.field(default_factory=dict)
     limits: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     seen: frozenset[str] = frozenset()
     failure: str = ""
@@ -81,12 +82,17 @@ def invalid(run: Run, baseline: Run, what: str = metric.SECONDS) -> str:
     return ""
 
 
-def also_changed(run: Run, baseline: Run, change: Change) -> tuple[list[str], list[str]]:
-    """Settings that were not taken, and settings that changed though they were not to: one change is often two."""
+def also_changed(run: Run, baseline: Run, change: Change) -> tuple[str, list[str]]:
+    """Why the settings of a change were not tested, empty if they were; and settings that changed though they were not to: one
+    change is often two."""
     wanted = dict(change.settings)
     refused = [f"{name} {value}: it is {run.read_back.get(name, 'not there')}"
                for name, value in wanted.items() if run.read_back.get(name) != value]  # fmt: skip
+    own = [f"{said(name, value)} to {said(name, run.read_after[name]).split()[-1]}"
+           for name, value in wanted.items() if run.read_after.get(name, value) != value]  # fmt: skip
+    wrong = f"not tested: the command changed {' and '.join(own)} itself" if own else ""
+    wrong = f"not taken: {'; '.join(refused)}" if refused else wrong
     moved = [f"{name} {baseline.read_back[name]} -> {run.read_back[name]}" for name in FILES
              if name not in wanted and name in run.read_back and name in baseline.read_back
              and run.read_back[name] != baseline.read_back[name]]  # fmt: skip
-    return refused, moved
+    return wrong, moved
