@@ -27,7 +27,8 @@ class Made(disk.Disk):
     """Does not run, but says what it would."""
 
     def __init__(self, first: Run = GOOD, most_runs: int = 10, budget_s: float = float("inf"), **more: object) -> None:
-        wanted = disk.Wanted(pathlib.Path("raidctl"), pathlib.Path("out"), "sda", ("true",), **more)  # type: ignore[arg-type]
+        made = {"disk": "sda", **more}
+        wanted = disk.Wanted(pathlib.Path("raidctl"), pathlib.Path("out"), command=("true",), **made)  # type: ignore[arg-type]
         super().__init__(wanted, Machine(), None, None, most_runs, budget_s)  # type: ignore[arg-type]
         self.made: list[tuple[str, float]] = []
         self.next = first
@@ -99,6 +100,19 @@ def test_what_follows_a_setting_is_put_back(tmp_path: pathlib.Path) -> None:
     assert put == [("max_sectors_kb", "2048"), ("read_ahead_kb", "4")]
     place._set(changes.BASELINE)
     assert len(put) == 2
+
+
+@pytest.mark.parametrize("mq", [True, False])
+def test_a_device_of_bios_has_neither_scheduler_nor_requests(tmp_path: pathlib.Path, mq: bool) -> None:
+    """Up to Linux 6.1 md and dm have the files, which change nothing; only a queue of requests has a directory mq."""
+    top = tmp_path / "block/dm-0"
+    for name in ("queue", "mq")[: 1 + mq]:
+        (top / name).mkdir(parents=True)
+    for name, value in {"read_ahead_kb": "128", "nr_requests": "128", "scheduler": "none"}.items():
+        (top / "queue" / name).write_text(value)
+    place = Made(disk="dm-0")
+    place.machine = Machine(sys=tmp_path)
+    assert set(place._settings()) == {"read_ahead_kb", *(("nr_requests", "scheduler") if mq else ())}
 
 
 def test_the_disks_of_the_files_of_a_command(tmp_path: pathlib.Path) -> None:

@@ -18,6 +18,10 @@ FILES = {
     "nomerges": "queue/nomerges",
     "read_ahead_kb": "queue/read_ahead_kb",
 }
+OF_REQUESTS = (
+    "scheduler",
+    "nr_requests",
+)  # md and dm, which have no /sys/block/DISK/mq, may have the files all the same
 FOLLOW = ("nr_requests", "read_ahead_kb")  # the kernel sets them anew with a scheduler and with max_sectors_kb
 CAUSES = {
     "scheduler": "scheduler",

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
 from raidtrace.why import chance, changes, figures, mapping, rate, store
-from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
+from raidtrace.why.changes import FILES, FOLLOW, OF_REQUESTS, Change, Kind
 from raidtrace.why.experiment import Room
 from raidtrace.why.run import CAP, Run
 
@@ -251,7 +251,8 @@ class Disk(Room):
 
     def _settings(self) -> dict[str, str]:
         top = self.machine.sys / "block" / self.wanted.disk
-        return {name: journal.value(top / file) for name, file in FILES.items() if (top / file).exists()}
+        files = {name: top / file for name, file in FILES.items() if name not in OF_REQUESTS or (top / "mq").exists()}
+        return {name: journal.value(path) for name, path in files.items() if path.exists()}
 
     def _keep_settings(self, out: pathlib.Path) -> None:
         queue = self.machine.sys / "block" / self.wanted.disk / "queue"

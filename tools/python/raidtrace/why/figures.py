@@ -11,7 +11,7 @@ from raidtrace.recording import invariants
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Span
-from raidtrace.why.changes import FILES
+from raidtrace.why.changes import FILES, OF_REQUESTS
 from raidtrace.why.run import Run
 
 RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
@@ -115,6 +115,7 @@ def script_settings(disk: str, file: str = SETTINGS) -> list[str]:
     """Lines of shell that write the settings as they are now into a file, and what they may be."""
     top = f"/sys/block/{disk}"
     lines = [f"for s in {' '.join(f'{name}:{path}' for name, path in FILES.items())}; do"]
+    lines.append(f"  case $s in {'|'.join(f'{name}:*' for name in OF_REQUESTS)}) [ -e {top}/mq ] || continue ;; esac")
     lines.append(f"  [ -e {top}/${{s#*:}} ] && echo \"${{s%%:*}} $(sed 's/.*\\[\\(.*\\)\\].*/\\1/' {top}/${{s#*:}})\"")
     lines.append(f"done >{file}")
     lines.append(f'echo "scheduler $(tr -d [] <{top}/queue/scheduler)" >{LIMITS}')
