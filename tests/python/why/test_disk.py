@@ -152,6 +152,14 @@ def test_a_disk_without_a_request_is_said(monkeypatch: pytest.MonkeyPatch) -> No
         cli._experiment(options, ["cat", "x"], place, "sda")
 
 
+def test_restore_has_a_help_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, status in ((["restore", "--help"], 0), (["restore", "sda"], 2)):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        said = "".join(capsys.readouterr())
+        assert ended.value.code == status and said.startswith("usage: raidctl why restore [-h]\n"), said
+
+
 def test_a_command_keeps_its_directory(tmp_path: pathlib.Path) -> None:
     """Paths of a command are relative to where raidctl why was begun; what is kept of the run lies in its own directory."""
     here, out = tmp_path / "here it is", tmp_path / "out"

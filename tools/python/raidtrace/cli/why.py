@@ -21,7 +21,9 @@ from raidtrace.why import metric, store, text, verdict
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a command unchanged and with one change at a time, and report which change makes it faster."""
-EPILOG = """Example: raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256"""
+EPILOG = """Example: raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256. After a kill,
+raidctl why restore restores the settings."""
+RESTORE = """Restore the settings that a killed raidctl why or sweep changed. The next raidctl why also does this."""
 ERRORS = (experiment.WhyError, device.DeviceError, journal.JournalError, OSError)
 PROFILE = "9500s-12-raid0"
 BUDGET_S = 600  # of a real disk: what it changes is in use by others
@@ -33,7 +35,8 @@ def main(arguments: Sequence[str]) -> int:
     if "--" in words:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
-    if words == ["restore"]:
+    if words[:1] == ["restore"]:
+        argparse.ArgumentParser("raidctl why restore", description=RESTORE).parse_args(words[1:])
         return _restore()
     top = parser()
     options = top.parse_args(words)
