@@ -45,6 +45,18 @@ def test_physics() -> None:
     assert "kernel" in [change.cause for change in lab.Lab(wanted(other_kernel="6.12")).last()]
 
 
+def test_the_limits_of_a_volume_are_tested_one_by_one() -> None:
+    """Each with its value, so that the sentence names the one that limits."""
+    volume = {
+        change.name: (change.cause, dict(change.lab)) for change in lab.Lab(wanted(profile="virtio-capped")).last()
+    }
+    assert volume["IOPS limit 10 x as high"] == ("IOPS limit of 3,000 requests/s", {"limit.iops": "30000"})
+    assert volume["bandwidth limit 10 x as high"] == ("bandwidth limit of 125 MiB/s", {"limit.bytes_s": "1310720000"})
+    azure = [change.cause for change in lab.Lab(wanted(profile="nvme-azure", sets={"limit.iops": "500"})).last()]
+    assert {"IOPS limit of 500 requests/s", "bandwidth limit of 439 MiB/s"} <= set(azure)
+    assert not any("limit" in change.cause for change in lab.Lab(wanted(profile="nvme-970pro")).last())
+
+
 def test_flash_has_channels_and_a_disk_may_advertise_an_optimal_size() -> None:
     """Ten times the channels, as many as the model has; no optimal I/O size only where there is one."""
     azure = {change.name: dict(change.lab) for change in lab.Lab(wanted(profile="nvme-azure")).last()}

@@ -99,8 +99,8 @@ def test_a_layer_is_the_cause_if_the_command_moves_as_much(mine: float, cause: b
     assert found.causes == (("layer dm-crypt",) if cause else ())
     assert "Reads of 128 KiB in order, 2 in flight, move 12.5 MiB/s through dm-0 and 37.5 MiB/s at sda below it (3.00x)" in (
         found.sentence)  # fmt: skip
-    less = f"Without the layer it would take up to {200 * min(mine, 1) / 3:.0f}% less time. Several readers"
-    assert (less in found.sentence) == cause
+    most = f"Without the layer the command is at most {1 / (1 - 2 * min(mine, 1) / 3):.2f}x as fast. Several readers"
+    assert (most in found.sentence) == cause
     assert ("not the rate of these reads" in found.sentence) == (not cause) and found.shown == cause
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tomllib
 
+from raidtrace.quantity import size
 from raidtrace.why import changes, figures, mapping, rate, store
 from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
 from raidtrace.why.experiment import Room
@@ -47,6 +48,7 @@ FLASH = (
     Part("flash", ("flash.read_ns", "flash.program_ns"), ()),
     Part("number of flash channels", (), ("flash.channels",)),
 )
+LIMITS = (Part("IOPS limit", (), ("limit.iops",)), Part("bandwidth limit", (), ("limit.bytes_s",)))
 PARTS = {
     "3w-9xxx": (
         Part("controller", ("controller.command_us", "controller.part_us"),
@@ -58,11 +60,11 @@ PARTS = {
         Part("controller", ("nvme.command_ns",), ()),
         *FLASH,
         Part("link", ("link.latency_ns",), ("link.bytes_s",)),
-        Part("limit", (), ("limit.iops", "limit.bytes_s")),
+        *LIMITS,
     ),
     "virtio-blk": (
         Part("link", ("link.latency_ns",), ("link.bytes_s",)),
-        Part("limit", (), ("limit.iops", "limit.bytes_s")),
+        *LIMITS,
     ),
 }  # fmt: skip
 SATA_FLASH = (*FLASH, Part("interface", ("drive.command_us", "link.latency_ns"), ("drive.interface_kib_s",)))
@@ -138,8 +140,10 @@ class Lab(Room):
     def last(self) -> list[Change]:
         values = self._profile | dict(self.wanted.sets)
         found = [_lab("seeks free", "seeks", Kind.LAB, self._seeks())] if self._seeks() else []
-        found += [_lab(f"{part.name} {FASTER} x as fast", part.name, Kind.LAB, faster)
-                  for part in self._parts if (faster := self._faster(part))]  # fmt: skip
+        for part in self._parts:
+            if faster := self._faster(part):
+                name = f"{part.name} {FASTER} x as {'high' if part in LIMITS else 'fast'}"
+                found.append(_lab(name, f"{part.name}{_value(part, values)}", Kind.LAB, faster))
         optimal = {name: 0 for name in OPTIMAL if values.get(name, "0") != "0"}
         if optimal:
             found.append(_lab("no optimal I/O size", "optimal I/O size, which sets the readahead", Kind.LAB, optimal))
@@ -281,6 +285,14 @@ def profile_path(name: str) -> pathlib.Path:
     """A profile's file, by its name or path."""
     here = pathlib.Path(__file__).resolve().parents[3] / "lab/profiles"
     return pathlib.Path(name) if name.endswith(".toml") else here / f"{name}.toml"
+
+
+def _value(part: Part, values: Mapping[str, str]) -> str:
+    """What a limit of a volume is, behind its name."""
+    if part not in LIMITS:
+        return ""
+    number = int(values[part.larger[0]])
+    return f" of {number:,} requests/s" if part is LIMITS[0] else f" of {size.short(number)}/s"
 
 
 def _lab(name: str, cause: str, kind: Kind, values: Mapping[str, object]) -> Change:

@@ -233,7 +233,10 @@ def _layer(table: Table) -> tuple[str, str]:
         return "", f"{said}, which is not the rate of these reads. The layer is not shown to be its cause."
     costs = min(share, 1.0) * (1 - through / below)
     more = MORE.get(found.kind.rpartition(" ")[2], "")
-    return f"layer {found.kind}", f"{said}. Without the layer it would take up to {costs:.0%} less time.{more}"
+    return (
+        f"layer {found.kind}",
+        f"{said}. Without the layer the command is at most {1 / (1 - costs):.2f}x as fast.{more}",
+    )
 
 
 def layers(found: mapping.Layer) -> str:
