@@ -17,28 +17,28 @@ def said(untuned=None, tuned=None):
 
 def test_the_published_story_with_its_numbers():
     text = said()
-    assert "92.0 -> 414.0 MB/s, ratio 4.50" in text
-    assert "did not grow: 128 KiB in both" in text
-    assert "What rose is concurrency: 1.90 -> 76.00 reads in flight on average, ratio 40.0" in text
-    assert "1 to 2 and 64 to 128, and so it is" in text
-    assert "= 4.50; the program saw 4.50." in text
+    assert "92.0 -> 414.0 MB/s, x4.50" in text
+    assert "did not grow: most are 128 KiB in both" in text
+    assert "More reads were in flight: 1.90 -> 76.00 on average, x40.0" in text
+    assert "1 to 2 and 64 to 128. Both runs agree." in text
+    assert "= 4.50: the rate grew as much, x4.50." in text
 
 
 def test_larger_requests_are_part_of_it():
     text = said({"request_sectors_mode": 64, "request_sectors_mean": 64.0})
     assert "changed size, 32 KiB -> 128 KiB" in text
-    assert "Concurrency rose with the size" in text
+    assert "More reads were in flight, too: " in text
     assert "did not grow" not in text
 
 
 def test_a_grown_mean_is_seen_behind_an_equal_mode():
-    assert "the mean grew by a factor 1.25" in said({"request_sectors_mean": 204.0})
+    assert "their mean size grew, x1.25" in said({"request_sectors_mean": 204.0})
 
 
 def test_concurrency_that_did_not_rise_explains_nothing():
     text = said(tuned={"inflight_mean": 2.0, "d2c_mean_ms": 0.6})
-    assert "Concurrency does not explain it" in text
-    assert "What rose" not in text
+    assert "The reads in flight do not explain the gain" in text
+    assert "More reads" not in text
 
 
 def test_a_missed_prediction_is_said():
@@ -55,11 +55,11 @@ def test_a_prediction_is_kept_to_five_percent():
 def test_no_speed_up_claims_none():
     text = said(tuned={"kib_per_s": 93000.0})
     assert "did not make it faster" in text
-    assert "concurrency" not in text
+    assert "More reads" not in text
 
 
 def test_a_balance_that_does_not_close_is_said():
-    assert "NOT the 4.50 the program saw" in said(tuned={"d2c_mean_ms": 50.0})
+    assert "NOT x4.50 as the rate" in said(tuned={"d2c_mean_ms": 50.0})
 
 
 def test_readahead_smaller_than_a_request_predicts_one_to_two():

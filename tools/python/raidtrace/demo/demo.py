@@ -122,21 +122,20 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
         ext2.recording.path, xfs.recording.path, explain_runs.Choice("read", direction="read")
     ).chains
     lines += ["", "Tuned ext2 (A) against tuned xfs (B):", *paragraph(compared[0].summary)] if compared else []
-    lines += ["", "Verified against the controller's own log:"]
+    lines += ["", *COMPARED]
     for run in ordered:
         lines += verification(run.cell, run.verdict, run.complaints)
     least = min(run.cell.mib * 1024 / run.page_cache_kib for run in ordered)
     part = 100 * min(1, *(run.fetched for run in ordered))
     lines += [
-        f"Data at least {least:.0f} x the memory left to the page cache; "
-        f"read phases read {part:.1f} % of it or more from disk.",
+        f"The data is at least {least:.0f} times the memory left to the page cache.",
+        f"The read phases read at least {part:.1f} % of it from the disk.",
         "",
-    ]
-    lines += [
-        f"In {out}/: summary.csv (all phases), inflight.svg and .png, and per run run.rtdb, csv/, ground-truth.csv"
+        f"Results in {out}/: summary.csv (all phases), inflight.svg, inflight.png,",
+        "and for each run run.rtdb (the recording), csv/ and ground-truth.csv.",
     ]
     low, high = pair(runs, cells, PUBLISHED)
-    return lines + [f"Each step with its numbers: raidctl explain {low.recording.path} {high.recording.path}"]
+    return [*lines, "To see each step:", f"  raidctl explain {low.recording.path} {high.recording.path}"]
 
 
 def drawn(
@@ -212,8 +211,9 @@ def run(
         say("\n".join(report))
         return 0
     clear(out, cells)
-    say(f"Simulated 3ware 9500S-12, RAID 0 of 12 drives: {len(cells)} runs, each in its own guest with a fresh array.")
-    say("First the pair that was published, bonnie++ on xfs with a readahead of 256 and of 16384 sectors.")
+    say("Simulated 3ware 9500S-12 controller, RAID 0 of 12 drives.")
+    say(f"{len(cells)} runs, each in its own guest with a fresh array. First the published pair:")
+    say("bonnie++ on xfs with a readahead of 256 and of 16384 sectors.")
     runs: dict[workload.Cell, Run] = {}
 
     def is_published(cell: workload.Cell) -> bool:
@@ -248,12 +248,23 @@ def run(
     return 1 if wrong else 0
 
 
-# The demo's figures as text of at most 100 columns.
+# The demo's figures as text of at most 80 columns.
 
-WIDTH = 100
-
-
-WIDTHS = (-13, 7, 8, 10, 10, 8, 5, 9, 11, 8)  # columns; negative: to the left
+WIDTH = 80
+WIDTHS = (-13, 6, 6, 10, 10, 4, 8, 8, 6)  # columns; negative: to the left
+HEADINGS = ("READ PHASE OF", "SETRA", "MB/s", "PUBLISHED", "IN FLIGHT", "MAX", "REQUEST", "SEQU. %", "SEEKS")
+LEGEND = (
+    "SETRA: readahead in sectors of 512 bytes. MB/s: simulated, 1000 KiB/s.",
+    "PUBLISHED: MB/s of the real array in 2004, - if none. IN FLIGHT: reads, mean",
+    "over time. MAX: most of them. REQUEST: most frequent size. SEQU.: requests that",
+    "begin where the one before ended. SEEKS: the others.",
+    "Simulated: real Linux and 3w-9xxx driver, a model of the array, simulated time.",
+)
+COMPARED = (
+    "Compared with the log of the simulated controller: the size of every request,",
+    f"and the requests in flight at all times and at each issue (within {CLOCK_READS * CLOCK_READ_NS} ns a",
+    "command).",
+)
 
 
 def _line(*fields: str) -> str:
@@ -267,12 +278,9 @@ def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
 
 def spread_text(spreads: Sequence[Spread]) -> list[str]:
     """What one run is good for, MB/s."""
-    form = "{:27} {:>6} {:>8} {:>8} {:>8}   {}"
-    lines = [
-        f"With {len(spreads[0].draws)} seeds (--seeds), MB/s simulated; in brackets the interval that holds",
-        "the median of all seeds at 95 %:",
-    ]
-    lines.append(form.format("", "setra", "least", "median", "most", "").rstrip())
+    form = "{:22} {:>6} {:>7} {:>7} {:>7}  {}"
+    lines = [f"Simulated MB/s of {len(spreads[0].draws)} seeds. In brackets: the 95 % interval of the median."]
+    lines.append(form.format("", "SETRA", "LEAST", "MEDIAN", "MOST", "").rstrip())
     for one in spreads:
         summary = one.summary()
         least, median, most, low, high = (
@@ -286,36 +294,27 @@ def spread_text(spreads: Sequence[Spread]) -> list[str]:
 
 def table(rows: Sequence[Row]) -> list[str]:
     """Read phases, one line each, with the ratio tuned/untuned after each pair."""
-    lines = [
-        _line("", "setra", "setra", "MB/s", "MB/s", "in-flight", "reads", "dominant", "sequential", ""),
-        _line("read phase of", "sectors", "KiB", "simulated", "published", "mean", "max", "request", "share", "seeks"),
-    ]
+    lines = [_line(*HEADINGS)]
     first: dict[str, Row] = {}
     for row in rows:
         size = None if row.request_bytes_mode is None else row.request_bytes_mode // SECTOR_BYTES
-        setra = row.cell.setra_sectors
         lines.append(
             _line(
                 row.cell.title(),
-                str(setra),
-                f"{setra / 2:g}",
+                str(row.cell.setra_sectors),
                 _or_dash(row.kib_per_s, ".1f", 1000),
                 _or_dash(row.published_kib_per_s, ".1f", 1000),
                 _or_dash(row.inflight_reads_mean, ".2f"),
                 str(row.inflight_reads_max),
                 "-" if size is None else kib(size),
-                _or_dash(row.sequential_share, ".4f"),
+                _or_dash(row.sequential_share, ".2f", 0.01),
                 str(row.seeks),
             )
         )
         untuned = first.setdefault(row.cell.title(), row)
         if untuned is not row:
             lines.append(_ratio(untuned, row))
-    lines += [
-        "MB/s: KiB/s / 1000, as published. Simulated: real Linux and 3w-9xxx, model array, simulated time.",
-        "-: not published. Sequential: issued where the request before ended; seeks: issued elsewhere.",
-    ]
-    return lines
+    return [*lines, *LEGEND]
 
 
 def _ratio(untuned: Row, tuned: Row) -> str:
@@ -325,7 +324,6 @@ def _ratio(untuned: Row, tuned: Row) -> str:
 
     return _line(
         "  ratio",
-        "",
         "",
         ratio("kib_per_s"),
         ratio("published_kib_per_s"),
@@ -343,18 +341,17 @@ def paragraph(sentences: Sequence[str]) -> list[str]:
 
 
 def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> list[str]:
-    """What was compared with the controller's log for one run, and what did not agree."""
+    """The comparison of one run with the controller's log, and what does not agree."""
     if complaints:
-        return [f"{cell.name():<11} DOES NOT AGREE:"] + [f"  {line}" for line in complaints]
-    added = ", ".join(f"{count} {name}" for name, count in sorted(verdict.added.items())) or "none"
+        return [f"  {cell.name():<11} DOES NOT AGREE:"] + [f"    {line}" for line in complaints]
     reads, writes = verdict.commands["read"], verdict.commands["write"]
-    moved = sum(verdict.bytes.values())
+    lines = [f"  {cell.name():<11} equal: {reads} reads, {writes} writes, {sum(verdict.bytes.values())} bytes"]
+    if verdict.added:
+        lines.append(
+            "    added by SCSI: " + ", ".join(f"{count} {name}" for name, count in sorted(verdict.added.items()))
+        )
     depths = verdict.depths
-    if depths.apart == 0 and depths.other_at_issue == 0:
-        apart = f"depth: equal over all time and at every issue (allowed: {CLOCK_READS * CLOCK_READ_NS} ns per command)"
-    else:
-        apart = f"depth: differs {depths.apart:.3%} of the time (bound {depths.bound:.3%}), at {depths.other_at_issue} issues"
-    return [
-        f"{cell.name():<11} equal: {reads} reads, {writes} writes, {moved} bytes, every size; added by SCSI: {added}",
-        f"{'':<11} {apart}",
-    ]
+    if depths.apart or depths.other_at_issue:
+        lines.append(f"    requests in flight differ {depths.apart:.3%} of the time (bound {depths.bound:.3%}), and at "
+                     f"{depths.other_at_issue} issues")  # fmt: skip
+    return lines

@@ -45,55 +45,53 @@ def why(untuned: ReadPhase, tuned: ReadPhase) -> list[str]:
     """Sentences on what the larger readahead changed, supported or not."""
     speed = tuned.kib_per_s / untuned.kib_per_s
     depth = tuned.inflight_mean / untuned.inflight_mean
-    rates = (
-        f"{untuned.workload}: {untuned.kib_per_s / 1000:.1f} -> {tuned.kib_per_s / 1000:.1f} MB/s, ratio {speed:.2f}"
-    )
+    rates = f"{untuned.workload}: {untuned.kib_per_s / 1000:.1f} -> {tuned.kib_per_s / 1000:.1f} MB/s, x{speed:.2f}"
     if speed < SAME:
-        return [f"{rates}: a readahead of {q.kib(tuned.setra_sectors)} instead of {q.kib(untuned.setra_sectors)} did not "
-                f"make it faster; {_depths(untuned, tuned)}."]  # fmt: skip
-    sentences = [f"{rates}. {_size(untuned, tuned)}"]
+        return [f"{rates}. The larger readahead did not make it faster: {_depths(untuned, tuned)}."]
+    sentences = [f"{rates}.", _size(untuned, tuned)]
     rose = depth >= RISE
     grew = tuned.request_sectors_mean / untuned.request_sectors_mean >= SAME
     if not rose:
-        sentences.append(f"Concurrency does not explain it: {_depths(untuned, tuned)}.")
+        sentences.append(f"The reads in flight do not explain the gain: {_depths(untuned, tuned)}.")
     else:
-        verdict = "Concurrency rose with the size" if grew else "What rose is concurrency"
-        sentences.append(f"{verdict}: {_depths(untuned, tuned)}; {_prediction(untuned, tuned)}.")
-    sentences.append(_balance(untuned, tuned, speed, depth))
-    return sentences
+        too = ", too" if grew else ""
+        sentences += [f"More reads were in flight{too}: {_depths(untuned, tuned)}.", _prediction(untuned, tuned)]
+    return [*sentences, *_balance(untuned, tuned, speed, depth)]
 
 
 def _depths(untuned: ReadPhase, tuned: ReadPhase) -> str:
     ratio = tuned.inflight_mean / untuned.inflight_mean
-    return f"{untuned.inflight_mean:.2f} -> {tuned.inflight_mean:.2f} reads in flight on average, ratio {ratio:.1f}"
+    return f"{untuned.inflight_mean:.2f} -> {tuned.inflight_mean:.2f} on average, x{ratio:.1f}"
 
 
 def _size(untuned: ReadPhase, tuned: ReadPhase) -> str:
     before, after = untuned.request_sectors_mode, tuned.request_sectors_mode
     if before != after:
-        return f"The requests changed size, {q.kib(before)} -> {q.kib(after)}, so size is part of it."
+        return f"The requests changed size, {q.kib(before)} -> {q.kib(after)}: this is a part of the gain."
     mean = tuned.request_sectors_mean / untuned.request_sectors_mean
     if mean >= SAME:
-        return f"Most requests are {q.kib(before)} in both, but the mean grew by a factor {mean:.2f}, so size is part of it."
-    return f"The requests did not grow: {q.kib(before)} in both."
+        return f"Most requests are {q.kib(before)} in both, but their mean size grew, x{mean:.2f}: this is a part of the gain."
+    return f"The requests did not grow: most are {q.kib(before)} in both runs."
 
 
 def _prediction(untuned: ReadPhase, tuned: ReadPhase) -> str:
     ranges = [p.predicted() for p in (untuned, tuned)]
-    said = " and ".join(f"{low:g} to {high:g}" for low, high in ranges)
-    text = f"a readahead of S sectors in requests of M predicts S/M to 2S/M, {said}"
+    expected = " and ".join(f"{low:g} to {high:g}" for low, high in ranges)
+    text = f"A readahead of S sectors in requests of M sectors predicts S/M to 2S/M in flight: {expected}."
     strays = [q.kib(p.setra_sectors) for p in (untuned, tuned) if not p.as_predicted()]
-    return f"{text}, which does NOT hold at {' and '.join(strays)}" if strays else f"{text}, and so it is"
+    return f"{text} This does NOT hold at {' and '.join(strays)}." if strays else f"{text} Both runs agree."
 
 
-def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -> str:
+def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -> list[str]:
+    """Little's law: requests in flight = requests a second x time of each."""
     wait = tuned.d2c_mean_ms / untuned.d2c_mean_ms
     size = tuned.request_sectors_mean / untuned.request_sectors_mean
     expected = depth * size / wait
-    text = (
-        f"A request took {untuned.d2c_mean_ms:.2f} -> {tuned.d2c_mean_ms:.2f} ms from issue to completion, "
-        f"ratio {wait:.2f}; in flight x size / time = {depth:.1f} x {size:.2f} / {wait:.2f} = {expected:.2f}"
-    )
+    times = f"{untuned.d2c_mean_ms:.2f} -> {tuned.d2c_mean_ms:.2f} ms from issue to completion, x{wait:.2f}"
+    made = f"In flight x size / time = {depth:.1f} x {size:.2f} / {wait:.2f} = {expected:.2f}"
     if abs(expected / speed - 1) <= AGREEMENT:
-        return f"{text}; the program saw {speed:.2f}."
-    return f"{text}, NOT the {speed:.2f} the program saw: something besides these reads took its time."
+        return [f"A request took {times}.", f"{made}: the rate grew as much, x{speed:.2f}."]
+    return [
+        f"A request took {times}.",
+        f"{made}, NOT x{speed:.2f} as the rate: the program also waited for other things.",
+    ]
