@@ -3,6 +3,7 @@
 
 import json
 import re
+import shutil
 import sqlite3
 import subprocess
 
@@ -190,3 +191,10 @@ def test_the_command_writes_it(recorded, tmp_path):
         [raidctl, "export", "--perfetto", tmp_path / "f", tmp_path / "none"], capture_output=True, text=True
     )
     assert done.returncode == 1 and not (tmp_path / "f").exists()
+
+
+@pytest.mark.parametrize("setra", [256, 16384])
+def test_the_traces_of_the_documentation_have_the_phases_of_the_demo(tmp_path, setra):
+    copy = shutil.copy(TOP / f"Documentation/figures/demo-xfs-{setra}.pftrace", tmp_path / "demo.pftrace")
+    names = {event["name"][0] for _, _, event in events(decoded(copy), "BEGIN")}
+    assert {"write", "rewrite", "read"} <= names

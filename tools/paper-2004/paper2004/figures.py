@@ -23,6 +23,7 @@ from raidtrace.plot import style as plot
 from raidtrace.plot import sweep as plot_sweep
 from raidtrace.recording import invariants
 from raidtrace.recording.sample_rows import Point
+from raidtrace.report import perfetto
 from raidtrace.report import sweep as report_sweep
 from raidtrace.sweep import index as sweep_index
 
@@ -172,6 +173,8 @@ def main(arguments: Sequence[str]) -> int:
         if not options.have and subprocess.run([RAIDCTL, "demo", "--out", options.out], check=False).returncode:
             return 1
         _keep(DATA, collect(options.out))
+        for name in DEPTH:
+            perfetto.write(FIGURES / f"demo-{name}.pftrace", options.out / name / "run.rtdb")
         try:
             _keep(SWEEP, sweep(options.out / "readahead"))
         except FiguresError as error:
