@@ -264,7 +264,8 @@ def _result(points: Sequence[Point]) -> list[str]:
         f"**Median error of the {len(errors)} held-out figures: {median:.1f} %** (aim: {AIM:.0f} %, "
         f"{'met' if median <= AIM else 'missed'}). Within 5 %: {near[5]}, within 10 %: {near[10]}, within 20 %: {near[20]}; "
         f"the worst is off by {max(errors):.0f} %.",
-        f"{len(points) - len(errors)} more were used to fit the model. Errors are of the median of a figure's published trials.",
+        f"{len(points) - len(errors)} more were used to fit the model. Errors are of the median of a figure's published "
+        "trials.",
         "",
         f"Tuned over untuned: of {len(compared)} published ratios {len(met)} are met within {AIM:.0f} %, of the "
         f"{len(reads)} of reads {sum(abs(r.error()) <= AIM for r in reads)}; "
