@@ -33,7 +33,7 @@ def said(text: str, cost: float) -> str:
     """A cost in the unit that people use: of a rate the bytes requested per second."""
     if text == RATE:
         return f"{size.short(1 / cost)}/s" if cost else "nothing"
-    return f"{size.significant(cost)}{ {SECONDS: ' s', P99: ' ms'}.get(text, '') }"
+    return size.significant(cost) + {SECONDS: " s", P99: " ms"}.get(text, "")
 
 
 def verb(text: str) -> str:
