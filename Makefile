@@ -1,29 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Front door. Each part builds itself; nothing but the order is decided here.
-#   make              the module for KDIR and the tools         make demo    the published effect, in the lab (FRESH=1: anew)
-#   make modules      raidtrace.ko alone                        make check   build and test everything
-#   make tools        raidctl alone, in tools/bin               make quick   what can be known in a minute, without a kernel
-#   make lint, make check-layers   parts of check    make check-verbs  the verbs where only Python is installed
-#   make reproduce    the 28 tests of the white paper of 2004, in the lab (an hour or so, resumable)
-#   make misconceptions   the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
-#   make check-long   what check leaves out for its time: Linux 7.3, one kernel against itself under many draws of chance
-#   make check-vm     the module on Debian's own kernels in QEMU      make kills     1,000 recorders die
-#   make check-causes-vm   explain against real drivers in QEMU, drives with known limits (ten minutes)
-#   make battery  explain against causes that are known by construction, and measured (hours; SEEDS=100-103)
-#   make coverage     lines of the accounting that unit tests reach   make mutate    do they notice when it is wrong
-#   make bench        what counting costs per request                 make soak      5,000 cycles on kernels that check themselves
-#   make check-html the report in a browser                          make figures  pictures of the documentation, in the lab
-#   make battery-why  does raidctl why find causes that are known (in the lab, an hour)
-#   make sanitize     raidctl with sanitizers and in valgrind (an hour)
-#   make bench-record what recording 16 disks costs             make bench-import  import against blkparse and btt
-#   make farm SECONDS=3600   random histories of disks, held by the controller's log
+# Targets of the project. Each part builds itself; this file only orders them.
+#   make                   the module for KDIR, and the tools    make demo         the published effect, in the lab (FRESH=1: run again)
+#   make modules           raidtrace.ko                          make tools        raidctl, in tools/bin
+#   make quick             tests of a minute, without a kernel   make check        build and test everything
+#   make lint, make check-layers   parts of check                make check-verbs  the verbs with only Python installed
+#   make check-long        longer tests: Linux 7.3, kernels that check themselves, more seeds
+#   make check-vm          the module on Debian's own kernels in QEMU
+#   make check-causes-vm   explain against real drivers in QEMU, disks with known limits (ten minutes)
+#   make check-html        the report in a browser               make check-exporter   a real Prometheus
+#   make check-bare        installation with secure boot         make check-kernels    distributions' kernels
+#   make check-packages    installation from packages
+#   make battery           explain against known causes, and measured (hours; SEEDS=100-103)
+#   make battery-why       raidctl why against known causes (in the lab, an hour)
+#   make board             published changes of the kernel, judged by lab ab (an hour)
+#   make bisect-demo       git bisect finds a slow commit
+#   make reproduce         the 28 tests of the white paper of 2004, in the lab (an hour, can be interrupted)
+#   make misconceptions    the paper's eight misconceptions, in the lab and a virtual machine (some minutes)
+#   make farm SECONDS=3600   random histories of disks, compared with the controller's log
 #   make kcsan SECONDS=600   data races of the module on two processors, in QEMU; its kernel is built once, half an hour
-#   make board        published changes of the kernel, judged again (an hour)
-#   make bench-lab    what the lab costs                        make bisect-demo  git bisect finds a slow commit
-#   make html         the documentation as pages, in build/html
-#   make check-bare   installed where secure boot is on         make check-kernels   distributions' kernels, in a table
-#   make deb          Debian packages of the last commit, in build/deb      make rpm    likewise, in build/rpm
-#   make install      tools, and the module where there are headers, below DESTDIR and PREFIX      make clean
+#   make soak              5,000 cycles on kernels that check themselves
+#   make kills, make sweep-kills, make why-kills   killed recorders, sweeps, experiments
+#   make sanitize          raidctl with sanitizers and in valgrind (an hour)
+#   make coverage          lines of the accounting that unit tests reach      make mutate   errors that unit tests must notice
+#   make bench             cost of counting a request            make bench-lab    cost of the lab
+#   make bench-record      cost of recording 16 disks            make bench-import   import compared with blkparse and btt
+#   make figures           pictures of the documentation         make html         the documentation as pages, in build/html
+#   make deb, make rpm     packages of the last commit, in build/deb and build/rpm
+#   make install           tools, and the module if there are headers, below DESTDIR and PREFIX      make clean
 
 KERNEL  ?= $(shell uname -r)
 KDIR    ?= /lib/modules/$(KERNEL)/build
