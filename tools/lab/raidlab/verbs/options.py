@@ -129,13 +129,11 @@ def _ab(verb: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     verb.add_argument(
         "--range", metavar="A..B",
-        help="compare two commits of the source tree --kernel (default: the current directory), whatever is "
-        "checked out",
+        help="compare two commits of the source tree --kernel (default: the current directory)",
     )  # fmt: skip
     verb.add_argument(
         "--tree", metavar="DIR",
-        help="compare --kernel, or else the last commit of this source tree, with the tree and its uncommitted "
-        "changes",
+        help="compare this source tree, with its uncommitted changes, with --kernel (default: its last commit)",
     )  # fmt: skip
     verb.add_argument(
         "--config", metavar="FRAGMENT", action="append", default=[],
