@@ -685,6 +685,22 @@ def test_a_drive_has_no_controller_with_a_battery():
     assert "battery" in judged("sync", direction="write", flushes=(130, 5.0)).remedy
 
 
+def test_a_name_of_a_value_is_of_one_quantity():
+    """The bytes of calls, and those with pages of mappings, differ by the pages of the program itself."""
+    seen = phase(**arguments(AMPLIFIED), faults=100)
+    said = chain.single(Reading("A", seen), "read", {})
+    values = [value for one in (*said.links, *said.limits) for value in one.values]
+    found = {value.name: {other.value for other in values if other.name == value.name} for value in values}
+    assert {name for name, several in found.items() if len(several) > 1} == set()
+    assert found["asked"] == {25 << 20} and found["asked-with-faults"] == {(25 << 20) + 100 * 4096}
+
+
+def test_a_queue_that_ran_empty_does_not_contradict_a_busy_disk():
+    """A request that is alone keeps the disk busy."""
+    said = judged("device", **{**EMPTIES, "dry": 120}).statement
+    assert "the queue ran empty 120 times: for 9% of the time it had no request, or one alone" in said
+
+
 def test_a_large_readahead_is_an_open_question():
     assert verdict("readahead", depth=20.0, settings={"readahead_sectors": "4096"}) is Verdict.NOT_SHOWN
 

@@ -261,8 +261,9 @@ def device(case: Case) -> Limit:
         remedy = "more in flight does not help: it is the rate of the disk, or of its link (lspci -vv: LnkSta)"
         return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
     if ran := emptied(case):
-        text = f"{_gain(found)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times, which took {ran[1]:.0%} of the time"
-        return open_question(key, title, f"{text}: the disk had room for more than was asked for", *values)
+        alone = f"for {ran[1]:.0%} of the time it had no request, or one alone"
+        text = f"{_gain(found)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times: {alone}"
+        return open_question(key, title, f"{text}, so the disk had room for more", *values)
     if near:
         text = (
             f"{_gain(found)}{rate:.0f} MiB/s is its rate; the profile {near.profile} gives the controller "

@@ -109,10 +109,11 @@ def amplification(case: Case) -> Limit:
     ratio = fetched / asked
     values = (
         case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),
-        case.value("asked", asked, "bytes", "rchar", "major_faults"),
+        case.value("asked-with-faults", asked, "bytes", "rchar", "major_faults"),
     )
     text = (
-        f"read {size.significant(ratio)} bytes for each byte asked for ({size.short(fetched)} for {size.short(asked)})"
+        f"read {size.significant(ratio)} bytes for each byte asked for by calls and page faults ({size.short(fetched)} for "
+        f"{size.short(asked)})"
     )
     if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.seen, "read"):
         return ruled_out(key, title, text, *values)

@@ -252,7 +252,8 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
                 f"the disk served {served / q.MIB:.1f} MiB; what was asked for is not known: read and write calls did for "
                 f"{asked / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
             )
-        return f"{asked / q.MIB:.1f} MiB asked for, {served / q.MIB:.1f} MiB ({q.percent(served / asked)}) served by the disk"
+        part = f"{served / q.MIB:.1f} MiB ({q.percent(served / asked)}) served by the disk"
+        return f"{asked / q.MIB:.1f} MiB asked for by calls, {part}"
 
     def verdict(reading: Reading) -> Verdict:
         found = numbers(reading)
