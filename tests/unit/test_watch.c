@@ -4,9 +4,13 @@
 
 #include "unit.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "machine/interrupts.h"
 #include "machine/kernel-threads.h"
 #include "watch/look.h"
 
@@ -354,6 +358,39 @@ static void texts(void **state)
 	assert_int_not_equal(interrupts_parse("no such file\n", &table), 0);
 }
 
+static void device_file(const char *directory, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+/* A device without messages may have their directory all the same, as virtio with a line has. */
+static void device_lines(void **state)
+{
+	char directory[] = "/tmp/interrupts-XXXXXX", path[PATH_MAX];
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_false(interrupts_of_device(directory, 64));
+	device_file(directory, "irq", "64\n");
+	assert_true(interrupts_of_device(directory, 64));
+	assert_false(interrupts_of_device(directory, 65));
+	snprintf(path, sizeof(path), "%s/msi_irqs", directory);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(interrupts_of_device(directory, 64));
+	device_file(directory, "msi_irqs/65", "msix\n");
+	assert_true(interrupts_of_device(directory, 65));
+	assert_false(interrupts_of_device(directory, 64));
+	snprintf(path, sizeof(path), "rm -r %s", directory);
+	assert_int_equal(system(path), 0);
+}
+
 /* What lasts is one, a clock that is set forth and back is two. */
 static void goes_on(void **state)
 {
@@ -442,6 +479,7 @@ int main(void)
 		cmocka_unit_test(everything),
 		cmocka_unit_test(described),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(device_lines),
 		cmocka_unit_test(goes_on),
 		cmocka_unit_test(process_lines),
 		cmocka_unit_test(kernel_works),

@@ -140,16 +140,18 @@ uint64_t interrupts_sum(const struct interrupt_table *table, size_t index)
 	return sum;
 }
 
-/* A directory of /sys for a PCI device: its messages, or its line. */
-static bool is_of_device(const char *directory, unsigned int number)
+bool interrupts_of_device(const char *directory, unsigned int number)
 {
 	char path[PATH_MAX];
 	unsigned int line;
 	bool is = false;
+	glob_t messages;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/msi_irqs", directory);
-	if (!access(path, F_OK)) {
+	/* The directory is there without messages, too. */
+	snprintf(path, sizeof(path), "%s/msi_irqs/*", directory);
+	if (!glob(path, GLOB_NOSORT, NULL, &messages)) {
+		globfree(&messages);
 		snprintf(path, sizeof(path), "%s/msi_irqs/%u", directory,
 			 number);
 		return !access(path, F_OK);
@@ -168,7 +170,7 @@ bool interrupts_of_pci(const char *device, unsigned int number)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", device);
-	return device[0] && is_of_device(path, number);
+	return device[0] && interrupts_of_device(path, number);
 }
 
 bool interrupts_of_network(unsigned int number)
@@ -185,7 +187,7 @@ bool interrupts_of_network(unsigned int number)
 		/* Of virtio the device above it has the interrupts. */
 		if (name && !strncmp(name, "/virtio", 7))
 			*name = '\0';
-		is = device && is_of_device(device, number);
+		is = device && interrupts_of_device(device, number);
 		free(device);
 	}
 	globfree(&found);

@@ -59,6 +59,13 @@ const uint64_t *interrupts_of(const struct interrupt_table *table,
 uint64_t interrupts_sum(const struct interrupt_table *table, size_t index);
 
 /**
+ * interrupts_of_device - is a line one of a device's?
+ * @directory: of a PCI device in /sys. Without messages it has one line.
+ * @number: of the line
+ */
+bool interrupts_of_device(const char *directory, unsigned int number);
+
+/**
  * interrupts_of_pci - is a line one of a PCI device's?
  * @device: its address
  * @number: of the line
