@@ -143,9 +143,11 @@ def who_may() -> None:
             except kmod.Refused as refusal:
                 kmod.equal("why", refusal.text, "sda was attached without a history of its requests")
             client.delete(target)
-        said = " ".join(kmod.run(f"{RAIDCTL} attach {upper}").split())
-        kmod.run(f"{RAIDCTL} detach {upper}")
-        kmod.equal("attach says so", f"{upper} receives only bios" in said, True)
+        for slower in ("", " --slower 5ms"):
+            said = " ".join(kmod.run(f"{RAIDCTL} attach{slower} {upper}").split())
+            kmod.run(f"{RAIDCTL} detach {upper}")
+            kmod.equal("attach says so", f"{upper} receives only bios" in said, True)
+            kmod.equal("and of --slower", "; --slower has no effect" in said, bool(slower))
     finally:
         kmod.run("dmsetup remove raidtrace-test")
 

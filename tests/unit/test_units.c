@@ -117,6 +117,11 @@ static void durations(void **state)
 		assert_int_equal(ns, 42);
 	}
 	assert_int_equal(parse_duration("1e30h", &ns), -ERANGE);
+	assert_int_equal(parse_latency("5", &ns), -EINVAL);
+	assert_int_equal(parse_latency("0.5", &ns), -EINVAL);
+	assert_int_equal(parse_latency("", &ns), -EINVAL);
+	assert_int_equal(parse_latency("5ms", &ns), 0);
+	assert_int_equal(ns, 5000000);
 }
 
 static void sizes(void **state)

@@ -139,6 +139,11 @@ int parse_duration(const char *text, uint64_t *ret)
 	return -EINVAL;
 }
 
+int parse_latency(const char *text, uint64_t *ret)
+{
+	return text[strspn(text, "0123456789.")] ? parse_duration(text, ret) : -EINVAL;
+}
+
 int parse_size(const char *text, uint64_t *ret)
 {
 	static const struct {

@@ -42,6 +42,9 @@ char *format_clock(char *ret, uint64_t ns);
  */
 int parse_duration(const char *text, uint64_t *ret);
 
+/* parse_latency - the same of a duration that needs a unit: of 5 nobody knows whether it is seconds or milliseconds */
+int parse_latency(const char *text, uint64_t *ret);
+
 /**
  * parse_size - "20G", "20480M", "512K"; a bare number is bytes
  * @text: what to parse, no blanks; K, M, G, T and KiB ... are powers of 1024,

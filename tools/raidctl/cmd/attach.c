@@ -97,8 +97,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			    arg);
 		exit(EXIT_USAGE);
 	case KEY_SLOWER:
-		if (parse_duration(arg, &attach->how.history_ns))
-			argp_error(state, "slower: %s is not a time; give one such as 50ms or 1s", arg);
+		if (parse_latency(arg, &attach->how.history_ns))
+			argp_error(state, "slower: %s is not a time with a unit; give one such as 50ms or 1s", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		return words_add(&attach->words, arg);
@@ -158,7 +158,8 @@ static int attach_all(struct rt_client *client, const struct disk *disks,
 		terminal_print(stdout, "%s attached, target %u\n", targets[i].disk,
 			       targets[i].id);
 		if (targets[i].bio_based)
-			note("%s", bios_alone(&targets[i]));
+			note("%s%s", bios_alone(&targets[i]),
+			     how->history_ns ? "; --slower has no effect" : "");
 	}
 	free(targets);
 	return err;

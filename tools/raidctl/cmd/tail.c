@@ -75,8 +75,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LINES:
 		return parse_lines(arg, state);
 	case KEY_SLOWER:
-		if (parse_duration(arg, &tail->slower_ns) || !tail->slower_ns)
-			argp_error(state, "slower: %s is not a time; give one such as 50ms or 1s", arg);
+		if (parse_latency(arg, &tail->slower_ns))
+			argp_error(state, "slower: %s is not a time with a unit; give one such as 50ms or 1s", arg);
 		return 0;
 	case KEY_FAILED:
 		tail->failed = true;
