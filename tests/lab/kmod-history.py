@@ -177,7 +177,8 @@ def raidctl_tail() -> None:
     kmod.equal("process", {row["pid"] for row in rows[-30:]}, {str(os.getpid())})
     kmod.equal("20 ms", all(int(row["completed_ns"]) - int(row["issued_ns"]) >= 20_000_000 for row in rows), True)
     text = kmod.run(f"{RAIDCTL} tail -n 5 {name}").splitlines()
-    kmod.equal("lines", (len(text), max(map(len, text)) <= 80, "direct" in text[-1]), (6, True, True))
+    kmod.equal("lines", (len(text), max(map(len, text)) <= 80, "direct" in text[-2]), (7, True, True))
+    kmod.equal("it is simulated", (text[-1][:10], shown(name)[:2]), ("Simulated:", (True, True)))
     print(*(f"# {line}" for line in text), sep="\n")
     waits = subprocess.Popen([RAIDCTL, "tail", "--json", "-n", "2", "--slower", "10ms", name], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)  # fmt: skip
@@ -199,8 +200,22 @@ def raidctl_tail() -> None:
     waits.send_signal(signal.SIGINT)
     said = json.loads(waits.communicate(timeout=20)[0])
     kmod.equal("it was ended", (said["ended"], waits.returncode), (False, 0))
+    kmod.run(f"{RAIDCTL} detach {name}; {RAIDCTL} attach --groups flow {name}")
+    disk.read(99000, 8)
+    kmod.equal("classes are not counted", shown(name)[2:], (None, "", True))
     disk.close()
     kmod.run(f"{RAIDCTL} detach {name}")
+
+
+def shown(name: str) -> tuple[bool, bool, str | None, str, bool]:
+    """Whether show and tail say that a disk is simulated; the class of its last request as JSON and CSV, and whether the text
+    has none."""
+    last = json.loads(kmod.run(f"{RAIDCTL} tail --json -n 1 {name}"))
+    row = list(csv.DictReader(kmod.run(f"{RAIDCTL} tail --csv -n 1 {name}").splitlines()))[-1]
+    simulated = json.loads(kmod.run(f"{RAIDCTL} show --json {name}"))[0]["simulated"]
+    kmod.equal("as text", ", simulated, counted for" in kmod.run(f"{RAIDCTL} show {name}"), simulated)
+    text = kmod.run(f"{RAIDCTL} tail -n 1 {name}").splitlines()[1]
+    return simulated, last["simulated"], last["requests"][-1]["class"], row["class"], " n/a " in text
 
 
 def _followed(name: str, disk: kmod.Disk, to: pathlib.Path | None) -> tuple[list[dict[str, str]], str]:

@@ -30,6 +30,13 @@ bool lab_profile(char *ret, size_t size)
 	return true;
 }
 
+bool lab_has_devices(void)
+{
+	char profile[256];
+
+	return lab_profile(profile, sizeof(profile));
+}
+
 bool lab_has_all_pci(void)
 {
 	return !access(status[0], F_OK);

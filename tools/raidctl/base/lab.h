@@ -17,6 +17,9 @@
  */
 bool lab_profile(char *ret, size_t size);
 
+/* Return: whether there are simulated devices. */
+bool lab_has_devices(void);
+
 /* Return: whether this is a guest all of whose PCI devices are simulated. */
 bool lab_has_all_pci(void);
 

@@ -25,6 +25,8 @@
 #define LINES	20
 #define FOLLOW_MS	20
 
+#define CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
+
 /* The module keeps as many. */
 #define KEPT	4096
 
@@ -197,7 +199,7 @@ static int print(struct requests *requests, const struct rt_target *target,
 static int tail_of(struct rt_client *client, const struct rt_target *target,
 		   const struct tail_options *tail)
 {
-	struct requests requests = { 0 };
+	struct requests requests = { .classes = target->groups & CLASSES };
 	int err, status;
 
 	err = tail->slower_ns || tail->failed ? wait_for_one(client, target, &requests, tail) :
@@ -208,10 +210,11 @@ static int tail_of(struct rt_client *client, const struct rt_target *target,
 }
 
 /* What there is now, and how much of what ended before it is not there any more. */
-static int follow_on(struct rt_client *client, uint32_t id, uint64_t *after, uint64_t *nr, uint64_t *lost)
+static int follow_on(struct rt_client *client, const struct rt_target *target, uint64_t *after, uint64_t *nr,
+		     uint64_t *lost)
 {
-	struct requests requests = { 0 };
-	int err = read_behind(client, id, *after, &requests);
+	struct requests requests = { .classes = target->groups & CLASSES };
+	int err = read_behind(client, target->id, *after, &requests);
 
 	if (!err && requests.nr) {
 		uint64_t last = requests.ended[requests.nr - 1].number;
@@ -242,7 +245,7 @@ static int follow(struct rt_client *client, const struct rt_target *target)
 	while (!err && !fflush(stdout)) {
 		bool ends = poll(&signals, 1, FOLLOW_MS) > 0;
 
-		err = follow_on(client, target->id, &after, &nr, &lost);
+		err = follow_on(client, target, &after, &nr, &lost);
 		if (ends)
 			break;
 	}

@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "base/lab.h"
 #include "base/units.h"
 #include "format/json.h"
 #include "numbers/bins.h"
@@ -324,6 +325,7 @@ static void json_counters(FILE *to, const struct rt_target *targets,
 	for (size_t i = 0; i < nr; i++) {
 		struct json_object *object = span_object(&spans[i]);
 
+		json_add_bool(object, "simulated", lab_has_devices());
 		json_add_bool(object, "gone", spans[i].counters.gone);
 		json_add_count(object, "readahead_sectors",
 			       spans[i].counters.readahead_sectors);

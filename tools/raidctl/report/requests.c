@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lab.h"
 #include "base/terminal.h"
 #include "base/units.h"
 #include "format/csv.h"
@@ -45,7 +46,13 @@ static void who(char *ret, size_t size, const struct rt_ended *e)
 		snprintf(ret, size, "pid %" PRIu32, e->pid);
 }
 
-static void line(FILE *to, const struct rt_ended *e, uint64_t origin_ns)
+/* NULL: without a group that counts classes, the module finds out none. */
+static const char *class_of(const struct requests *requests, const struct rt_ended *e)
+{
+	return requests->classes ? rt_class_name(e->class_) : NULL;
+}
+
+static void line(FILE *to, const struct rt_ended *e, const char *class_, uint64_t origin_ns)
 {
 	char before[UNITS_TEXT], held[UNITS_TEXT] = "-", d2c[UNITS_TEXT], bytes[UNITS_TEXT], process[16];
 
@@ -57,7 +64,7 @@ static void line(FILE *to, const struct rt_ended *e, uint64_t origin_ns)
 	who(process, sizeof(process), e);
 	terminal_print(to, "%7s %7s %7s %5" PRIu32 " %-5.5s %10" PRIu64 " %8s %-9s %c%c %.11s\n",
 		       before, held, d2c, e->depth, rt_direction_name(e->direction), e->sector, bytes,
-		       rt_class_name(e->class_), e->error ? 'F' : '-', e->again ? 'A' : '-', process);
+		       class_ ? class_ : "n/a", e->error ? 'F' : '-', e->again ? 'A' : '-', process);
 }
 
 void requests_text(FILE *to, const struct requests *requests, size_t first, const char *disk)
@@ -73,10 +80,13 @@ void requests_text(FILE *to, const struct requests *requests, size_t first, cons
 
 		if (lost)
 			terminal_print(to, "%7s %" PRIu64 " requests were lost here\n", "", lost);
-		line(to, &requests->ended[i], requests->ended[requests->nr - 1].completed_ns);
+		line(to, &requests->ended[i], class_of(requests, &requests->ended[i]),
+		     requests->ended[requests->nr - 1].completed_ns);
 	}
 	if (requests->found)
 		terminal_print(to, "The last one is what was waited for.\n");
+	if (lab_has_devices())
+		terminal_print(to, "Simulated: this machine is a guest of the lab.\n");
 }
 
 static const char *const names[] = {
@@ -108,7 +118,7 @@ void requests_csv(FILE *to, const struct requests *requests, size_t first)
 		snprintf(depth, sizeof(depth), "%" PRIu32, e->depth);
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 		fields[7] = rt_direction_name(e->direction);
-		fields[8] = rt_class_name(e->class_);
+		fields[8] = class_of(requests, e);
 		fields[9] = depth;
 		fields[10] = e->known ? pid : NULL;
 		fields[11] = e->known && e->comm[0] ? e->comm : NULL;
@@ -123,7 +133,7 @@ static void add_moment(struct json_object *to, const char *key, uint64_t ns)
 	json_add_known(to, key, !ns, ns);
 }
 
-static struct json_object *object_of(const struct rt_ended *e)
+static struct json_object *object_of(const struct rt_ended *e, const char *class_)
 {
 	struct json_object *object = json_new_object();
 
@@ -135,7 +145,7 @@ static struct json_object *object_of(const struct rt_ended *e)
 	json_add_count(object, "sector", e->sector);
 	json_add_count(object, "bytes", e->bytes);
 	json_add_text(object, "direction", rt_direction_name(e->direction));
-	json_add_text(object, "class", rt_class_name(e->class_));
+	json_add_text(object, "class", class_);
 	json_add_count(object, "depth", e->depth);
 	json_add_known(object, "pid", !e->known, e->pid);
 	json_add_text(object, "comm", e->known && e->comm[0] ? e->comm : NULL);
@@ -150,10 +160,11 @@ void requests_json(FILE *to, const struct requests *requests, size_t first, cons
 	uint64_t lost = 0;
 
 	for (size_t i = first; i < requests->nr; i++) {
-		json_element(array, object_of(&requests->ended[i]));
+		json_element(array, object_of(&requests->ended[i], class_of(requests, &requests->ended[i])));
 		lost += i > first ? lost_before(requests, i) : 0;
 	}
 	json_add_text(root, "disk", disk);
+	json_add_bool(root, "simulated", lab_has_devices());
 	json_add_bool(root, "ended", requests->found);
 	json_add_count(root, "lost", lost);
 	json_member(root, "requests", array);

@@ -14,11 +14,13 @@
 /**
  * struct requests - requests of a disk in the order of their ends
  * @found: the last one is what was waited for
+ * @classes: classes were counted
  * @nr: how many
  * @ended: each; to be given to free()
  */
 struct requests {
 	bool found;
+	bool classes;
 	size_t nr;
 	struct rt_ended *ended;
 };

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "base/lab.h"
 #include "base/terminal.h"
 #include "base/units.h"
 #include "report/sections.h"
@@ -126,6 +127,8 @@ static void text_status(FILE *to, const struct status *s)
 static void text_counters(FILE *to, const struct rt_target *targets,
 			  const struct span *spans, size_t nr)
 {
+	const char *simulated = lab_has_devices() ? ", simulated" : "";
+
 	for (size_t i = 0; i < nr; i++) {
 		const struct rt_counters *c = &spans[i].counters;
 		char readahead[SECTORS_TEXT];
@@ -133,9 +136,9 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 		format_sectors(readahead, c->readahead_sectors);
 		if (i)
 			fputc('\n', to);
-		terminal_print(to, "%s%s%s%s  %s, counted for %.3f s, readahead %s%s\n",
+		terminal_print(to, "%s%s%s%s  %s%s, counted for %.3f s, readahead %s%s\n",
 			       bold(to), spans[i].disk, plain(to),
-			c->gone ? " (GONE)" : "", or_none(targets[i].above.driver),
+			c->gone ? " (GONE)" : "", or_none(targets[i].above.driver), simulated,
 			(double)(c->now_ns - c->since_ns) / 1e9, readahead,
 			targets[i].above.unit_3ware ? ", 3ware unit" : "");
 		span_flows(to, c);
