@@ -17,6 +17,7 @@ from raidtrace.why.run import Run
 
 SEEKS = Change("seeks free", "seeks", Kind.LAB)
 FREE = Change("array free of its limits", "disk", Kind.FREE)
+META = {"simulated": "yes"}
 
 
 @pytest.mark.parametrize("lost, member", [(1.09, False), (1.11, True)])
@@ -177,13 +178,13 @@ def test_what_timeout_ended_is_no_result(
 ) -> None:
     """124 is its status; without a cap nothing was ended, and it is the program's own."""
     span = made_span.span({"read": {"bytes_completed": 1 << 20}}, end=6 * 10**9, disk="sdx")
-    monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,)))
+    monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
     files = {figures.SETTINGS: "scheduler none\n", figures.AFTER: "", figures.LIMITS: "scheduler none\n",
              figures.STATUS: f"{status}\n", figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
     for name, said in files.items():
         (tmp_path / name).write_text(said, encoding="utf-8")
     run = figures.read(tmp_path, "sdx", "", cap)
-    assert run.failure == failure and run.status == status and math.isclose(run.seconds, 6.0)
+    assert run.failure == failure and run.status == status and math.isclose(run.seconds, 6.0) and run.simulated
 
 
 def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
@@ -203,7 +204,7 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
 
     def read(counted: dict[str, int], bios: bool) -> Run:
         span = made_span.span({"read": counted}, disk="sdx", bio_based=bios)
-        monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,)))
+        monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
         return figures.read(tmp_path, "sdx", "", 0.0)
 
     runs = read(flow, True), read(flow, False), read(flow | {"stream_queued": 4}, False), read({}, False)

@@ -219,10 +219,11 @@ def _experiment(
     table = experiment.Experiment(place, options.metric, say, forecast).run()
     table.runs = place.runs
     judgement = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
-    about = {"command": list(command), "disk": disk, "simulated": options.lab is not None, "profile": options.lab}
+    simulated = table.baseline.simulated  # also of a disk of the guest that this runs in
+    about = {"command": list(command), "disk": disk, "simulated": simulated, "profile": options.lab}
     as_json = text.as_json(table, judgement, about)
     store.write(options.out, as_json)
-    print(as_json if options.json else "\n".join(text.lines(table, judgement, options.lab is not None)), flush=True)
+    print(as_json if options.json else "\n".join(text.lines(table, judgement, simulated)), flush=True)
     return 1 if table.stopped else 0
 
 

@@ -4,7 +4,7 @@
 import os
 import pathlib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from raidtrace.quantity import shown
 from raidtrace.recording import invariants
@@ -40,7 +40,8 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
             if (directory / SEEN).exists()
             else frozenset()
         )
-        spans = _spans(directory / RECORDING, disk, phase)
+        recorded = invariants.load(directory / RECORDING)
+        spans = _chosen(recorded.spans, disk, phase)
         if (directory / STDOUT).exists() and (directory / STDOUT).stat().st_size > MOST_STDOUT:
             os.truncate(directory / STDOUT, MOST_STDOUT)  # of each of a hundred runs
     except (OSError, ValueError, KeyError, RecordingError) as error:
@@ -70,6 +71,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         seen=seen,
         failure=failure,
         in_order=2 * along > queued,
+        simulated=recorded.meta.get("simulated") == "yes",
         idle=all(span.idle(name) for span in spans for name in COUNTED),
         stderr=last_words(directory / STDERR) if status else "",
         recording=str(directory / RECORDING),
@@ -123,8 +125,8 @@ def script_settings(disk: str, file: str = SETTINGS) -> list[str]:
     return lines
 
 
-def _spans(recording: pathlib.Path, disk: str, phase: str) -> list[Span]:
-    found = [span for span in invariants.load(recording).spans if span.phase != OUTSIDE and span.disk == disk]
+def _chosen(spans: Iterable[Span], disk: str, phase: str) -> list[Span]:
+    found = [span for span in spans if span.phase != OUTSIDE and span.disk == disk]
     found = [span for span in found if span.phase == phase] if phase else found
     if not found:
         raise ValueError(f"the recording has no phase {phase or 'of the command'} of {disk}")

@@ -20,7 +20,8 @@ class Run:
     dm. read_back: settings after they were written; read_after: after the run. seen: what the preloaded library saw the
     program do. failure: why there is no figure; empty when there is. recording: its path. mean_ms: of its requests, from
     issue to completion. idle: the disk got no request of any kind. in_order: most of its requests continue where another
-    ended. stderr: the end of what a failed command printed, in one line without controls."""
+    ended. simulated: in a guest of the lab. stderr: the end of what a failed command printed, in one line without
+    controls."""
 
     seconds: float = 0.0
     asked_bytes: int = 0
@@ -38,6 +39,7 @@ class Run:
     recording: str = ""
     idle: bool = False
     in_order: bool = False
+    simulated: bool = False
     stderr: str = ""
 
     def reads(self) -> bool:
