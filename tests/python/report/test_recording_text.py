@@ -253,6 +253,22 @@ def test_definitions_are_found_by_each_of_their_names():
         definitions.text(["seeks", "nothing"])
 
 
+@pytest.mark.parametrize("recording", ["full", "other"])
+def test_every_heading_of_a_report_is_explained(place, recording):
+    """As it stands in the text, and by its name; also LIMIT, which golden recordings without an answer do not have."""
+    found = invariants.load(place / f"{recording}.rtdb")
+    made = [one for one in report_text.parts(found, "it was not asked", True) if isinstance(one, rows.Table)]
+    made += tables.of_recording(found, "A")
+    used = dict.fromkeys([column for table in made for column in table.columns] + [tables.LIMIT])
+    assert len(used) > 60
+    known = tables.definitions_of_headings()
+    for column in used:
+        for name in (column.name, " ".join((column.head or column.name).split())):
+            assert not name or "\n    " in definitions.text([name], known), column
+    everything = definitions.text([], known)
+    assert everything.count("waits for tags") == everything.count("\nbusy-share, of 1") == 1
+
+
 PAGE = """
 ====== ====== =========
 name   unit   what
@@ -266,6 +282,12 @@ a (b)  reqs.  first
 other table
 ===== =====
 
+===== ====== ====
+value unit   what
+===== ====== ====
+d, e  of 1   one
+===== ====== ====
+
 ===== ======== ====== ====
 kind  counts   unit   bins
 ===== ======== ====== ====
@@ -277,7 +299,7 @@ size  sectors  reqs.  many
 def test_definitions_are_rows_of_tables_of_names_and_kinds():
     found = list(definitions.definitions(PAGE))
     assert [(one.name, one.others, one.unit, one.text) for one in found] == [
-        ("a", ("b",), "requests", "first second"), ("c", (), "", "third"),
+        ("a", ("b",), "requests", "first second"), ("c", (), "", "third"), ("d", ("e",), "of 1", "in raidctl explain: one"),
         ("size", (), "requests", "histogram of sectors; bins: many"),
     ]  # fmt: skip
 

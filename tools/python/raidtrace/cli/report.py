@@ -50,7 +50,9 @@ def main(arguments: Sequence[str]) -> int:
     gc.disable()  # a short life, and to look through the rows of hours for circles takes a good part of it
     try:
         if options.explain:
-            return _shown(lambda: definitions.text(options.recordings))
+            from raidtrace.report import tables
+
+            return _shown(lambda: definitions.text(options.recordings, tables.definitions_of_headings()))
         if options.html:
             return _html(options.html, paths)
         if len(paths) == 2:

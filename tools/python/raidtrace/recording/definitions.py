@@ -4,7 +4,7 @@
 import dataclasses
 import pathlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from raidtrace.quantity import terminal
 
@@ -19,7 +19,7 @@ class NameError_(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """One number. others: the letter of blktrace, the heading in a text."""
+    """One number, or what else a report has a heading for. others: the letter of blktrace, the heading in a text."""
 
     name: str
     others: tuple[str, ...]
@@ -40,9 +40,13 @@ def _folded(name: str) -> str:
     return name.replace("_", "-").replace(" ", "-").lower()
 
 
-def text(names: Sequence[str]) -> str:
-    """The definitions of some names, or all. A name can stand for several numbers. NameError_: there is none of a name."""
+def text(names: Sequence[str], headings: Iterable[Definition] = ()) -> str:
+    """The definitions of some names, or all. A name can stand for several numbers. headings: of a report, which count where the
+    page has no such name. NameError_: there is none of a name."""
     known = list(definitions(PAGE.read_text(encoding="utf-8")))
+    for one in headings:
+        if not any(other.has(one.name) for other in known):
+            known.append(one)
     for name in names:
         if not any(one.has(name) for one in known):
             raise NameError_(f"{name}: no number has that name; see them all: raidctl report --explain")
@@ -51,7 +55,7 @@ def text(names: Sequence[str]) -> str:
 
 
 def definitions(page: str) -> Iterator[Definition]:
-    """Rows of the simple tables with a first column that is headed "name" (of three) or "kind" (of four)."""
+    """Rows of the simple tables with a first column that is headed "name" or "value" (of three) or "kind" (of four)."""
     lines = page.splitlines()
     borders = [at for at, line in enumerate(lines) if _BORDER.fullmatch(line)]
     while len(borders) > 1:
@@ -61,7 +65,7 @@ def definitions(page: str) -> Iterator[Definition]:
         end = borders.pop(0)
         begins = [border.start() for border in re.finditer("=+", lines[top])]
         headings = _cells(lines[top + 1], begins)
-        if (headings[0], len(begins)) in (("name", 3), ("kind", 4)):
+        if (headings[0], len(begins)) in (("name", 3), ("value", 3), ("kind", 4)):
             yield from map(_definition, [headings] * (end - head), _rows(lines[head + 1 : end], begins))
 
 
@@ -82,10 +86,12 @@ def _rows(lines: Sequence[str], begins: Sequence[int]) -> Iterator[list[str]]:
 
 
 def _definition(headings: Sequence[str], row: Sequence[str]) -> Definition:
-    name, _, other = row[0].partition(" (")
-    others = tuple(filter(None, other.removesuffix(")").split(", ")))
+    names, _, other = row[0].partition(" (")
+    name, *more = names.split(", ")
+    others = (*more, *filter(None, other.removesuffix(")").split(", ")))
     units = [re.sub(r"^reqs\.$", "requests", cell) for cell in row]
     if headings[0] == "kind":
         return Definition(name, others, units[2], f"histogram of {units[1]}; bins: {row[3]}")
     lead = "incremented when " if headings[2] == "incremented when" else ""
+    lead = "in raidctl explain: " if headings[0] == "value" else lead
     return Definition(name, others, units[1], lead + row[2])

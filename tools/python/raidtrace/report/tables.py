@@ -11,6 +11,7 @@ from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import columns, figures
+from raidtrace.recording.definitions import Definition
 from raidtrace.recording.figures import Figures, Range, percentile
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, Column, Row, Table, name, number, row_id
@@ -107,7 +108,13 @@ def _rare(heading: str, unit: str, *counters: str) -> Column:
     return Column(heading, unit, " and ".join(counters), rare=True, of=lambda f: number(sum(map(f.count, counters))))
 
 
-DIRECTION = Column("direction", numeric=False, of=lambda f: Cell(f.direction))
+DIRECTION = Column(
+    "direction",
+    meaning="what requests do: read, write, discard, write zeroes or flush; other: none of these; passthrough: commands of the "
+    "driver or of a program",
+    numeric=False,
+    of=lambda f: Cell(f.direction),
+)
 PERCENTILE = "upper bound of the bin of the histogram d2c that {} do not exceed"
 RATE = Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
               narrow="MiB/s", of=rate)  # fmt: skip
@@ -132,7 +139,8 @@ GLANCE = (
            of=lambda f: ms(f.d2c(0.999))),
     Column("max", "ms", PERCENTILE.format("all"), head="MAX\nms", narrow="ms, max", spare=2, of=lambda f: ms(f.d2c(1.0))),
 )  # fmt: skip
-PHASE = Column("phase", numeric=False, head="PHASE")
+PHASE = Column("phase", meaning="a part of the recording: run, that of a benchmark, or that of raidctl mark", numeric=False,
+               head="PHASE")  # fmt: skip
 LIMIT = Column("limit", meaning="the first limit that explain infers", numeric=False, head="LIMIT", narrow="limit")
 
 
@@ -242,7 +250,7 @@ ORDER = (
     Column("of", "bytes", "bytes-ahead-queued", rare=True, of=lambda f: shown("bytes", f.known("bytes_ahead_queued"))),
 )  # fmt: skip
 LATENCY = (
-    Column("direction", numeric=False),
+    DIRECTION,
     Column("time", meaning="d2c: issue to completion; i2d: scheduler; q2c: bio queued to completion", numeric=False),
     Column("mean", "", "sum of the times by their number"),
     *(Column(at, "", f"upper bound of the bin that {100 * share:g} % do not exceed", head=f"{at} <") for at, share in TIMES),
@@ -280,7 +288,7 @@ CLASS = (
         "sectors", units.ratio(one[1].get("seek_sectors"), one[1].get("seeks")))),
 )  # fmt: skip
 PROCESS = (
-    Column("process", numeric=False, of=lambda one: name(one[0])),
+    Column("process", meaning="name of the process that queued the bios", numeric=False, of=lambda one: name(one[0])),
     Column(
         "pid",
         meaning="process id",
@@ -312,7 +320,7 @@ def _completed(*counters: str) -> Callable[[Sums], Cell]:
 
 
 HWQ = (
-    Column("hardware queue", numeric=False, of=lambda one: Cell(one[0])),
+    Column("hardware queue", meaning="number of the queue of the driver", numeric=False, of=lambda one: Cell(one[0])),
     Column("issued", "requests", "issued", of=_of("issued")),
     Column("completed", "requests", "requests that ended", of=_completed(*ENDED)),
     Column("max depth", "requests", "in-flight-max: since attach or reset", of=_of("in_flight_max")),
@@ -400,13 +408,14 @@ def _cgroups(span: Span) -> Iterable[Sums]:
     return list(sums.items()) if sums.keys() - {"", "/"} else ()
 
 
+VALUE = Column("value", meaning="what was counted or recorded")
 ADDED = (
     Column(
         "further counters", meaning="counters of a newer raidctl, by direction, class, process or queue", numeric=False
     ),
-    Column("of", numeric=False),
-    Column("value"),
-    Column("unit", numeric=False),
+    Column("subject", meaning="direction, class, process or queue that was counted", numeric=False),
+    VALUE,
+    Column("unit", meaning="unit of the counter", numeric=False),
 )
 
 
@@ -428,9 +437,10 @@ def _added(span: Span, added: Sequence[columns.Column]) -> Table:
     return Table("added", "Further counters", ADDED, tuple(rows))
 
 
+LAYER = Column("layer", meaning="a disk that is made of others, and these, indented", numeric=False)
 LAYERS = (
-    Column("layer", numeric=False),
-    Column("direction", numeric=False),
+    LAYER,
+    DIRECTION,
     Column("data", "", "bytes-queued"),
     Column("share", "", "bytes-queued by those of all members"),
     Column("q2c mean", "", "q2c-sum-ns by the number of its histogram"),
@@ -440,8 +450,8 @@ LAYERS = (
     Column("readahead", "", "setting of the disk as the phase began; that of the upper layer counts"),
 )
 GIVEN = (
-    Column("layer", numeric=False),
-    Column("direction", numeric=False),
+    LAYER,
+    DIRECTION,
     Column("bios x", "", "bios of the members for each bio of the disk", head="to members: bios x"),
     Column("bytes x", "", "bytes of the members for each byte of the disk: amplification"),
     Column("splits", "per bio", "splits by bios", head="splits per bio"),
@@ -477,7 +487,11 @@ def _layer(recorded: Recorded, span: Span, direction: str, whole: int) -> Row:
     ))  # fmt: skip
 
 
-FACTS = (Column("about", numeric=False), Column("what", numeric=False), Column("value", numeric=False))
+FACTS = (
+    Column("about", meaning="recording, machine, a disk, or a disturbance", numeric=False),
+    Column("what", meaning="name of the fact or setting", numeric=False),
+    dataclasses.replace(VALUE, numeric=False),
+)
 
 
 def facts(recorded: Recorded, letter: str) -> Table:
@@ -491,6 +505,24 @@ def facts(recorded: Recorded, letter: str) -> Table:
     listed += [("disturbance", one.kind, one.text) for one in recorded.disturbances]
     rows = tuple(Row(f"fact-{letter}-{at}", tuple(map(name, one))) for at, one in enumerate(listed))
     return Table(f"facts-{letter}", "What was recorded, and with which settings", FACTS, rows)
+
+
+DISK = Column("disk", meaning="name of the disk", numeric=False)
+SPAN = dataclasses.replace(PHASE, head="")
+HEADINGS = (
+    PHASE, *GLANCE, LIMIT, *FLOWS, *BIOS, *ORDER, *LATENCY, *CLASS, *PROCESS, *CGROUPS, *HWQ, *BLAME, *PLUGS, *READAHEAD,
+    *ADDED, *LAYERS, *GIVEN, *FACTS, DISK,
+)  # fmt: skip
+
+
+def definitions_of_headings() -> list[Definition]:
+    """What each heading of these tables is, by its name and as it stands in the text."""
+    found = []
+    for column in dict.fromkeys(HEADINGS):
+        heading = " ".join((column.head or column.name).split())
+        for one in dict.fromkeys(filter(None, (column.name, heading))):
+            found.append(Definition(one, (), column.unit, column.meaning))
+    return found
 
 
 def of_recording(recorded: Recorded, letter: str) -> list[Table]:
@@ -512,7 +544,7 @@ def _joined(ident: str, letter: str, some: Sequence[tuple[tuple[Cell, ...], str,
     """Tables of one kind. A column that is rare may be in a few of them only; elsewhere it is 0."""
     used = dict.fromkeys(column for *_, table in some for column in table.columns)
     order = sorted(used, key=lambda one: next(table.columns.index(one) for *_, table in some if one in table.columns))
-    where = [Column(heading, numeric=False) for heading in (("disk", "phase") if len(some[0][0]) == 2 else ("phase",))]
+    where = (DISK, SPAN)[-len(some[0][0]) :]
     rows = []
     for before, anchor, table in some:
         for at, row in enumerate(table.rows):
