@@ -113,7 +113,7 @@ def pair(tmp_path, a=None, b=None, settings=None, both=None):
 def test_more_readahead_is_why_when_nothing_else_changed(tmp_path):
     chain = pair(tmp_path)
     assert chain.story is Verdict.INFERRED
-    assert "Readahead is why" in " ".join(chain.summary)
+    assert "Inferred cause: readahead." in " ".join(chain.summary)
     ratio = chain.link("difference").values[0]
     assert ratio.value == pytest.approx(4.0) and ratio.predicted[0] == pytest.approx(4.0)
 
@@ -136,13 +136,13 @@ def commands(tmp_path, first, second):
 def test_a_command_with_other_arguments_is_said_beside_readahead(tmp_path):
     chain = commands(tmp_path, ["dd", "bs=1M", "count=96"], ["dd", "bs=1M", "count=384"])
     assert chain.story is Verdict.INFERRED
-    assert "(count=96 -> count=384) changed, and by their counts both loads are alike" in chain.summary[0]
+    assert "(count=96 -> count=384) changed, but the counters of both loads are alike" in chain.summary[0]
 
 
 def test_another_program_is_not_readahead(tmp_path):
     chain = commands(tmp_path, ["dd", "bs=1M"], ["cat", "/dev/sda"])
     assert chain.story is Verdict.NOT_SHOWN
-    assert "does not show that readahead is why: command changed" in chain.summary[0]
+    assert "do not show that readahead is the cause: command changed, too" in chain.summary[0]
 
 
 def test_the_largest_effect_comes_first_and_the_verdict_begins_it(tmp_path):
@@ -155,7 +155,7 @@ def test_the_largest_effect_comes_first_and_the_verdict_begins_it(tmp_path):
     assert [chain.phase for chain in found.chains] == ["b", "c", "a"]
     assert [round(chain.effect, 2) for chain in found.chains] == [4.0, 2.0, 1.05]
     assert [sentence.split("phase ")[1][0] for sentence in found.summary] == ["b", "c", "a"]
-    assert found.chains[0].summary[0].startswith("Readahead is why")
+    assert found.chains[0].summary[0].startswith("Inferred cause: readahead.")
 
 
 def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begins_it(tmp_path):
@@ -170,19 +170,19 @@ def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begin
 def test_readahead_that_was_not_changed_is_not_why(tmp_path):
     chain = pair(tmp_path, settings={"nr_requests": "64"})
     assert chain.story is Verdict.CONTRADICTED
-    assert "cannot be why" in " ".join(chain.summary)
+    assert "so it is not the cause" in " ".join(chain.summary)
 
 
 def test_readahead_that_made_no_difference(tmp_path):
     chain = pair(tmp_path, b={"depth": 2})
     assert chain.story is Verdict.CONTRADICTED
-    assert "made no difference" in " ".join(chain.summary)
+    assert "changed, but the rate did not" in " ".join(chain.summary)
 
 
 def test_a_speed_up_without_more_in_flight_is_not_explained_by_it(tmp_path):
     chain = pair(tmp_path, b={"depth": 2, "seconds": 1.0})
     assert chain.story is Verdict.CONTRADICTED
-    assert "explains nothing" in " ".join(chain.summary)
+    assert "Readahead is not the cause: the requests in flight did not rise" in " ".join(chain.summary)
 
 
 def test_phases_that_only_one_has_are_named(tmp_path):
@@ -274,7 +274,7 @@ def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
     )
     (chain,) = explain_runs.two(fast, slow).chains
     assert chain.summary[0].startswith("B is slower by a factor 4.00")
-    assert chain.summary[1] == "What limits B and not A, inferred: queue depth."
+    assert chain.summary[1] == "Inferred limit of B, not of A: queue depth."
 
 
 def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path):
@@ -429,12 +429,12 @@ def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, o
 
 
 @pytest.mark.parametrize(("seconds", "said"), [
-    (1.0, "Readahead limits both, inferred, but was the same in both and is not why they differ."),
-    (3.7, "What limits both, inferred: readahead."),
+    (1.0, "Inferred limit of both: readahead. It is the same in both, so it is not the cause of the difference."),
+    (3.7, "Inferred limit of both: readahead."),
 ])  # fmt: skip
 def test_what_limits_both_is_said_of_both_and_why_they_differ_is_not_it(tmp_path, seconds, said):
     found = " ".join(pair(tmp_path, b={"seconds": seconds}, settings={"nr_requests": "64"}).summary)
-    assert said in found and "cannot be why" not in found
+    assert said in found and "Readahead is the same in both" not in found
     assert ("The only recorded difference: nr_requests." in found) == (seconds < 3)
 
 

@@ -233,9 +233,9 @@ def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
         account = "account for the difference"
     a_name, b_name = slow.letter, fast.letter
     return [
-        f"{a_name} reads {blocks[0]} blocks of metadata on its way, {b_name} {blocks[1]}, and its queue ran empty {found[0]} "
-        f"times, {b_name}'s {other[0]}. Without these waits {a_name} would come to about {alone:.0f} MiB/s, where {b_name} "
-        f"has {reached:.0f}: they {account}."
+        f"{a_name} also reads {blocks[0]} blocks of metadata, {b_name} {blocks[1]}. The queue of {a_name} ran empty {found[0]} "
+        f"times, that of {b_name} {other[0]} times. Without these waits {a_name} would reach about {alone:.0f} MiB/s, and "
+        f"{b_name} has {reached:.0f}: they {account}."
     ]
 
 
@@ -244,7 +244,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     """Whether readahead made the difference."""
     found = ratios(a, b, direction)
     if found is None:
-        return Verdict.NOT_AVAILABLE, ["What made the difference was not counted."]
+        return Verdict.NOT_AVAILABLE, ["The recordings lack the counters that would explain the difference."]
     speed = f"{'faster' if found.speed > 1 else 'slower'} by a factor {max(found.speed, 1 / found.speed):.2f}"
     rates = f"{q.mib_per_s(a.seen, direction) or 0:.1f} -> {q.mib_per_s(b.seen, direction) or 0:.1f} MiB/s"
     names = [name for name, _, _ in differs]
@@ -254,14 +254,14 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     if found.speed < 1:  # what makes it slower matters more than what else is true of it
         tail = _only(held, "B") or tail
     if level:
-        said = "Readahead was changed and made no difference" if ahead else "There is no difference worth explaining"
+        said = "The readahead changed, but the rate did not" if ahead else "The rates differ by less than 10 %"
         return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
     lead = f"B is {speed}: {rates}."
     if direction != "read" or not ahead:
         verdict = Verdict.NOT_AVAILABLE if direction != "read" else Verdict.CONTRADICTED
         limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in held)
         other_work = _other_work(a, b, direction)
-        refused = ["Readahead was the same in both and cannot be why."]
+        refused = ["Readahead is the same in both, so it is not the cause."]
         if direction != "read" or limiting or other_work:
             refused = []
         # what accounts for it matters more than what does not
@@ -273,9 +273,9 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
     others = [name for name in names if name not in NO_CAUSE]
     verdict, why = _by_readahead(a, b, found, others, arguments)
-    size = "The requests did not change size."
+    size = "The size of the requests did not change."
     if not 1 / SAME < found.size < SAME:
-        size = f"The mean request changed by x{found.size:.2f}: size is part."
+        size = f"The mean size of a request changed by x{found.size:.2f}: this is a part of the difference."
     return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, direction)}.", *tail]
 
 
@@ -285,21 +285,27 @@ def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], argu
     rose = max(found.depth, 1 / found.depth) >= RISE and (found.depth > 1) == (found.speed > 1)
     strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
     if not rose:
-        return Verdict.CONTRADICTED, "Readahead is not why: concurrency did not rise, so it explains nothing."
+        return Verdict.CONTRADICTED, "Readahead is not the cause: the requests in flight did not rise."
     if not q.agree(found.made(), found.speed):
-        return Verdict.CONTRADICTED, "Readahead is not why: depth, size and time do not account for the difference."
+        return (
+            Verdict.CONTRADICTED,
+            "Readahead is not the cause: the requests in flight, their size and time do not account for the difference.",
+        )
     if others:
         return Verdict.NOT_SHOWN, (
-            f"The evidence does not show that readahead is why: {', '.join(others)} changed with it."
+            f"The recordings do not show that readahead is the cause: {', '.join(others)} changed, too."
         )
     if any((q.class_share(reading.seen, "direct") or 0.0) >= DIRECT for reading in (a, b)):
-        return Verdict.CONTRADICTED, "Readahead is not why: it has no part in what goes past the page cache."
+        return Verdict.CONTRADICTED, "Readahead is not the cause: direct I/O bypasses the page cache."
     if strays:
-        return Verdict.NOT_SHOWN, f"More readahead put more in flight, but not as much as it predicts in {strays}."
-    alike = "program, load, kernel and all other settings that are recorded are the same"
+        return (
+            Verdict.NOT_SHOWN,
+            f"More readahead raised the requests in flight, but not to the predicted number in {strays}.",
+        )
+    alike = "Program, load, kernel and all other recorded settings are the same"
     if arguments:
-        alike = f"besides it {arguments} changed, and by their counts both loads are alike"
-    return Verdict.INFERRED, f"Readahead is why, inferred: {alike}, and each step is counted."
+        alike = f"Also {arguments} changed, but the counters of both loads are alike"
+    return Verdict.INFERRED, f"Inferred cause: readahead. {alike}, and each step is counted."
 
 
 def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
@@ -315,7 +321,11 @@ def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
 def _factors(found: Ratios) -> str:
     parts = (("in flight", found.depth), ("request size", found.size), ("time from issue to completion", found.wait))
     said = [f"{name} x{value:.2f}" for name, value in parts if not 1 / SAME < value < SAME]
-    return f"What differs: {', '.join(said)}." if said else "Depth, size and time differ by less than a tenth each."
+    return (
+        f"Differences: {', '.join(said)}."
+        if said
+        else "Requests in flight, size and time differ by less than 10 % each."
+    )
 
 
 def _together(names: list[str]) -> list[str]:
@@ -325,7 +335,7 @@ def _together(names: list[str]) -> list[str]:
     things -= {"array"} if things.intersection(WORK) else set()
     said = ", ".join(others)
     if len(things) > 1:
-        return [f"{said} changed together: the evidence does not show which of them did it."]
+        return [f"{said} changed together: the recordings do not show which is the cause."]
     if not names:
         return ["No setting that was recorded differs."]
     return [f"The only recorded difference: {said}."] if others == names else []
@@ -348,8 +358,8 @@ def _next(held: tuple[Limit, ...], same: bool) -> list[str]:
     first = of["B"][0]
     both = any(limit.key == first.key for limit in of["A"])
     if both and same and first.key == "readahead":
-        return ["Readahead limits both, inferred, but was the same in both and is not why they differ."]
-    return [f"What limits {'both' if both else 'B now'}, inferred: {lower_initial(first.title.removeprefix('B: '))}."]
+        return ["Inferred limit of both: readahead. It is the same in both, so it is not the cause of the difference."]
+    return [f"Inferred limit of {'both' if both else 'B'}: {lower_initial(first.title.removeprefix('B: '))}."]
 
 
 def _only(held: tuple[Limit, ...], slower: str) -> list[str]:
@@ -358,4 +368,4 @@ def _only(held: tuple[Limit, ...], slower: str) -> list[str]:
     of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     keys = {limit.key for limit in of[other]}
     found = [lower_initial(limit.title.removeprefix(f"{slower}: ")) for limit in of[slower] if limit.key not in keys]
-    return [f"What limits {slower} and not {other}, inferred: {' and '.join(found[:2])}."] if found else []
+    return [f"Inferred limit of {slower}, not of {other}: {' and '.join(found[:2])}."] if found else []
