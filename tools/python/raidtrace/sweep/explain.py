@@ -226,28 +226,35 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     low, high = min(y for _, y in medians), max(y for _, y in medians)
     x, _ = ranks.knee(medians)
     if high < low * pair.SAME:
-        return Verdict.CONTRADICTED, [f"Readahead makes no difference: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."]
-    rates = (
-        f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on it is within 5 % of the best."
-    )
+        return Verdict.CONTRADICTED, [
+            f"Readahead does not change the rate: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."
+        ]
+    rates = f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on, within 5 % of the best."
     if x == medians[-1][0]:
-        rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the most that was tried, {x:g} sectors "
-                 f"({q.kib(x)}): the knee may lie beyond.")  # fmt: skip
+        rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the largest readahead, {x:g} sectors "
+                 f"({q.kib(x)}). A larger one may be faster still.")  # fmt: skip
     correlation, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
     if together:
-        return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead: which did it is not shown.", rates]
+        return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead, so the cause is open.", rates]
     if between is Verdict.INFERRED and (correlation is None or not correlation.sure()):
-        few = "too few for a correlation" if correlation is None else "by themselves not certain to go with readahead"
-        text = f"Readahead is why: up to the knee each step from it to throughput is counted (the runs are {few})."
+        less = (
+            "there are too few runs for a correlation"
+            if correlation is None
+            else "the correlation alone is not certain"
+        )
+        text = f"Readahead is the cause: up to the knee, each step from it to the rate is counted ({less})."
         return Verdict.SHOWN, [text, rates]
     if correlation is None:
-        return Verdict.NOT_SHOWN, ["Too few runs to say that it goes with readahead.", rates]
+        return Verdict.NOT_SHOWN, ["Too few runs to show that the rate depends on readahead.", rates]
     if not correlation.sure():
-        return Verdict.NOT_SHOWN, ["The evidence does not show that it goes with readahead.", rates]
+        return Verdict.NOT_SHOWN, ["The runs do not show that the rate depends on readahead.", rates]
     if depth is None or depth < STRONG or correlation.rho < 0:
-        return Verdict.NOT_SHOWN, ["It goes with readahead, but what is in flight does not explain it.", rates]
+        return Verdict.NOT_SHOWN, [
+            "The rate depends on readahead, but the requests in flight do not explain it.",
+            rates,
+        ]
     return Verdict.SHOWN, [
-        "It goes with readahead, and what is in flight rises with it; nothing else was changed.",
+        "The rate and the requests in flight rise with readahead. No other setting was changed.",
         rates,
     ]
 
