@@ -165,7 +165,7 @@ def phase(
     host = {("command", name): value for name, value in used.items() if value is not None}
     for name, processors in (kernel or {}).items():
         host["cpu" if name == "system" else "kernel", name] = int(processors * span)
-    disk = Disk(1, "sda", driver, False, 256, 254, 1 << 30, ("flow",), None, nr_hw_queues=queues)
+    disk = Disk(1, "sda", driver, capacity_sectors=1 << 30, max_sectors=256, nr_hw_queues=queues, nr_tags=254)
     return Observation(
         disk,
         "run",

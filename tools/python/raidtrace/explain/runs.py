@@ -95,7 +95,7 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     """Explain one recording that was read."""
     chains: list[Chain] = []
     # Of a stack the disks come first: md and dm have no requests of which a cause could be told.
-    for seen, direction in sorted(chosen(observed, choice), key=lambda one: one[0].disk.bio_based):
+    for seen, direction in sorted(chosen(observed, choice), key=lambda one: bool(one[0].disk.bio_based)):
         reading = Reading("A", seen, observed.parent(seen))
         beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
         chains.append(chain.single(reading, direction, observed.meta, beside))

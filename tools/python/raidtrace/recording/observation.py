@@ -6,6 +6,7 @@ counted is None or missing from a mapping, never 0.
 """
 
 import bisect
+import collections
 import dataclasses
 import functools
 import json
@@ -17,22 +18,11 @@ from raidtrace.recording import invariants, spans, timeline
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.sample_rows import SampleRows, Window, opened
-from raidtrace.recording.spans import OUTSIDE, Recorded, Span, merged
+from raidtrace.recording.spans import OUTSIDE, Recorded, Span, Submitter, Target, merged
 from raidtrace.recording.timeline import Change, Timeline
 
 HAPPEN = ("controller_events", "md_degraded")  # events of an array: as they were when a phase ended
 KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", "flush")
-
-
-@dataclasses.dataclass(frozen=True)
-class Submitter:
-    """A process that queued bios. comm None: the sum of all processes for which the table had no row."""
-
-    pid: int | None
-    comm: str | None
-    bios: int
-    bytes: int
-    seeks: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,20 +36,16 @@ class Charged:
 
 
 @dataclasses.dataclass(frozen=True)
-class Disk:
-    """A recorded disk. Sizes in sectors. parent: number of the md or dm disk that it is a part of."""
+class Disk(Target):
+    """A recorded disk and its place in a stack. parent: number of the md or dm disk that it is a part of. members: number of
+    its own parts."""
 
-    target: int
-    name: str
-    driver: str | None
-    bio_based: bool
-    max_sectors: int | None
-    nr_tags: int | None
-    capacity_sectors: int | None
-    groups: tuple[str, ...] | None
-    parent: int | None
+    parent: int | None = None
     members: int = 0
-    nr_hw_queues: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.disk
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,11 +101,7 @@ class Observation:
         """Processes, those with most seeks first. None: not counted."""
         if "submitter" not in self.span.groups:
             return None
-        names = ("queued", "bytes_queued", "seeks_queued")  # LookupError: the file lacks one
-        unsorted = (
-            Submitter(one.pid, one.comm, *map(dict(one.counts).__getitem__, names)) for one in self.span.processes()
-        )
-        return tuple(sorted(unsorted, key=lambda one: (-one.seeks, -one.bytes)))
+        return tuple(sorted(self.span.processes(), key=lambda one: (-one.seeks, -one.bytes)))
 
     def setting(self, name: str) -> int | None:
         """A setting that is a number."""
@@ -202,12 +184,10 @@ def _whole(db: sqlite3.Connection, window: Window, first: int, last: int) -> tup
 
 def _disks(recorded: Recorded) -> tuple[Disk, ...]:
     parents = dict(recorded.stack)
+    members = collections.Counter(parents.values())
     return tuple(
-        Disk(one.target, one.disk, one.driver, bool(one.bio_based), one.max_sectors, one.nr_tags, one.capacity_sectors,
-             None if one.groups is None else tuple(one.groups.split()), parents.get(one.target),
-             sum(parent == one.target for parent in parents.values()), one.nr_hw_queues)
-        for one in recorded.targets
-    )  # fmt: skip
+        Disk(**vars(one), parent=parents.get(one.target), members=members[one.target]) for one in recorded.targets
+    )
 
 
 class _Tables:

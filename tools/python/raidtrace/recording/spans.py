@@ -90,12 +90,25 @@ class Disturbance:
 
 @dataclasses.dataclass(frozen=True)
 class Submitter:
-    """Bios that a process queued. comm None: the sum of all processes for which the module's table had no row."""
+    """Bios that a process queued. comm None: the sum of all processes for which the module's table had no row. KeyError: the
+    file lacks a counter."""
 
     pid: int | None
     comm: str | None
     cgroup: str
     counts: Mapping[str, int]
+
+    @property
+    def bios(self) -> int:
+        return self.counts["queued"]
+
+    @property
+    def bytes(self) -> int:
+        return self.counts["bytes_queued"]
+
+    @property
+    def seeks(self) -> int:
+        return self.counts["seeks_queued"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +167,7 @@ class Span:
         by_process: dict[tuple[int | None, str | None], collections.Counter[str]] = {}
         for one in self.submitters:
             by_process.setdefault((one.pid, one.comm), collections.Counter()).update(one.counts)
-        return [Submitter(*who, "", counts) for who, counts in by_process.items()]
+        return [Submitter(*who, "", dict(counts)) for who, counts in by_process.items()]
 
     def class_unknown(self, counter: str) -> bool:
         """Whether a counter of the classes is not known: a disk without requests has bios alone."""
