@@ -122,6 +122,12 @@ def test_a_gain_that_is_not_shown_is_no_headline(costs: list[float], differ: str
     assert "To test further: --budget 900." in again and "settles" not in again
 
 
+def test_a_smaller_gain_that_is_shown_comes_before_a_larger_one_of_chance() -> None:
+    found = said(row(changes.setting("nr_requests", "256"), 3.0, costs=[(3.0, 1.0)], shown=False), row(DEEP, 2.0))
+    assert (found.causes, found.factor, found.shown) == (("queue depth",), 2.0, True)
+    assert "The other change gave 3.00x" in found.sentence
+
+
 @pytest.mark.parametrize("best, told", [(1.9, True), (1.7, False), (0.9, False)])
 def test_a_tip_on_latency_is_more_than_the_best_change_does(best: float, told: bool) -> None:
     """By half again; the best change may shorten latencies by itself."""

@@ -354,10 +354,10 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
     return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)
 
 
-def recommended(table: Table) -> Row | None:
-    """The smallest change within 5 % of the best: smaller kinds first, then smaller values."""
+def recommended(table: Table, shown: bool = False) -> Row | None:
+    """The smallest change within 5 % of the best: smaller kinds first, then smaller values. shown: of those beyond chance."""
     remedies = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
-    found = table.helpful(*remedies)
+    found = [row for row in table.helpful(*remedies) if row.shown or not shown]
     found = [row for row in found if not row.moved] or found  # another setting may be what made it faster
     if not found:
         return None

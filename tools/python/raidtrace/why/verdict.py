@@ -47,9 +47,9 @@ class Verdict:
 
 def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "") -> Verdict:
     """The verdict on a finished table. program: the command that was run; preload: the library that leaves out what it does."""
-    best = recommended(table)
-    if best is None or not best.shown:
-        return _nothing_shown(table, best)
+    best = recommended(table, shown=True)
+    if best is None:
+        return _nothing_shown(table, recommended(table))
     causes = _causes(table, best)
     effect = best.effect
     assert effect  # a row that is recommended was measured
