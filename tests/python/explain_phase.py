@@ -178,7 +178,7 @@ def phase(
         (),
         line,
         frozenset(others),
-        asked=asked or {},
+        by_command=asked or {},
         charged=tuple(Charged(*row) for row in charged),
     )
 

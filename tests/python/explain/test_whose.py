@@ -73,7 +73,7 @@ def test_who_queued_it_is_said_where_one_process_must_have(tmp_path):
 def test_what_was_written_before_is_the_commands_when_it_is_written_back(tmp_path):
     path = record(tmp_path, (("write", {}), ("read", {})), command={"write_bytes": READ})
     for seen in observation.load(path).observations:
-        assert seen.asked["write"] == READ * (1 if seen.phase == "write" else 2)
+        assert seen.by_command["write"] == READ * (1 if seen.phase == "write" else 2)
 
 
 def compared(a, b, *words):

@@ -102,7 +102,7 @@ def _recording(path: pathlib.Path, array: str, phase_name: str | None) -> Side:
                 idle |= _rate(phase, direction, disk)
                 continue
             figures |= _counted(phase, direction, disk)
-            foreign += [f"phase {phase.phase}: {sentence}" for sentence in q.whose(phase, direction)]
+            foreign += [f"phase {phase.phase}: {sentence}" for sentence in q.foreign_text(phase, direction)]
         if main and _rate(phase, main, disk).keys() <= figures.keys():
             figures |= _figure(phase, disk, "seeks", "all", q.seeks(phase), "reqs.")
     return Side(str(path), "recording", observed.simulated(), figures, axes, idle, tuple(foreign),

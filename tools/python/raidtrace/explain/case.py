@@ -16,22 +16,22 @@ from raidtrace.recording.virtual import is_virtual
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 NO_HEADS = ("nvme", "mmcblk")  # whatever `rotational` says
 HARDLY = 0.13  # part of the time, up to which what does not take it is at most 1.15 times as fast
-OUTSIDE = 0.05  # s of idle time around what was asked for that are worth a word
+OUTSIDE = 0.05  # s of idle time before and after the requests that are worth a word
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A reading with what its recording says beside it. beside: the other phases of the disk."""
+    """A reading with the facts of its recording. siblings: the other phases of the disk."""
 
     reading: Reading
     direction: str
     meta: Mapping[str, str]
-    beside: Sequence[Observation] = ()
+    siblings: Sequence[Observation] = ()
 
     @property
-    def seen(self) -> Observation:
+    def phase(self) -> Observation:
         """The phase."""
-        return self.reading.seen
+        return self.reading.phase
 
     def value(self, name: str, number: float | None, unit: str, *counters: str) -> Value:
         """A number of this reading."""
@@ -39,34 +39,34 @@ class Case:
 
     def idle(self) -> float | None:
         """Part of the time with nothing in flight."""
-        return q.idle_share(self.seen)
+        return q.idle_share(self.phase)
 
     def depth(self) -> float | None:
         """Mean number in flight of this direction while anything was."""
-        mean, idle = q.depth_mean(self.seen, self.direction), self.idle()
+        mean, idle = q.depth_mean(self.phase, self.direction), self.idle()
         return None if mean is None or idle is None or idle >= 1 else mean / (1 - idle)
 
     def area(self, direction: str) -> float:
         """Requests of a direction in flight, mean over the time, by their times to completion."""
-        length = self.seen.seconds()
-        return (self.seen.count(direction, "d2c_sum_ns") or 0) / 1e9 / length if length else 0.0
+        length = self.phase.seconds()
+        return (self.phase.count(direction, "d2c_sum_ns") or 0) / 1e9 / length if length else 0.0
 
     def wait_ms(self, counter: str, of: str) -> float | None:
         """Mean of a time of this direction."""
-        return ratio(self.seen.count(self.direction, counter), self.seen.count(self.direction, of), 1e6)
+        return ratio(self.phase.count(self.direction, counter), self.phase.count(self.direction, of), 1e6)
 
     def streams(self) -> int:
         """Readers or writers in order, at least one."""
-        return max(self.seen.timeline.streams or 1, 1)
+        return max(self.phase.timeline.streams or 1, 1)
 
     def table_full(self) -> bool:
         """Whether more streams than are remembered may have been there."""
-        table = self.seen.timeline.table
-        return bool(table) and self.seen.timeline.streams == table
+        table = self.phase.timeline.table
+        return bool(table) and self.phase.timeline.streams == table
 
     def elsewhere(self) -> float:
         """Part of the requests that do not begin where the one before ended."""
-        return (q.seeks(self.seen) or 0) / max(q.total(self.seen, "issued"), 1)
+        return (q.seeks(self.phase) or 0) / max(q.total(self.phase, "issued"), 1)
 
     def windows(self) -> float | None:
         """Requests that one window of readahead is cut into."""
@@ -76,41 +76,41 @@ class Case:
     def rotates(self) -> bool:
         """Whether a seek may take time: of a disk that does not say, as of one that does. A disk of a hypervisor does not,
         whatever it says."""
-        said = self.seen.settings.get("rotational", "1") != "0"
-        return said and self.seen.disk.driver not in NO_HEADS and not self.virtual()
+        flag = self.phase.settings.get("rotational", "1") != "0"
+        return flag and self.phase.disk.driver not in NO_HEADS and not self.virtual()
 
     def virtual(self) -> bool:
         """Whether a hypervisor or a cloud makes the disk."""
-        return is_virtual(self.seen.disk.driver or "", self.seen.settings.get("model", ""))
+        return is_virtual(self.phase.disk.driver or "", self.phase.settings.get("model", ""))
 
     def one_disk(self) -> bool:
         """Whether it is one disk, or one volume, and no array."""
-        return self.seen.disk.driver in ONE_DISK and self.reading.above is None
+        return self.phase.disk.driver in ONE_DISK and self.reading.above is None
 
     def simulated(self) -> bool:
         """Whether computing takes no time."""
         return self.meta.get("lab_time") == "simulated"
 
 
-def trimmed(seen: Observation, direction: str) -> tuple[Observation, float, float]:
+def trimmed(phase: Observation, direction: str) -> tuple[Observation, float, float]:
     """The phase without the idle time before a direction began and after it ended, and how long these are in s. It begins
     when it began and is shorter."""
-    if len(seen.spans) != 1:
-        return seen, 0.0, 0.0
-    lead, tail = seen.timeline.idle_ends(direction)
-    (start, end) = seen.spans[0]
+    if len(phase.spans) != 1:
+        return phase, 0.0, 0.0
+    lead, tail = phase.timeline.idle_ends(direction)
+    (start, end) = phase.spans[0]
     if lead + tail < OUTSIDE * 1e9 or lead + tail >= end - start:
-        return seen, 0.0, 0.0
+        return phase, 0.0, 0.0
     bins = {
-        key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in seen.span.bins.items()
+        key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in phase.span.bins.items()
     }
-    host = dict(seen.host)
+    host = dict(phase.host)
     if (
-        q.COMMAND_CPU in host and seen.timeline.computed
+        q.COMMAND_CPU in host and phase.timeline.computed
     ):  # what a program needs to start is not what the disk waited for
-        host[q.COMMAND_CPU] = seen.timeline.computed_between(start + lead, end - tail)
-    span = dataclasses.replace(seen.span, bins=bins)
-    return dataclasses.replace(seen, spans=((start, end - lead - tail),), span=span, host=host), lead / 1e9, tail / 1e9
+        host[q.COMMAND_CPU] = phase.timeline.computed_between(start + lead, end - tail)
+    span = dataclasses.replace(phase.span, bins=bins)
+    return dataclasses.replace(phase, spans=((start, end - lead - tail),), span=span, host=host), lead / 1e9, tail / 1e9
 
 
 def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:

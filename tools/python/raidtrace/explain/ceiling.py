@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the simulated array of a recording can do at most, from what the recording says that it was: its profile with all that
---set changed of it.
+"""The highest rates of the simulated array of a recording, from its recorded profile with all changes of --set.
 
-A real array says nothing of the kind: there a ceiling is found in the counters, and whether controller or drives make it is
-not available.
+A real array reports no such rates: there the counters show a ceiling, but not whether controller or drives make it.
 """
 
 import dataclasses
@@ -32,17 +30,17 @@ class Ceiling:
 
 def of(meta: Mapping[str, str], direction: str) -> Ceiling | None:
     """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
-    said = lab_config(meta)
+    config = lab_config(meta)
     try:
-        drives, rate = int(said["array.drives"]), int(said["drive.media_outer_kib_s"])
-        controller = float(said[f"controller.{direction}_kib_s"])
-        level, stripe = said["array.level"], int(said["array.stripe_kib"])
+        drives, rate = int(config["array.drives"]), int(config["drive.media_outer_kib_s"])
+        controller = float(config[f"controller.{direction}_kib_s"])
+        level, stripe = config["array.level"], int(config["array.stripe_kib"])
         if level == "raid5" and direction == "write":  # parity is worked out of what was taken, one after the other
-            controller = 1 / (1 / controller + 1 / int(said["controller.parity_kib_s"]))
+            controller = 1 / (1 / controller + 1 / int(config["controller.parity_kib_s"]))
     except (KeyError, ValueError, ZeroDivisionError):
         return None
     data = {"raid5": drives - 1, "raid10": drives // 2, "raid1": 1}.get(level, drives)
     used = drives if level == "raid10" and direction == "read" else data
     return Ceiling(
-        said.get("name", ""), controller / KIB_PER_MIB, rate * used / KIB_PER_MIB, drives, level, 2 * stripe * data
+        config.get("name", ""), controller / KIB_PER_MIB, rate * used / KIB_PER_MIB, drives, level, 2 * stripe * data
     )

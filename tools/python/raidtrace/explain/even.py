@@ -16,30 +16,30 @@ FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its c
 BOTH = 0.05  # part of the bytes that the other direction moves, from which on a limit is judged by both together
 
 
-def even(case: Case, seen: Observation) -> tuple[Even | None, bool]:
+def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
     """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
-    moved = {direction: q.octets(seen, direction) or 0 for direction in ("read", "write")}
+    moved = {direction: q.octets(phase, direction) or 0 for direction in ("read", "write")}
     both = min(moved.values()) >= BOTH * sum(moved.values())
     ways = ("read", "write") if both else (case.direction,)
     sizes: collections.Counter[int] = collections.Counter()
     for direction in ways:
-        sizes.update(seen.histogram(direction, "size"))
+        sizes.update(phase.histogram(direction, "size"))
     sectors = {at: bins.size(at)[0] for at in sizes}
     whole = sum(count * sectors[at] for at, count in sizes.items())
     unit = sum(count * sectors[at] ** 2 for at, count in sizes.items()) / whole * q.SECTOR if whole else 0.0
-    return seen.timeline.even(case.direction, unit, both), both
+    return phase.timeline.even(case.direction, unit, both), both
 
 
-def tolerance(found: Even) -> float:
+def tolerance(rate: Even) -> float:
     """Requests by which the sum of completions may leave a straight line."""
-    return max(EVEN, EVEN_PART * found.number)
+    return max(EVEN, EVEN_PART * rate.number)
 
 
-def straight(found: Even, times: float = 1.0) -> bool:
+def straight(rate: Even, times: float = 1.0) -> bool:
     """Whether completions, by requests or by bytes, stay within so many tolerances of a straight line."""
-    return min(found.requests, found.bytes) <= times * tolerance(found)
+    return min(rate.requests, rate.bytes) <= times * tolerance(rate)
 
 
-def local(found: Even) -> bool:
+def local(rate: Even) -> bool:
     """Whether a rate is so high that it may be that of a local disk and its link, and no limit of a volume."""
-    return found.mib_per_s >= LINK_MIB_S or found.iops >= FLASH_IOPS
+    return rate.mib_per_s >= LINK_MIB_S or rate.iops >= FLASH_IOPS

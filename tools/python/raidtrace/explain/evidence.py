@@ -3,7 +3,7 @@
 
 Text, JSON and the HTML report are made of these values alone; nothing below reads a file.
 
-    Explanation                     what was asked about: one recording, two, or a sweep
+    Explanation                     of one recording, of two, or of a sweep
       subjects: Subject, ...        the recordings, in the order given; a letter names each in tables
       chains: Chain, ...            one for each phase (of each disk) that moved enough data to say something; that
                                     with the largest effect first
@@ -18,10 +18,10 @@ Text, JSON and the HTML report are made of these values alone; nothing below rea
       summary: sentences            of all chains together, in their order
       opening: (name, sentence)     of a recording with several phases: a row each, in order of time
 
-A verdict is one of VERDICTS. "shown" is said of what was counted. A cause is never counted: "inferred" says that the counts
-have its signature and lack those of the others; only an experiment tests it. "not shown" is what the recording could have shown
-and does not; "contradicted" is counted to be otherwise; "not available" is what was not recorded, and says why. A Value of
-None is not available, never zero.
+A verdict is one of VERDICTS. "shown": the counts show it. A cause is never counted: "inferred" means that the counts have its
+signature and lack those of the others; only an experiment tests it. "not shown": the recording could have shown it and does
+not. "contradicted": the counts show the opposite. "not available": it was not recorded, with the reason. A Value of None is
+not available, never zero.
 A statement about two recordings has a line for each, "A: ..." and "B: ...", or one line where both are alike.
 """
 
@@ -54,7 +54,7 @@ VERDICTS = tuple(Verdict)
 
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """A recording or a sweep that is explained. facts: (name, text) pairs worth showing beside it."""
+    """A recording or a sweep that is explained. facts: (name, text) pairs to print with it."""
 
     letter: str
     path: str
@@ -162,6 +162,10 @@ class Chain:
         """A link by its key; KeyError when the chain has none."""
         return {link.key: link for link in self.links}[key]
 
+    def text(self) -> str:
+        """The summary as one text, with the title."""
+        return f"{self.title}: {' '.join(self.summary)}"
+
     def limited_by(self) -> tuple[str, ...]:
         """Keys of the limits that were inferred."""
         return tuple(limit.key for limit in self.limits if limit.verdict is Verdict.INFERRED)
@@ -169,9 +173,9 @@ class Chain:
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """All that is said about the subjects. kind: recording, pair or sweep. notes: what to keep in mind.
-    tested: what an experiment of raidctl why found of the first subject; empty: all is inferred. opening: of a recording with
-    several phases each, in order of time, with the first sentence on it; empty: there is one phase, or it is no recording.
+    """The explanation of the subjects. kind: recording, pair or sweep. notes: facts that limit the conclusions.
+    tested: the result of an experiment of raidctl why with the first subject; empty: all is inferred. opening: the phases of a
+    recording in order of time, each with its first sentence; empty: there is one phase, or it is no recording.
     """
 
     kind: str
@@ -188,7 +192,7 @@ class Explanation:
 
 
 def by_effect(chains: Iterable[Chain]) -> tuple[Chain, ...]:
-    """The largest effect first; those with the same, and those whose effect is not known, in the order given."""
+    """The largest effect first. Chains with the same effect, or an unknown one, stay in their order."""
     return tuple(sorted(chains, key=lambda chain: (chain.effect is None, -(chain.effect or 0.0))))
 
 
@@ -206,20 +210,15 @@ def opening(phases: Sequence[str], chains: Sequence[Chain]) -> tuple[tuple[str, 
     return tuple((f"{phase} {disk}" if several else phase, sentence) for (phase, disk), sentence in rows.items())
 
 
-def told(chains: Iterable[Chain]) -> tuple[str, ...]:
-    """What each comes to, as one sentence each of a summary."""
-    return tuple(f"{chain.title}: {' '.join(chain.summary)}" for chain in chains)
-
-
 def lower_initial(title: str) -> str:
     """A title within a sentence: its first letter is small, except in an abbreviation (IOPS limit)."""
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """A chain is as strong as its weakest link; what is not available does not weaken it unless all is."""
-    found = [verdict for verdict in verdicts if verdict is not Verdict.NOT_AVAILABLE]
+    """The verdict of the weakest link. A link that is not available counts only if all are."""
+    known = [verdict for verdict in verdicts if verdict is not Verdict.NOT_AVAILABLE]
     for verdict in (Verdict.CONTRADICTED, Verdict.NOT_SHOWN, Verdict.INFERRED, Verdict.SHOWN):
-        if verdict in found:
+        if verdict in known:
             return verdict
     return Verdict.NOT_AVAILABLE

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What holds the throughput of a phase down, each possibility with the counts for and against it.
+"""The possible limits of the throughput of a phase, each with the counts for and against it.
 
-Right or silent: a cause is inferred only where the counts have its signature and lack that of what looks alike; else what is
-missing is said. What took most of the time by count comes first; of the others what is nearer to the cause: a disk that waits
-for its program is not limited by its ceiling, whatever else is true of it.
+Right or silent: a cause is inferred only where the counts have its signature and lack those of similar causes; else the
+missing evidence is named. The limit that took most of the time by count comes first, then those nearer to the cause: a disk
+that waits for its program is not limited by its ceiling.
 """
 
 import dataclasses
@@ -66,59 +66,59 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
 
 
 def limits(
-    reading: Reading, direction: str, meta: Mapping[str, str], beside: Sequence[Observation] = ()
+    reading: Reading, direction: str, meta: Mapping[str, str], siblings: Sequence[Observation] = ()
 ) -> tuple[Limit, ...]:
     """Those that are inferred first, the first what matters most; then open questions, what is ruled out, what is not known."""
-    found = [make(Case(reading, direction, meta, beside)) for make in MAKERS]
-    if any(limits_cgroup.reached(limit) for limit in found):
-        found = [_bounded(limit) for limit in found]
-    case = Case(reading, direction, meta, beside)
-    if any(limit.key == "throttled" and limit.verdict is Verdict.INFERRED for limit in found):
-        found = [
+    made = [make(Case(reading, direction, meta, siblings)) for make in MAKERS]
+    if any(limits_cgroup.reached(limit) for limit in made):
+        made = [_bounded(limit) for limit in made]
+    case = Case(reading, direction, meta, siblings)
+    if any(limit.key == "throttled" and limit.verdict is Verdict.INFERRED for limit in made):
+        made = [
             _open(limit, "a limit of the volume decides the rate") if limit.key in UNDER_LIMIT else limit
-            for limit in found
+            for limit in made
         ]
     if (idle := case.idle() or 0.0) >= 1 - HARDLY:
         text = f"the disk had nothing to do for {q.percent(idle)} of the time"
-        found = [_open(limit, text) if limit.key in DEPTH else limit for limit in found]
-    if any(limit.key in CEILINGS and limit.verdict is Verdict.INFERRED for limit in found):
-        found = [_open(limit, "the disk is at its rate") if limit.key == "pieces" else limit for limit in found]
+        made = [_open(limit, text) if limit.key in DEPTH else limit for limit in made]
+    if any(limit.key in CEILINGS and limit.verdict is Verdict.INFERRED for limit in made):
+        made = [_open(limit, "the disk is at its rate") if limit.key == "pieces" else limit for limit in made]
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
         text = "one disk with heads reads ahead by itself: whether more would come faster only an experiment tells"
-        found = [_open(limit, text) if limit.key in ONE_HEAD else limit for limit in found]
+        made = [_open(limit, text) if limit.key in ONE_HEAD else limit for limit in made]
     if crowded := limits_device.crowd(case):
-        # The way to each place stays, however many requests wait for it.
+        # The seek to each place stays, however many requests wait for it.
         full, keep = limits_device.full(case) is not None, ("seeks",) if case.rotates() else ()
-        found = [limit if limit.key in keep else _crowded(limit, crowded, full) for limit in found]
+        made = [limit if limit.key in keep else _crowded(limit, crowded, full) for limit in made]
     if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.NETWORK_MS):
         text = (
             f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms: they wait for each other already"
         )
-        found = [_open(limit, text) if limit.key in DEPTH else limit for limit in found]
+        made = [_open(limit, text) if limit.key in DEPTH else limit for limit in made]
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
         return ORDER.index(limit.verdict), -share if share >= MOST else 0.0
 
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(made, key=place))
 
 
-def of_a_small_part(found: Sequence[Limit], whole: Case, seconds: float) -> tuple[Limit, ...]:
+def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tuple[Limit, ...]:
     """Where the direction took so few seconds of its phase that no limit of it counts. Computing may have taken the rest."""
-    text = f"{whole.direction}s took {seconds:.2g} s of the phase's {whole.seen.seconds():.3g} s"
+    text = f"{whole.direction}s took {seconds:.2g} s of the phase's {whole.phase.seconds():.3g} s"
     host = limits_host.host(whole)
-    rest = tuple(_open(limit, text) for limit in found if limit.key not in HOST)
+    rest = tuple(_open(limit, text) for limit in limits if limit.key not in HOST)
     return (host if host.key == "processor" else _open(host, text), *rest)
 
 
-def _crowded(limit: Limit, seen: limits_device.Crowd, full: bool) -> Limit:
+def _crowded(limit: Limit, crowd: limits_device.Crowd, full: bool) -> Limit:
     """Of one disk, a cause that more in flight would cure, where requests already wait for each other."""
-    longer = seen.many_ms / seen.few_ms if seen.few_ms else 0.0
-    if limit.key not in DEPTH or ((longer < WAITING or seen.growth >= limits_device.GAIN) and not full):
+    longer = crowd.many_ms / crowd.few_ms if crowd.few_ms else 0.0
+    if limit.key not in DEPTH or ((longer < WAITING or crowd.growth >= limits_device.GAIN) and not full):
         return limit
     return _open(
         limit,
-        f"with {seen.many:.0f} in flight one takes {seen.many_ms:.3g} ms and with {seen.few:.0f} {seen.few_ms:.3g} ms: "
+        f"with {crowd.many:.0f} in flight one takes {crowd.many_ms:.3g} ms and with {crowd.few:.0f} {crowd.few_ms:.3g} ms: "
         "they wait for each other already",
     )
 

@@ -18,7 +18,7 @@ NEAR = 0.85  # of a ceiling that is known
 GAIN = 0.2  # what twice the depth adds less than this to is at its ceiling; means of depth-d2c are no better
 FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them at work
 DEEP = 8  # requests in flight, from which on a ceiling is looked for
-FEW = 24  # requests up to which a limit of a volume is not told from the rate of the disk
+FEW = 24  # requests up to which a volume's limit and the rate of the disk cannot be distinguished
 ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
 DISK = "Rate of the disk"
 MOSTLY = 0.5  # part of the bytes
@@ -30,7 +30,7 @@ SLOW_WRITE = 5.0  # ms from issue to completion, from which on a write waits for
 SMALL = 4  # the disk would take requests so many times as large
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
 EMPTY = 8  # times that the queue ran empty
-EMPTIED = 0.05  # part of the time that this took, from which on more would have come if it had been asked for
+EMPTIED = 0.05  # part of the time that this took, from which on more requests would have increased the rate
 ALIKE = 0.9  # part of the requests that are of one size
 WAITED = 1.25  # times the fastest request, from which on the median waits for something
 QUEUED = 2.5  # times the fastest request, from which on most of the time of the median is a wait for other requests
@@ -49,42 +49,42 @@ def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
     Each time the disk delivers nothing for as long as one request alone takes, which is the time from the first issue to the
     first completion.
     """
-    times = reading.seen.histogram("all", "depth_issue").get(0)
-    alone = bins.rows(reading.seen.histogram(direction, "depth_d2c")).get(0)
-    if times is None or alone is None or not reading.seen.seconds():
+    times = reading.phase.histogram("all", "depth_issue").get(0)
+    alone = bins.rows(reading.phase.histogram(direction, "depth_d2c")).get(0)
+    if times is None or alone is None or not reading.phase.seconds():
         return None
-    return times, alone[1], times * alone[1] / 1000 / reading.seen.seconds()
+    return times, alone[1], times * alone[1] / 1000 / reading.phase.seconds()
 
 
 def saturated(reading: Reading, direction: str) -> tuple[int, float] | None:
-    """The depth that half of the requests found or more, as a row of depth-d2c, and what it adds to the throughput of the
+    """The depth at the issue of half of the requests or more, as a row of depth-d2c, and the gain over the throughput of the
     row of half the depth, of 1. None: there are no such rows."""
-    rows = bins.rows(reading.seen.histogram(direction, "depth_d2c"))
-    found = reading.seen.histogram("all", "depth_issue")
-    deep = _half(rows, found)
+    rows = bins.rows(reading.phase.histogram(direction, "depth_d2c"))
+    at_issue = reading.phase.histogram("all", "depth_issue")
+    deep = _half(rows, at_issue)
     shallow = deep // 2
     if deep < DEEP or shallow not in rows or min(rows[deep][0], rows[shallow][0]) < ENOUGH:
         return None
-    rate = [_in_flight(found, row) / rows[row][1] for row in (shallow, deep)]
+    rate = [_in_flight(at_issue, row) / rows[row][1] for row in (shallow, deep)]
     return deep, rate[1] / rate[0] - 1
 
 
-def _half(rows: Mapping[int, tuple[int, float]], found: Mapping[int, int]) -> int:
-    """The deepest row of depth-d2c that half of all issues found or more, 0 if there is none."""
-    least = sum(found.values()) / 2
-    return max((at for at in rows if sum(n for depth, n in found.items() if depth >= at) >= least), default=0)
+def _half(rows: Mapping[int, tuple[int, float]], at_issue: Mapping[int, int]) -> int:
+    """The deepest row of depth-d2c that half of all issues reach; 0: there is none."""
+    least = sum(at_issue.values()) / 2
+    return max((at for at in rows if sum(n for depth, n in at_issue.items() if depth >= at) >= least), default=0)
 
 
-def _in_flight(found: Mapping[int, int], row: int) -> float:
+def _in_flight(at_issue: Mapping[int, int], row: int) -> float:
     """Requests in flight for those of a row, themselves counted: the mean."""
-    met = {depth: n for depth, n in found.items() if row <= depth < max(2 * row, 1)}
+    met = {depth: n for depth, n in at_issue.items() if row <= depth < max(2 * row, 1)}
     return 1 + sum(depth * n for depth, n in met.items()) / max(sum(met.values()), 1)
 
 
 def flat(case: Case) -> bool:
     """Whether twice the depth added nothing, with as many in flight as an array can use."""
-    found = saturated(case.reading, case.direction)
-    return found is not None and found[0] >= FLAT_FROM and found[1] < GAIN
+    grown = saturated(case.reading, case.direction)
+    return grown is not None and grown[0] >= FLAT_FROM and grown[1] < GAIN
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,18 +100,18 @@ class Crowd:
 
 
 def crowd(case: Case) -> Crowd | None:
-    """For one disk, not an array. None: all requests found as many in flight, or their times were not counted."""
-    rows = bins.rows(case.seen.histogram(case.direction, "depth_d2c"))
-    found = case.seen.histogram("all", "depth_issue")
-    if not case.one_disk() or not rows or not found:
+    """For one disk, not an array. None: all requests had as many in flight, or their times were not counted."""
+    rows = bins.rows(case.phase.histogram(case.direction, "depth_d2c"))
+    at_issue = case.phase.histogram("all", "depth_issue")
+    if not case.one_disk() or not rows or not at_issue:
         return None
-    deep = _half(rows, found)
+    deep = _half(rows, at_issue)
     below = [at for at in rows if at < deep]
     if not below or rows[deep][0] < ENOUGH:
         return None
     near = [at for at in below if at <= deep // 2 and rows[at][0] >= ENOUGH]
     shallow = max(near) if near else min(below)
-    few, many = _in_flight(found, shallow), _in_flight(found, deep)
+    few, many = _in_flight(at_issue, shallow), _in_flight(at_issue, deep)
     few_ms, many_ms = rows[shallow][1], rows[deep][1]
     growth = many / many_ms / (few / few_ms) - 1 if few_ms and many_ms else 0.0
     return Crowd(few, many, few_ms, many_ms, growth)
@@ -126,8 +126,8 @@ def fastest_ms(times: Mapping[int, int]) -> float | None:
 def waiting(case: Case) -> tuple[float, float] | None:
     """On one disk without heads, where nearly all requests are as large: ms that the fastest took, and the mean, if that is
     so much longer that requests wait for each other."""
-    sizes, times = case.seen.histogram(case.direction, "size"), case.seen.histogram(case.direction, "d2c")
-    mean = q.d2c_mean_ms(case.seen, case.direction)
+    sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
+    mean = q.d2c_mean_ms(case.phase, case.direction)
     if not case.one_disk() or case.rotates() or not times or not sizes or not mean:
         return None
     if max(sizes.values()) < ALIKE * sum(sizes.values()):
@@ -139,7 +139,7 @@ def waiting(case: Case) -> tuple[float, float] | None:
 def waits_ms(case: Case) -> tuple[float, float] | None:
     """The times of the fastest request and of half of them, if they are of one size; else with few and with many in flight.
     None: times were not counted, or cannot be compared."""
-    sizes, times = case.seen.histogram(case.direction, "size"), case.seen.histogram(case.direction, "d2c")
+    sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
     if sizes and times and max(sizes.values()) >= COMPARABLE * sum(sizes.values()):
         median = bins.quantile(times, 0.5)
         fastest = fastest_ms(times)
@@ -150,19 +150,19 @@ def waits_ms(case: Case) -> tuple[float, float] | None:
 
 def full(case: Case) -> Crowd | None:
     """The same where one disk gives no more with more in flight: each then waits for the others."""
-    seen, waits = crowd(case), waits_ms(case)
+    queued, waits = crowd(case), waits_ms(case)
     if waits is None or waits[1] < WAITED * waits[0]:  # rows of depth-d2c are octaves: times tell better
         return None
-    return seen if seen is not None and seen.growth < GAIN and (case.idle() or 0.0) < IDLE else None
+    return queued if queued is not None and queued.growth < GAIN and (case.idle() or 0.0) < IDLE else None
 
 
 def emptied(case: Case) -> tuple[int, float] | None:
     """How often the queue ran empty, and the part of the time that this took: without work, and with one request alone. None:
     too seldom to matter."""
-    found, idle = dry(case.reading, case.direction), case.idle() or 0.0
-    if found is None or found[0] < EMPTY or idle + found[2] < EMPTIED:
+    ran_dry, idle = dry(case.reading, case.direction), case.idle() or 0.0
+    if ran_dry is None or ran_dry[0] < EMPTY or idle + ran_dry[2] < EMPTIED:
         return None
-    return found[0], min(idle + found[2], 1.0)
+    return ran_dry[0], min(idle + ran_dry[2], 1.0)
 
 
 def even_rate(case: Case) -> tuple[float, float] | None:
@@ -170,10 +170,10 @@ def even_rate(case: Case) -> tuple[float, float] | None:
     rate and each waits for others most of the time. None: it does not."""
     if not case.one_disk() or case.rotates() or (case.idle() or 0.0) >= IDLE:
         return None
-    found, waits = even(case, case.seen)[0], waits_ms(case)
-    if found is None or waits is None or not local(found) or waits[1] < QUEUED * waits[0]:
+    rate, waits = even(case, case.phase)[0], waits_ms(case)
+    if rate is None or waits is None or not local(rate) or waits[1] < QUEUED * waits[0]:
         return None
-    return waits if straight(found, 2) else None
+    return waits if straight(rate, 2) else None
 
 
 def platter(case: Case) -> bool:
@@ -194,13 +194,13 @@ def ceiling_near(case: Case) -> ceiling.Ceiling | None:
     """The ceiling of the lab's array, where the rate is near it. What the lab recorded is of its first device."""
     if case.one_disk():
         return None
-    top, rate = ceiling.of(case.meta, case.direction), q.mib_per_s(case.seen, case.direction) or 0.0
+    top, rate = ceiling.of(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
     return top if top is not None and rate >= NEAR * min(top.controller, top.drives) else None
 
 
 def parity(case: Case) -> Limit:
     """Writes smaller than a stripe of an array with parity: old data or parity is read first."""
-    key, title, mean = "parity", "Parity", q.size_mean(case.seen, case.direction)
+    key, title, mean = "parity", "Parity", q.size_mean(case.phase, case.direction)
     top, above = ceiling.of(case.meta, case.direction), case.reading.above
     level = above.settings.get("md_level", "") if above else top.level if top else ""
     whole = (
@@ -217,7 +217,7 @@ def parity(case: Case) -> Limit:
     if level not in PARITY or mean >= whole:
         return ruled_out(key, title, text, *values)
     wait, busy = (
-        q.d2c_mean_ms(case.seen, case.direction) or 0.0,
+        q.d2c_mean_ms(case.phase, case.direction) or 0.0,
         (case.idle() or 0.0) < IDLE and (case.depth() or 0.0) >= 2,
     )
     if not busy or case.elsewhere() < ELSEWHERE or wait < SLOW_WRITE:
@@ -234,14 +234,14 @@ def parity(case: Case) -> Limit:
 
 def device(case: Case) -> Limit:
     """The disk itself."""
-    found, idle = saturated(case.reading, case.direction), case.idle()
+    grown, idle = saturated(case.reading, case.direction), case.idle()
     key, title = "device", DISK if case.one_disk() else "Array's ceiling"
-    near, rate = ceiling_near(case), q.mib_per_s(case.seen, case.direction) or 0.0
+    near, rate = ceiling_near(case), q.mib_per_s(case.phase, case.direction) or 0.0
     if idle is None:
         return unknown(key, title, "idle time was not counted")
     values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
-    if found is not None:
-        values.append(case.value("gain-of-depth", found[1], "of 1", "depth-d2c"))
+    if grown is not None:
+        values.append(case.value("gain-of-depth", grown[1], "of 1", "depth-d2c"))
     orderly = case.elsewhere() <= ORDERLY
     remedy, (no_more, change) = (
         "nothing that is set: other drives, another level or another controller",
@@ -249,7 +249,7 @@ def device(case: Case) -> Limit:
     )
     if idle >= IDLE:
         return ruled_out(
-            key, title, f"{_gain(found)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values
+            key, title, f"{_gain(grown)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values
         )
     if case.one_disk() and platter(case):
         return _one_disk(case, values, rate)
@@ -262,45 +262,45 @@ def device(case: Case) -> Limit:
         return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
     if ran := emptied(case):
         alone = f"for {ran[1]:.0%} of the time it had no request, or one alone"
-        text = f"{_gain(found)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times: {alone}"
+        text = f"{_gain(grown)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times: {alone}"
         return open_question(key, title, f"{text}, so the disk had room for more", *values)
     if near:
         text = (
-            f"{_gain(found)}{rate:.0f} MiB/s is its rate; the profile {near.profile} gives the controller "
+            f"{_gain(grown)}{rate:.0f} MiB/s is its rate; the profile {near.profile} gives the controller "
             f"{near.controller:.0f} "
             f"MiB/s, its drives {near.drives:.0f}"
         )
         return inferred(near.lower(), near.lower().capitalize(), text, remedy, *values, gain=no_more, gain_of=change)
     if case.one_disk():
         return _one_disk(case, values, rate)
-    size, most = q.size_mean(case.seen, case.direction) or 0.0, case.reading.largest_sectors() or 0
+    size, most = q.size_mean(case.phase, case.direction) or 0.0, case.reading.largest_sectors() or 0
     if flat(case) and SMALL * size <= most:
-        text = f"{_gain(found)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
+        text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
         return open_question(
             key, title, f"{text}: fewer in flight let more of them be merged, and may come faster", *values
         )
     other = "write" if case.direction == "read" else "read"
     if (theirs := case.area(other)) >= OTHERS * (theirs + case.area(case.direction)):
-        rates = rate, q.mib_per_s(case.seen, other) or 0.0
+        rates = rate, q.mib_per_s(case.phase, other) or 0.0
         both = f"{rates[0]:.0f} MiB/s of {case.direction}s and {rates[1]:.0f} MiB/s of {other}s at the same time"
-        return open_question(key, title, f"{_gain(found)}{both}", *values)
+        return open_question(key, title, f"{_gain(grown)}{both}", *values)
     if flat(case) and orderly:
-        text = f"{_gain(found)}{rate:.0f} MiB/s is its rate"
+        text = f"{_gain(grown)}{rate:.0f} MiB/s is its rate"
         return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
-    if found is None:
+    if grown is None:
         return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
-    return open_question(key, title, f"{_gain(found)}{rate:.0f} MiB/s", *values)
+    return open_question(key, title, f"{_gain(grown)}{rate:.0f} MiB/s", *values)
 
 
 def _iops(case: Case) -> float:
     """Requests a second that were completed."""
-    seconds = case.seen.seconds()
-    return (case.seen.count(case.direction, "completed") or 0) / seconds if seconds else 0.0
+    seconds = case.phase.seconds()
+    return (case.phase.count(case.direction, "completed") or 0) / seconds if seconds else 0.0
 
 
 def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     """What one disk, or one volume, gives at most."""
-    seen, (no_more, change) = full(case), gain.more_in_flight()
+    queued, (no_more, change) = full(case), gain.more_in_flight()
     text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.direction}s a second"
     if case.rotates() and case.streams() > 1:
         return open_question("device", DISK, f"{text}: up to {case.streams()} streams may share the heads", *values)
@@ -308,15 +308,15 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
         text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
         remedy = "neither readahead nor depth helps: several disks (RAID 0), or flash"
         return inferred("device", DISK, text, remedy, *values, gain=no_more, gain_of=change)
-    if not case.rotates() and (case.seen.count(case.direction, "completed") or 0) < FEW:
+    if not case.rotates() and (case.phase.count(case.direction, "completed") or 0) < FEW:
         return open_question("device", DISK, f"{text}; too few to tell the rate of the disk from a limit", *values)
-    if seen is None:
+    if queued is None:
         return open_question("device", DISK, f"{text}; whether more in flight would be faster is unknown", *values)
     return inferred(
         "device",
         DISK,
-        f"{text} is its rate: with {seen.few:.0f} in flight one takes {seen.few_ms:.3g} ms, with {seen.many:.0f} "
-        f"{seen.many_ms:.3g} ms, so more in flight is not faster",
+        f"{text} is its rate: with {queued.few:.0f} in flight one takes {queued.few_ms:.3g} ms, with {queued.many:.0f} "
+        f"{queued.many_ms:.3g} ms, so more in flight is not faster",
         _other_than_depth(case),
         *values,
         gain=no_more,
@@ -326,21 +326,21 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
 
 def _other_than_depth(case: Case) -> str:
     """What may still help where more in flight does not."""
-    said = "more in flight does not help: it is what the disk gives, or the limit of its volume"
-    return f"{said}. {cheaper(case) or 'If that limit counts requests, larger ones move more'}"
+    text = "more in flight does not help: it is what the disk gives, or the limit of its volume"
+    return f"{text}. {cheaper(case) or 'If that limit counts requests, larger ones move more'}"
 
 
 def cheaper(case: Case) -> str:
     """The setting that lets the same bytes cost less of a rate that is full: fewer requests, or no byte that nobody uses.
     Empty: none is known."""
-    name, window = case.seen.disk.name, (case.reading.readahead_sectors() or 0) // 2
-    ahead = q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued") or 0.0
+    name, window = case.phase.disk.name, (case.reading.readahead_sectors() or 0) // 2
+    ahead = q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued") or 0.0
     if case.direction == "read" and window >= AHEAD_KIB and ahead >= MOSTLY:
-        disk = (case.reading.above or case.seen).disk.name
+        disk = (case.reading.above or case.phase).disk.name
         return f"Readahead is {window >> 10} MiB and may fetch what the program does not use: blockdev --setra 4096 /dev/{disk}"
-    largest, most = case.seen.setting("max_sectors_kb") or 0, case.seen.setting("max_hw_sectors_kb") or 0
-    size = (q.size_mean(case.seen, case.direction) or 0) / 2
-    if case.seen.setting("nomerges") and case.elsewhere() <= SELDOM and SMALL * size <= most:
+    largest, most = case.phase.setting("max_sectors_kb") or 0, case.phase.setting("max_hw_sectors_kb") or 0
+    size = (q.size_mean(case.phase, case.direction) or 0) / 2
+    if case.phase.setting("nomerges") and case.elsewhere() <= SELDOM and SMALL * size <= most:
         return f"Requests in order are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
     if SMALL * size <= most and size >= largest / 2 and largest < min(most, LARGE_KIB):
         return f"If the limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
@@ -349,7 +349,7 @@ def cheaper(case: Case) -> str:
     return ""
 
 
-def _gain(found: tuple[int, float] | None) -> str:
-    if found is None:
+def _gain(grown: tuple[int, float] | None) -> str:
+    if grown is None:
         return ""
-    return f"from {found[0] // 2} to {found[0]} in flight and more the throughput grew by {max(found[1], 0):.0%}: "
+    return f"from {grown[0] // 2} to {grown[0]} in flight and more the throughput grew by {max(grown[1], 0):.0%}: "

@@ -22,7 +22,7 @@ ORDERLY = 0.02  # part of the requests that may begin elsewhere for it
 SPREAD = 4.0  # p95 by p50 of the times of such requests: some part of the array is slower
 WIDE = 15.0  # p95 by p5 of them
 EQUAL = 1.5  # p95 by p50 of them up to which none was slower
-SEVERAL = 2  # reads in flight from which on those that a missing drive makes more stand in each other's way
+SEVERAL = 2  # reads in flight from which on the additional reads for a missing drive delay each other
 APART = 0.25  # part of the requests that begin elsewhere for that
 BACKGROUND = {
     "rebuild": "Rebuild",
@@ -34,8 +34,8 @@ STEADY = 0.15  # part of the time without work up to which bursts do not spread 
 
 def resets(case: Case) -> int:
     """How often the driver reset its controller in this phase, as it counts."""
-    found = [change for change in case.seen.timeline.changes if change.name == "driver_stats"]
-    counts = [[int(m[1]) for m in RESETS.finditer(text)] for change in found for text in (change.before, change.after)]
+    stats = [change for change in case.phase.timeline.changes if change.name == "driver_stats"]
+    counts = [[int(m[1]) for m in RESETS.finditer(text)] for change in stats for text in (change.before, change.after)]
     known = [number for numbers in counts for number in numbers]
     return max(known) - min(known) if known else 0
 
@@ -43,9 +43,9 @@ def resets(case: Case) -> int:
 def reset(case: Case) -> Limit:
     """A disk that says nothing for a long time with requests in flight."""
     title = "Reset"
-    silent, ended = case.seen.timeline.silence()
-    length, number = case.seen.seconds(), resets(case)
-    if not length or not len(case.seen.timeline.samples):
+    silent, ended = case.phase.timeline.silence()
+    length, number = case.phase.seconds(), resets(case)
+    if not length or not len(case.phase.timeline.samples):
         return unknown("reset", title, "nothing was sampled")
     share = min(silent / 1e9 / length, 1.0)
     values = (
@@ -59,7 +59,7 @@ def reset(case: Case) -> Limit:
                 f"for {silent / 1e9:.1f} s nothing was completed, and a flush was in flight for {flushed:.1f} s of it"
             )
             return open_question("reset", title, text, *values)
-        at = (ended - case.seen.spans[0][0] - silent) / 1e9
+        at = (ended - case.phase.spans[0][0] - silent) / 1e9
         who = (
             f"the driver reset its controller {number} time{plural(number)}" if number else "nothing recorded says why"
         )
@@ -82,8 +82,8 @@ def reset(case: Case) -> Limit:
 
 
 def errors(case: Case) -> Limit:
-    """Requests that failed: said whatever they cost, for the program may have ended by them."""
-    number, title = case.seen.count(case.direction, "errors"), "Errors"
+    """Requests that failed. They are reported whatever they cost, because the program may have ended by them."""
+    number, title = case.phase.count(case.direction, "errors"), "Errors"
     if number is None:
         return unknown("errors", title, "errors were not counted")
     value = case.value("errors", number, "reqs.", "errors")
@@ -96,17 +96,17 @@ def errors(case: Case) -> Limit:
 def changed(case: Case) -> Limit:
     """A setting that another rate came with: one sentence cannot be true of both parts."""
     title = "Changed setting"
-    found = [change for change in case.seen.timeline.changes if change.name in DECIDES]
-    if not found or len(case.seen.spans) != 1:
+    changes = [change for change in case.phase.timeline.changes if change.name in DECIDES]
+    if not changes or len(case.phase.spans) != 1:
         return ruled_out("changed", title, "no setting that decides was changed")
-    first = found[0]
-    start, end = case.seen.spans[0][0], case.seen.spans[0][1] + 10**18
+    first = changes[0]
+    start, end = case.phase.spans[0][0], case.phase.spans[0][1] + 10**18
     before, after = (
-        case.seen.timeline.rates(*part, case.direction) for part in ((start, first.time_ns), (first.time_ns, end))
+        case.phase.timeline.rates(*part, case.direction) for part in ((start, first.time_ns), (first.time_ns, end))
     )
     after_s = (first.time_ns - start) / 1e9
     text = f"{first.name} was changed from {first.before} to {first.after} {after_s:.1f} s after the begin"
-    if len({change.time_ns for change in found}) > 1:
+    if len({change.time_ns for change in changes}) > 1:
         text += ", and more after it"
     if not before or not after:
         return open_question("changed", title, f"{text}; the rates before and after are unknown")
@@ -129,17 +129,17 @@ def changed(case: Case) -> Limit:
 
 def case_rate(case: Case) -> float:
     """MiB/s of the whole phase."""
-    return q.mib_per_s(case.seen, case.direction) or 1.0
+    return q.mib_per_s(case.phase, case.direction) or 1.0
 
 
 def degraded(case: Case) -> Limit:
     """An array that lacks a drive, or works at having it again, where something says so."""
-    seen, above, title = case.seen, case.reading.above, "Degraded array"
-    missing = (above.setting("md_degraded") if above else None) or seen.setting("md_degraded") or 0
-    action = (above or seen).settings.get("md_sync_action", "idle")
+    phase, above, title = case.phase, case.reading.above, "Degraded array"
+    missing = (above.setting("md_degraded") if above else None) or phase.setting("md_degraded") or 0
+    action = (above or phase).settings.get("md_sync_action", "idle")
     if missing:
-        whose = above.disk.name if above else seen.disk.name
-        text = f"{whose} lacks {missing} of its disks: their data is computed from all others"
+        name = above.disk.name if above else phase.disk.name
+        text = f"{name} lacks {missing} of its disks: their data is computed from all others"
         return _lacking(case, title, text, case.value("md-degraded", missing, "disks", "md_degraded"))
     if action in ("recover", "resync", "check", "repair", "reshape"):
         return inferred(
@@ -148,11 +148,11 @@ def degraded(case: Case) -> Limit:
             f"md says {action}: its own reads and writes take their share",
             "let it end, or lower sync_speed_max of md",
         )
-    last = _state(seen.settings.get("controller_events", ""))
+    last = _state(phase.settings.get("controller_events", ""))
     if last == "degraded":
         line = next(
             line
-            for line in reversed(_lines(seen.settings["controller_events"]))
+            for line in reversed(_lines(phase.settings["controller_events"]))
             if "egraded" in line or "ebuild failed" in line
         )
         return _lacking(case, title, f'the controller said: "{line}"')
@@ -163,14 +163,14 @@ def degraded(case: Case) -> Limit:
             f"the controller said that it began to {last}: its own reads and writes take their share",
             "let it end, or give it a lower rate in the controller's set-up",
         )
-    known = above is not None or "md_degraded" in seen.settings or "controller_events" in seen.settings
+    known = above is not None or "md_degraded" in phase.settings or "controller_events" in phase.settings
     text = "nothing recorded says that the array lacks a drive"
     return open_question("degraded", title, text) if known else unknown("degraded", title, text)
 
 
 def _lacking(case: Case, title: str, text: str, *values: Value) -> Limit:
-    """A drive that is away costs what is read in its place: much where several reads go to all drives at once, little where
-    one follows the other in order or another ceiling comes first. It is said in either case."""
+    """A missing drive costs the reads of the others in its place: much where several reads go to all drives at once, little
+    where one follows the other in order or another ceiling comes first. It is reported in either case."""
     remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
     parallel = case.direction == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
     if parallel and not ceiling_near(case):
@@ -179,7 +179,7 @@ def _lacking(case: Case, title: str, text: str, *values: Value) -> Limit:
 
 
 def _lines(events: str) -> list[str]:
-    """What the controller said, an event each. The door that foreign text comes through has escaped the ends of lines."""
+    """The events that the controller reported. The ends of lines in foreign text are escaped."""
     return events.replace("\\n", "\n").splitlines()
 
 
@@ -199,14 +199,14 @@ def _state(events: str) -> str:
 
 def slow_part(case: Case) -> Limit:
     """A member that is slower than the others: requests alike in size and order take very different times."""
-    key, title, seen = "slow part", "Slow drive", case.seen
+    key, title, phase = "slow part", "Slow drive", case.phase
     times, mode, order = (
-        seen.histogram(case.direction, "d2c"),
-        q.size_mode(seen, case.direction),
+        phase.histogram(case.direction, "d2c"),
+        q.size_mode(phase, case.direction),
         in_order(case.reading),
     )
-    other = q.octets(seen, "write" if case.direction == "read" else "read") or 0
-    steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(seen, case.direction) or 1)
+    other = q.octets(phase, "write" if case.direction == "read" else "read") or 0
+    steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(phase, case.direction) or 1)
     alike = mode is not None and mode[1] >= ALIKE and case.elsewhere() <= ORDERLY
     if case.one_disk():
         return ruled_out(key, title, "it is one disk, or one volume")

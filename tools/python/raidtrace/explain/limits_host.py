@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Causes above the disk: the program, others beside it, what it waits for, files and their metadata."""
+"""Causes above the disk: the program, other programs, processors and flushes, files and their metadata."""
 
 from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
@@ -19,11 +19,11 @@ COMPUTES, MAY_COMPUTE = 0.75, 0.4
 FLUSHED = 0.15  # part of the time with a flush in flight
 FLUSHES = 4  # so many at least: one at the end waits for all that was written
 BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
-OWN = 0.5  # part of the bytes of the other direction that the command may have asked for, from which on they may be its own
+OWN = 0.5  # part of the bytes of the other direction that the command requested, from which on they may be its own
 UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
 BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
-BLOCKS_ALONE = 0.9  # part of the bios, from which on metadata is what is read, and not on the way to it
-HEAD_MOVES_S = 0.004  # s that the way of a head to another place takes at least, with half a turn
+BLOCKS_ALONE = 0.9  # part of the bios from which on the program reads metadata itself, not to find its data
+HEAD_MOVES_S = 0.004  # s of the shortest seek to another place, with half a turn
 SEVERAL_FILES = "read several files at once, or keep them in larger ones"
 LARGER, SMALLER = (
     2,
@@ -36,21 +36,21 @@ DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.1
 
 def dirty_limit(case: Case) -> int | None:
     """Bytes that may be unwritten, of writes through the page cache, where somebody set so few that writers wait for them."""
-    said = case.seen.machine.get("vm.dirty_bytes", "")
-    limit = int(said) if said.isdigit() else 0
-    buffered = case.direction == "write" and (q.class_share(case.seen, "direct") or 0.0) < BUFFERED
+    text = case.phase.machine.get("vm.dirty_bytes", "")
+    limit = int(text) if text.isdigit() else 0
+    buffered = case.direction == "write" and (q.class_share(case.phase, "direct") or 0.0) < BUFFERED
     return limit if buffered and 0 < limit <= UNWRITTEN else None
 
 
 def host(case: Case) -> Limit:
     """A disk that waits: for a processor, or for what the program does otherwise."""
-    idle, used, title = case.idle(), q.processors_used(case.seen), "Program"
-    computed = 0.0 if case.simulated() else (used or 0.0) + q.kernel_work(case.seen)[1]
+    idle, used, title = case.idle(), q.processors_used(case.phase), "Program"
+    computed = 0.0 if case.simulated() else (used or 0.0) + q.kernel_work(case.phase)[1]
     if idle is None:
         return unknown("program", title, "idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
-    interval = case.seen.timeline.interval or 0
-    if idle >= IDLE and idle * case.seen.seconds() * 1e9 <= interval:
+    interval = case.phase.timeline.interval or 0
+    if idle >= IDLE and idle * case.phase.seconds() * 1e9 <= interval:
         text = f"the disk had nothing to do for {q.percent(idle)} of the time, less than the time between two samples"
         return open_question("program", title, text, value)
     if idle < IDLE:
@@ -92,8 +92,8 @@ def host(case: Case) -> Limit:
             f"{nothing}, and the kernel used {busy:.2f} of a processor meanwhile: dm-crypt or md above it may compute"
         )
         return open_question("program", title, text, value)
-    held = (", or io.max holds it back", ", and whether its cgroup has an io.max")
-    held = held if limit.verdict in (Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN) else ("", "")
+    hints = (", or io.max holds it back", ", and whether its cgroup has an io.max")
+    hints = hints if limit.verdict in (Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN) else ("", "")
     why = (
         "computing takes no time in simulated time, so it waited for something else, as sleep does"
         if case.simulated()
@@ -104,8 +104,8 @@ def host(case: Case) -> Limit:
     return inferred(
         "program",
         title,
-        f"{nothing}: there were no requests, as when a program sleeps or waits for another{held[0]}; {why}",
-        f"look at what the program does between its calls{held[1]}",
+        f"{nothing}: there were no requests, as when a program sleeps or waits for another{hints[0]}; {why}",
+        f"look at what the program does between its calls{hints[1]}",
         value,
         share=idle,
         gain=gained,
@@ -130,17 +130,17 @@ def _kernel_busy(case: Case) -> float:
     was looked at last does not count as theirs, so this is more than what _kernel_computes() sees. 0: not below them.
     """
     below = "kernel-threads" in case.meta.get("host_available", "").split()
-    used = sum(case.seen.host.get(("cpu", name), 0) for name in ("system", "softirq"))
-    return used / 1e9 / case.seen.seconds() if below and case.seen.seconds() else 0.0
+    used = sum(case.phase.host.get(("cpu", name), 0) for name in ("system", "softirq"))
+    return used / 1e9 / case.phase.seconds() if below and case.phase.seconds() else 0.0
 
 
 def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
     """A disk that waits for dm-crypt or md to compute. None: they used little of a processor by the time that it waited."""
-    (work, used), command = q.kernel_work(case.seen), q.processors_used(case.seen) or 0.0
+    (work, used), command = q.kernel_work(case.phase), q.processors_used(case.phase) or 0.0
     if case.simulated() or used + command < COMPUTES * idle or used <= command:
         return None
     title, remedy = KERNEL_COMPUTES[work]
-    whole = (case.reading.above or case.seen).disk.name
+    whole = (case.reading.above or case.phase).disk.name
     return inferred(
         "processor",
         "Processor",
@@ -155,8 +155,8 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
 
 def sync(case: Case) -> Limit:
     """Flushes: a program that asks for its data to be on the platters waits for each."""
-    number, part, title = case.seen.count("flush", "completed") or 0, case.area("flush"), "Flushes"
-    writes = case.seen.count("write", "completed") or 0
+    number, part, title = case.phase.count("flush", "completed") or 0, case.area("flush"), "Flushes"
+    writes = case.phase.count("write", "completed") or 0
     values = (
         case.value("flushes", number, "reqs.", "completed of flush"),
         case.value("flush-share", part, "of 1", "d2c-sum-ns of flush"),
@@ -165,7 +165,7 @@ def sync(case: Case) -> Limit:
         return ruled_out("sync", title, f"{number} flushes", *values)
     if part < FLUSHED:
         return ruled_out("sync", title, f"{number} flushes took {part:.0%} of the time", *values)
-    each = (q.octets(case.seen, "write") or 0) / number
+    each = (q.octets(case.phase, "write") or 0) / number
     if number < FLUSHES or each > BETWEEN:
         text = (
             f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} MiB each"
@@ -195,7 +195,7 @@ def sync(case: Case) -> Limit:
 def discards(case: Case) -> Limit:
     """Discards and zeroing that the disk works on while the direction waits: fstrim, a file system with the option discard."""
     key, title = "discard", "Discards"
-    numbers = {name: case.seen.count(name, "completed") or 0 for name in q.CLEARING}
+    numbers = {name: case.phase.count(name, "completed") or 0 for name in q.CLEARING}
     part = sum(case.area(name) for name in q.CLEARING)
     values = (
         case.value("discards", sum(numbers.values()), "reqs.", *(f"completed of {name}" for name in q.CLEARING)),
@@ -227,19 +227,19 @@ def strangers(case: Case) -> tuple[float, str]:
     """What processes other than the command's, which the recorder saw running, took of this disk, of 1, and a sentence on it.
     It is their part of the bios, or of the bytes, or the time that heads need to reach their places. Kernel threads write for
     other processes, and are left out."""
-    found = case.seen.submitters or ()
-    whole = sum(one.bios for one in found)
-    others = [one for one in found if one.pid in case.seen.others and not (one.comm or "").startswith(KERNEL_THREADS)]
+    rows = case.phase.submitters or ()
+    whole = sum(one.bios for one in rows)
+    others = [one for one in rows if one.pid in case.phase.others and not (one.comm or "").startswith(KERNEL_THREADS)]
     if not whole or not others:
         return 0.0, ""
     most = max(others, key=lambda one: one.bios)
     bios = sum(one.bios for one in others)
-    moved = sum(q.octets(case.seen, direction) or 0 for direction in ("read", "write"))
-    waiting = max(sum(one.bytes for one in found) - moved, 0)  # queued, not completed: may be all of the others
+    moved = sum(q.octets(case.phase, direction) or 0 for direction in ("read", "write"))
+    waiting = max(sum(one.bytes for one in rows) - moved, 0)  # queued, not completed: may be all of the others
     theirs = max(sum(one.bytes for one in others) - waiting, 0)
     parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
-    if case.one_disk() and case.rotates() and case.seen.seconds():
-        moves = min(bios, q.seeks(case.seen) or 0) * HEAD_MOVES_S / case.seen.seconds()
+    if case.one_disk() and case.rotates() and case.phase.seconds():
+        moves = min(bios, q.seeks(case.phase) or 0) * HEAD_MOVES_S / case.phase.seconds()
         parts.append((min(parts[1][0] + moves, 1.0), "of the time, for data and ways of the heads,"))
     part, of = max(parts)
     verb = "is" if "time" in of else "are"
@@ -248,24 +248,24 @@ def strangers(case: Case) -> tuple[float, str]:
 
 def _all_its_own(case: Case) -> bool:
     """Whether no more than a small part of the bios are of kernel threads or of others than the command."""
-    found = case.seen.submitters or ()
-    kernel = sum(one.bios for one in found if (one.comm or "").startswith(KERNEL_THREADS))
-    return bool(found) and strangers(case)[0] + kernel / max(sum(one.bios for one in found), 1) < OTHERS
+    rows = case.phase.submitters or ()
+    kernel = sum(one.bios for one in rows if (one.comm or "").startswith(KERNEL_THREADS))
+    return bool(rows) and strangers(case)[0] + kernel / max(sum(one.bios for one in rows), 1) < OTHERS
 
 
 def _own(case: Case, direction: str) -> str:
     """Why what moved in a direction may be the command's own; empty: it is not. A kernel thread writes back what the command
     wrote to memory, also in an earlier phase."""
-    asked, moved = case.seen.asked.get(direction), q.octets(case.seen, direction) or 0
-    if asked is None:
+    own, moved = case.phase.by_command.get(direction), q.octets(case.phase, direction) or 0
+    if own is None:
         return f"the processes of these {direction}s were not recorded"
     done = "read" if direction == "read" else "wrote"
-    return f"they may be the command's own, which {done} {size.short(asked)} up to then" if asked >= OWN * moved else ""
+    return f"they may be the command's own, which {done} {size.short(own)} up to then" if own >= OWN * moved else ""
 
 
 def _undelayed(case: Case) -> str:
     """Why the load of others costs a disk without heads nothing; empty: it may."""
-    waits, mean = waits_ms(case), q.d2c_mean_ms(case.seen, case.direction)
+    waits, mean = waits_ms(case), q.d2c_mean_ms(case.phase, case.direction)
     if not case.one_disk() or case.rotates() or waits is None or mean is None:
         return ""
     took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
@@ -277,15 +277,15 @@ def _undelayed(case: Case) -> str:
 def competing(case: Case) -> Limit:
     """What the disk did for others, or for the other direction, meanwhile."""
     title, other = "Competing load", "write" if case.direction == "read" else "read"
-    meanwhile = case.seen.timeline.meanwhile(case.direction)
+    meanwhile = case.phase.timeline.meanwhile(case.direction)
     ours, theirs, issued = (
         case.area(case.direction),
         case.area(other) * meanwhile,
-        q.total(case.seen, "issued"),
+        q.total(case.phase, "issued"),
     )
-    foreign, (part, others) = q.foreign(case.seen, case.direction), strangers(case)
+    foreign, (part, others) = q.foreign(case.phase, case.direction), strangers(case)
     share = theirs / (ours + theirs) if ours + theirs else 0.0
-    requests = (case.seen.count(other, "issued") or 0) * meanwhile / issued if issued else 0.0
+    requests = (case.phase.count(other, "issued") or 0) * meanwhile / issued if issued else 0.0
     values = (
         case.value("other-share", share, "of 1", f"d2c-sum-ns of {other}"),
         case.value("strangers", part, "of 1", "submitter"),
@@ -307,7 +307,7 @@ def competing(case: Case) -> Limit:
         who = next(
             (
                 one.comm or ""
-                for one in sorted(case.seen.submitters or (), key=lambda one: -one.bytes)
+                for one in sorted(case.phase.submitters or (), key=lambda one: -one.bytes)
                 if (one.comm or "").startswith(KERNEL_THREADS)
             ),
             "",
@@ -330,8 +330,8 @@ def competing(case: Case) -> Limit:
 
 def run_sectors(reading: Reading) -> float | None:
     """What is read in one piece, on average: bytes by bios that continue no stream."""
-    queued, streams = reading.seen.count("read", "queued"), reading.seen.count("read", "stream_queued")
-    moved = reading.seen.count("read", "bytes_queued")
+    queued, streams = reading.phase.count("read", "queued"), reading.phase.count("read", "stream_queued")
+    moved = reading.phase.count("read", "bytes_queued")
     if queued is None or streams is None or moved is None or not queued:
         return None
     return moved / q.SECTOR / max(queued - streams, 1)
@@ -346,7 +346,7 @@ def pieces(case: Case) -> Limit:
     value = case.value("run", run, "sectors", "bytes-queued", "queued", "stream-queued")
     text = f"contiguous runs average {q.kib(run)}, readahead is {q.kib(readahead)}"
     mounted = bool(
-        case.seen.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
+        case.phase.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
     )
     if mounted and (order or 0) >= FOLLOWS and (case.idle() or 0) < IDLE and (ended := _windows_end(case)):
         text = (
@@ -362,7 +362,7 @@ def pieces(case: Case) -> Limit:
         or (case.idle() or 0) >= IDLE
     ):
         return ruled_out("pieces", title, text, value)
-    number = (case.seen.count("read", "queued") or 0) - (case.seen.count("read", "stream_queued") or 0)
+    number = (case.phase.count("read", "queued") or 0) - (case.phase.count("read", "stream_queued") or 0)
     if 2 * (blocks := metadata(case.reading)) >= number:
         text = f"{text}; with {blocks} blocks of metadata for {number} pieces, one file may lie in many of them"
         return open_question("pieces", title, text, value)
@@ -379,10 +379,10 @@ def _windows_end(case: Case) -> tuple[float, float] | None:
     """Sectors of a request and bytes of a call of the program, where requests are larger than calls, so that readahead is at
     work, and far smaller than a window: files that lie next to each other end in it."""
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
-    each, calls = q.size_mean(case.seen, "read"), case.seen.host.get(("command", "syscr"), 0)
-    if not window or not largest or not each or not calls or q.foreign(case.seen, "read"):
+    each, calls = q.size_mean(case.phase, "read"), case.phase.host.get(("command", "syscr"), 0)
+    if not window or not largest or not each or not calls or q.foreign(case.phase, "read"):
         return None
-    call = case.seen.host.get(("command", "rchar"), 0) / calls
+    call = case.phase.host.get(("command", "rchar"), 0) / calls
     larger = each * q.SECTOR >= LARGER * call > 0
     cut = SMALLER * each <= min(window, largest) or SMALLER * (case.depth() or 0.0) <= (case.windows() or 0.0)
     return (each, call) if larger and cut else None
@@ -390,15 +390,15 @@ def _windows_end(case: Case) -> tuple[float, float] | None:
 
 def metadata(reading: Reading) -> int:
     """Bios of metadata and journal."""
-    return sum((reading.seen.origin or {}).get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
+    return sum((reading.phase.origin or {}).get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
 
 
 def filesystem(case: Case) -> Limit:
     """Metadata that must be read before it is known what to read next."""
-    title, found = "File system", dry(case.reading, case.direction)
-    if found is None or case.seen.origin is None or case.direction != "read":
+    title, ran_dry = "File system", dry(case.reading, case.direction)
+    if ran_dry is None or case.phase.origin is None or case.direction != "read":
         return unknown("file system", title, "not counted")
-    times, alone, part = found
+    times, alone, part = ran_dry
     blocks = metadata(case.reading)
     values = (
         case.value("metadata-bios", blocks, "bios", "queued of class metadata"),
@@ -409,11 +409,11 @@ def filesystem(case: Case) -> Limit:
         return ruled_out(
             "file system", title, f"{blocks} blocks of metadata on the way, the queue ran empty {times} times", *values
         )
-    if (case.seen.count("write", "issued") or 0) >= OTHERS * (case.seen.count("read", "issued") or 1):
+    if (case.phase.count("write", "issued") or 0) >= OTHERS * (case.phase.count("read", "issued") or 1):
         return open_question(
             "file system", title, f"{blocks} blocks of metadata, how many of them were read is unknown", *values
         )
-    if blocks >= BLOCKS_ALONE * (case.seen.count("read", "queued") or 1):
+    if blocks >= BLOCKS_ALONE * (case.phase.count("read", "queued") or 1):
         text = f"{blocks} blocks of metadata and nearly nothing else: reads of the disk beside its file system count as that"
         return open_question("file system", title, text, *values)
     part = min(part, 0.9)

@@ -18,10 +18,10 @@ WAITS = 0.25  # time before the issue by time to completion from which on reques
 HELD = 0.5  # the same, from which on a scheduler holds back what the driver would take
 ROOM = 0.5  # part of the queue's depth in use up to which the driver would take more
 DIRECT = 0.5  # part of the bytes
-MANY = 8  # random requests in flight from which on it is the way there and no longer their number
+MANY = 8  # random requests in flight from which on the seeks limit, and no longer their number
 SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
 DELAYED = 1.15  # times the fastest request, from which on the median waits for others
-LARGE = 128  # sectors of a direct read from which on a larger one is not what is told to do first
+LARGE = 128  # sectors of a direct read from which on a larger one is not the first advice
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
 SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
@@ -39,25 +39,25 @@ ORDERED = 0.9  # part of requests in order in a phase that shows what the disk g
 
 def slots(case: Case) -> tuple[int, str] | None:
     """How many requests may be in flight, and what says so: the least of the driver's depth and the queue's requests."""
-    deep, number = case.reading.queue_limit(), (case.seen.setting("nr_requests") or 0) * case.reading.hardware_queues()
+    deep, number = case.reading.queue_limit(), (case.phase.setting("nr_requests") or 0) * case.reading.hardware_queues()
     known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests")) if n]
     return min(known) if known else None
 
 
 def queue(case: Case) -> Limit:
     """A queue that takes fewer requests than there would be."""
-    found = slots(case)
-    if found is None:
+    allowed = slots(case)
+    if allowed is None:
         return unknown("queue depth", "Queue depth", "the limit of the queue was not recorded")
-    limit, name = found
+    limit, name = allowed
     key, title = ("queue depth", "Queue depth") if name == "queue_depth" else ("request slots", "Request slots")
-    full = q.share_at_least(case.seen, "all", limit)
+    full = q.share_at_least(case.phase, "all", limit)
     if full is None:
         return unknown(key, title, "the depth was not counted")
-    held, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
-    ended = sum(case.seen.histogram(case.direction, "q2c").values())  # what is queued in a phase may end in the next
-    whole = ratio(case.seen.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
-    waited = max(held, whole - served) if key == "request slots" else held
+    i2d, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
+    ended = sum(case.phase.histogram(case.direction, "q2c").values())  # what is queued in a phase may end in the next
+    whole = ratio(case.phase.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
+    waited = max(i2d, whole - served) if key == "request slots" else i2d
     values = (
         case.value("queue-depth", limit, "reqs.", name),
         case.value("full-share", full, "of 1", "depth-time"),
@@ -80,7 +80,7 @@ def queue(case: Case) -> Limit:
         key,
         title,
         text,
-        f"echo {32 if name == 'queue_depth' else 256} >/sys/block/{case.seen.disk.name}/{where}",
+        f"echo {32 if name == 'queue_depth' else 256} >/sys/block/{case.phase.disk.name}/{where}",
         *values,
         gain=gained,
         gain_of=change,
@@ -89,31 +89,31 @@ def queue(case: Case) -> Limit:
 
 def scheduler(case: Case) -> Limit:
     """A scheduler that holds requests back although the driver would take them."""
-    key, title, name = "scheduler", "Scheduler", case.seen.settings.get("scheduler", "")
-    held, served = case.wait_ms("i2d_sum_ns", "issued"), case.wait_ms("d2c_sum_ns", "completed")
-    depth, found = q.depth_mean(case.seen, "all"), slots(case)
-    if held is None or not served or depth is None or found is None or not name:
+    key, title, name = "scheduler", "Scheduler", case.phase.settings.get("scheduler", "")
+    wait, served = case.wait_ms("i2d_sum_ns", "issued"), case.wait_ms("d2c_sum_ns", "completed")
+    depth, allowed = q.depth_mean(case.phase, "all"), slots(case)
+    if wait is None or not served or depth is None or allowed is None or not name:
         return unknown(key, title, "time before the issue, depth or scheduler was not recorded")
-    values = (case.value("i2d-mean", held, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
-    text = f"{name}: requests waited {held:.2f} ms before their issue, and then took {served:.2f} ms"
-    if name == "none" or held < HELD * served or depth > ROOM * found[0]:
+    values = (case.value("i2d-mean", wait, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
+    text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
+    if name == "none" or wait < HELD * served or depth > ROOM * allowed[0]:
         return ruled_out(key, title, text, *values)
     return inferred(
         key,
         title,
-        f"{text}, with {depth:.1f} in flight where {found[0]} may be: it holds back what the driver would take",
-        f"echo mq-deadline >/sys/block/{case.seen.disk.name}/queue/scheduler (or none)",
+        f"{text}, with {depth:.1f} in flight where {allowed[0]} may be: it holds back what the driver would take",
+        f"echo mq-deadline >/sys/block/{case.phase.disk.name}/queue/scheduler (or none)",
         *values,
     )
 
 
 def request_size(case: Case) -> Limit:
     """Requests that are cut smaller than the disk takes."""
-    key, title, mode = "request size", "Request size", q.size_mode(case.seen, case.direction)
+    key, title, mode = "request size", "Request size", q.size_mode(case.phase, case.direction)
     largest, most, cut = (
-        case.seen.setting("max_sectors_kb"),
-        case.seen.setting("max_hw_sectors_kb"),
-        case.seen.count(case.direction, "splits"),
+        case.phase.setting("max_sectors_kb"),
+        case.phase.setting("max_hw_sectors_kb"),
+        case.phase.count(case.direction, "splits"),
     )
     if None in (mode, largest, most, cut) or mode is None:
         return unknown(key, title, "sizes or limits were not recorded")
@@ -134,9 +134,8 @@ def request_size(case: Case) -> Limit:
     ):
         text = f"{text}; but readahead decides how much is on its way, and smaller requests keep more drives at work"
         return open_question(key, title, text, *values)
-    return inferred(
-        key, title, text, f"echo {min(most or 0, 1280)} >/sys/block/{case.seen.disk.name}/queue/max_sectors_kb", *values
-    )
+    remedy = f"echo {min(most or 0, 1280)} >/sys/block/{case.phase.disk.name}/queue/max_sectors_kb"
+    return inferred(key, title, text, remedy, *values)
 
 
 def merges(case: Case) -> Limit:
@@ -144,27 +143,27 @@ def merges(case: Case) -> Limit:
     key, title, size, most = (
         "lost merges",
         "Lost merges",
-        q.size_mean(case.seen, case.direction),
+        q.size_mean(case.phase, case.direction),
         case.reading.largest_sectors(),
     )
-    off, depth = case.seen.setting("nomerges"), case.depth()
+    off, depth = case.phase.setting("nomerges"), case.depth()
     if None in (size, most, off, depth):
         return unknown(key, title, "sizes, depth or nomerges were not recorded")
     text = f"nomerges is {off}; requests are {q.kib(size or 0)} on average, with {depth or 0:.1f} in flight"
     small = SMALL * (size or 0) <= (most or 0)
     if not off or not small or case.elsewhere() > ORDERLY or (depth or 0.0) < MANY:
         return ruled_out(key, title, text)
-    remedy = f"echo 0 >/sys/block/{case.seen.disk.name}/queue/nomerges"
+    remedy = f"echo 0 >/sys/block/{case.phase.disk.name}/queue/nomerges"
     return inferred(key, title, f"{text}, and follow each other in order: nothing puts them together", remedy)
 
 
 def direct_share(case: Case) -> float | None:
     """Part of the bytes that went past the page cache."""
-    return q.class_share(case.seen, "direct")
+    return q.class_share(case.phase, "direct")
 
 
 def direct(case: Case) -> Limit:
-    """O_DIRECT: no page cache, no readahead; the program alone decides how much is on its way."""
+    """O_DIRECT: no page cache, no readahead; the program alone decides how much is in flight."""
     key, title, part, depth = "direct", "Direct I/O", direct_share(case), case.depth()
     if part is None or depth is None:
         return unknown(key, title, "classes or depth were not counted")
@@ -183,12 +182,12 @@ def direct(case: Case) -> Limit:
     if case.direction != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
         return open_question(key, title, text, *values)
     few = slots(case)
-    if few and few[0] > 1 and (q.share_at_least(case.seen, "all", few[0]) or 0.0) >= FULL:
+    if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= FULL:
         return open_question(key, title, f"{text}, and {few[1]} allows no more than {few[0]}", *values)
     if scattered(case):  # through the page cache it would wait for each place, too
         return open_question(key, title, text, *values)
     gained, change = gain.twice_in_flight(case, *waits) if waits else gain.NONE
-    larger = "read in larger pieces, " if (q.size_mean(case.seen, case.direction) or LARGE) < LARGE else ""
+    larger = "read in larger pieces, " if (q.size_mean(case.phase, case.direction) or LARGE) < LARGE else ""
     return inferred(
         key,
         title,
@@ -201,11 +200,11 @@ def direct(case: Case) -> Limit:
 
 
 def scattered(case: Case) -> bool:
-    """Whether what is read next lies elsewhere, most of the time, in short pieces, on a disk whose seeks take time."""
+    """Whether most reads are random and in short pieces, on a disk with seeks that take time."""
     order = in_order(case.reading)
-    count = case.seen.count(case.direction, "queued") or 0
-    streams = case.seen.count(case.direction, "stream_queued") or 0
-    run = (case.seen.count(case.direction, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
+    count = case.phase.count(case.direction, "queued") or 0
+    streams = case.phase.count(case.direction, "stream_queued") or 0
+    run = (case.phase.count(case.direction, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
     return (
         case.rotates()
         and case.direction == "read"
@@ -217,7 +216,7 @@ def scattered(case: Case) -> bool:
 
 
 def taking_turns(case: Case) -> bool:
-    """Whether several streams keep the queue so full that what remains to gain is the way from one to the other. One disk with
+    """Whether several streams keep the queue so full that only the seeks from one to the other remain to gain. One disk with
     heads is full with two requests."""
     return (
         case.rotates()
@@ -231,8 +230,8 @@ def taking_turns(case: Case) -> bool:
 
 def positioning(case: Case) -> Limit:
     """Random access: what is read next lies elsewhere, and nothing can be read ahead."""
-    key, title, order, found = "seeks", "Seeks", in_order(case.reading), q.seeks(case.seen)
-    if order is None or found is None or case.direction != "read":
+    key, title, order, number = "seeks", "Seeks", in_order(case.reading), q.seeks(case.phase)
+    if order is None or number is None or case.direction != "read":
         return unknown(key, title, "not counted for this direction")
     part = case.elsewhere()
     value = case.value("seek-share", part, "of 1", "seek", "issued")
@@ -249,10 +248,10 @@ def positioning(case: Case) -> Limit:
         )
     if not scattered(case):
         return ruled_out(key, title, text, value)
-    wait = q.d2c_mean_ms(case.seen, case.direction) or 0.0
+    wait = q.d2c_mean_ms(case.phase, case.direction) or 0.0
     if wait < SLOW_SEEK:
         return open_question(key, title, f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
-    mean = q.seek_sectors(case.seen) / found if found else 0.0
+    mean = q.seek_sectors(case.phase) / number if number else 0.0
     alone = (direct_share(case) or 0.0) >= DIRECT and (case.depth() or 0.0) < ALONE
     if alone and mean <= NEAR and wait >= TURN:
         return open_question(
@@ -262,7 +261,7 @@ def positioning(case: Case) -> Limit:
             value,
         )
     full = (
-        "; more streams than the " + f"{case.seen.timeline.table} that are remembered may be there"
+        "; more streams than the " + f"{case.phase.timeline.table} that are remembered may be there"
         if case.table_full()
         else ""
     )
@@ -281,8 +280,8 @@ def positioning(case: Case) -> Limit:
 
 def _stream(case: Case) -> str:
     """What the same disk gave in order, where another phase of the recording shows it."""
-    rates = [(q.mib_per_s(other, case.direction) or 0.0, other.phase) for other in case.beside if _ordered(case, other)]
-    here = q.mib_per_s(case.seen, case.direction)
+    rates = [(q.mib_per_s(one, case.direction) or 0.0, one.phase) for one in case.siblings if _ordered(case, one)]
+    here = q.mib_per_s(case.phase, case.direction)
     best = max(rates, default=(0.0, ""))
     if not here or here >= best[0]:
         return ""
@@ -316,7 +315,7 @@ def unread(case: Case) -> tuple[float, int] | None:
     """KiB of a request, and of the readahead that is set, where reads in order come far smaller than a window makes them. Bios
     may be smaller yet: md cuts a window into pieces that follow each other on a member, and are merged there."""
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
-    each = q.size_mean(case.seen, "read")
+    each = q.size_mean(case.phase, "read")
     if case.direction != "read" or not window or not largest or not each:
         return None
     alone = (in_order(case.reading) or 0.0) >= FOLLOWS and (direct_share(case) or 0.0) < DIRECT
@@ -324,15 +323,15 @@ def unread(case: Case) -> tuple[float, int] | None:
 
 
 def advice(case: Case) -> Limit:
-    """A program that has readahead switched off for what it reads: then a larger setting is not asked."""
-    key, title, found = "no readahead", "No readahead", unread(case)
-    if found is None:
+    """A program that has switched readahead off for its reads: then a larger setting has no effect."""
+    key, title, small = "no readahead", "No readahead", unread(case)
+    if small is None:
         return ruled_out(key, title, "reads come as windows of readahead make them, or are not for it")
     text = (
-        f"reads in order come as requests of {found[0]:.3g} KiB where readahead is {found[1]} KiB: no window is read ahead, as "
+        f"reads in order come as requests of {small[0]:.3g} KiB where readahead is {small[1]} KiB: no window is read ahead, as "
         "after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
-    if case.seen.settings.get("fstype") or case.reading.above is not None:
+    if case.phase.settings.get("fstype") or case.reading.above is not None:
         return open_question(key, title, f"{text}, or of files that are as small")
     remedy = (
         "have the program not ask for random order (POSIX_FADV_RANDOM), or read in larger pieces; setra changes nothing"
@@ -343,7 +342,7 @@ def advice(case: Case) -> Limit:
 def readahead(case: Case) -> Limit:
     """Concurrency that readahead allows, where the disk would take more."""
     key, title, depth, windows = "readahead", "Readahead", case.depth(), case.windows()
-    order, ahead = in_order(case.reading), q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued")
+    order, ahead = in_order(case.reading), q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued")
     if None in (depth, windows, order, ahead) or depth is None or windows is None or case.direction != "read":
         return unknown(
             key,
@@ -359,10 +358,10 @@ def readahead(case: Case) -> Limit:
     low, high = windows * (1 - q.AGREEMENT), TWICE * windows * streams
     each = f" for each of up to {streams} streams" if streams > 1 else ""
     text = f"{depth:.2f} in flight while busy, where a window is {windows:g}{each}"
-    found = slots(case)
-    if found and (q.share_at_least(case.seen, "all", found[0]) or 0.0) >= FULL and found[0] < windows:
-        return ruled_out(key, title, f"{text}: the queue takes no more than {found[0]}", value)
-    if (case.seen.count("read", "completed") or 0) < LEAST:
+    allowed = slots(case)
+    if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= FULL and allowed[0] < windows:
+        return ruled_out(key, title, f"{text}: the queue takes no more than {allowed[0]}", value)
+    if (case.phase.count("read", "completed") or 0) < LEAST:
         return open_question(key, title, f"{text}; too few requests to tell", value)
     if depth > 2 * high or depth < low:
         return ruled_out(key, title, f"{text}: not what readahead makes", value)
@@ -372,12 +371,12 @@ def readahead(case: Case) -> Limit:
         return open_question(
             key, title, f"{text}; whether more would come faster only another readahead can show", value
         )
-    asked = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
+    doubled = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
     return inferred(
         key,
         title,
-        f"{text}{asked}: readahead asks for no more",
-        f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.seen).disk.name}",
+        f"{text}{doubled}: readahead asks for no more",
+        f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.phase).disk.name}",
         value,
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates that the load does not decide: the limit of a volume, and bytes that nobody asked for."""
+"""Rates that the load does not decide: the limit of a volume, and bytes that nobody requested."""
 
 from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
@@ -11,14 +11,14 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.timeline import Even
 
 IDLE = 0.15  # part of the time without work, from which on the rate may be the program's
-HELD = 0.13  # part of the time from one request to the next that it was held back: without it the rate is 15 % higher
+HELD = 0.13  # part of the time between two requests that the limit added: without it the rate is 15 % higher
 OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
 LEAST_JUMPS = 8  # pieces that were read, from which on their mean says something
 FAULTS = (
     4  # faults for each place up to which a mapping is read out of order; the program and its libraries have some, too
 )
 PAGE = 4096  # bytes of a page that is touched, x86
-AMPLIFIED = 4.0  # bytes read for each byte asked for, from which on that is a cause
+AMPLIFIED = 4.0  # bytes read for each requested byte, from which on that is a cause
 DEARER = 1.15  # times the fastest request that the window of a place takes, from which on a smaller one is faster
 SLOWER = 2.0  # times that request, from which on a place that is not read with several at once counts as slow
 AHEAD = 0.5  # part of the bytes that were read ahead
@@ -28,7 +28,7 @@ def _kind(case: Case, mine: Even) -> str:
     """What the limit counts, "IOPS" or "bandwidth", where sizes tell; else empty."""
     if min(mine.requests, mine.bytes) <= EVEN and max(mine.requests, mine.bytes) > tolerance(mine):
         return "IOPS" if mine.requests <= EVEN else "bandwidth"
-    for other in case.beside:
+    for other in case.siblings:
         there, _ = even(case, other)
         if there is None or not straight(there):
             continue
@@ -55,45 +55,45 @@ REMEDY = {
 def throttled(case: Case) -> Limit:
     """A limit of IOPS or of bandwidth (cloud volume, QoS of a virtual machine): a token bucket lets requests through at even
     intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
-    key, title, (found, both) = "throttled", "Throttling", even(case, case.seen)
+    key, title, (rate, both) = "throttled", "Throttling", even(case, case.phase)
     if case.rotates():
         return ruled_out(key, title, "the disk rotates: a request a turn, or the platter, is as even as a limit")
     times = waits_ms(case)
-    if found is None or times is None:
+    if rate is None or times is None:
         return unknown(key, title, "too few samples, or requests of too many sizes, to judge how even the rate is")
     values = (
-        case.value("iops", found.iops, "reqs./s", "completed"),
-        case.value("uneven", min(found.requests, found.bytes), "reqs.", "completed", "bytes-completed"),
+        case.value("iops", rate.iops, "reqs./s", "completed"),
+        case.value("uneven", min(rate.requests, rate.bytes), "reqs.", "completed", "bytes-completed"),
         case.value("fastest", times[0], "ms", "d2c"),
         case.value("median", times[1], "ms", "d2c"),
     )
     of = "reads and writes" if both else f"{case.direction}s"
-    text = f"{found.iops:,.0f} {of} a second, {found.mib_per_s:,.1f} MiB/s"
-    if not straight(found):
+    text = f"{rate.iops:,.0f} {of} a second, {rate.mib_per_s:,.1f} MiB/s"
+    if not straight(rate):
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
     if times[1] < WAITED * times[0]:
         text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back"
         return ruled_out(key, title, text, *values)
-    if local(found):
+    if local(rate):
         return open_question(
             key, title, f"{text} at even intervals: a limit, or the rate of the disk and its link", *values
         )
-    held = (times[1] - times[0]) / 1e3 * found.iops
-    if (case.idle() or 0.0) >= IDLE and not (gain.alone(case) and held >= HELD):
+    delayed = (times[1] - times[0]) / 1e3 * rate.iops
+    if (case.idle() or 0.0) >= IDLE and not (gain.alone(case) and delayed >= HELD):
         return open_question(key, title, f"{text} at even intervals: a limit, or the pace of the program", *values)
-    kind = _kind(case, found)
+    kind = _kind(case, rate)
     text = (
         f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
         f"a limit of {kind or 'IOPS or bandwidth'}, of the volume or of a part of the disk, holds them back"
     )
-    gained, change = gain.twice_the_limit(case, found.iops, times[0])
+    gained, change = gain.twice_the_limit(case, rate.iops, times[0])
     remedy = ". ".join(filter(None, (REMEDY[kind], cheaper(case))))
     return inferred(key, TITLE[kind], text, remedy, *values, gain=gained, gain_of=change)
 
 
-def asked_bytes(case: Case) -> int | None:
+def requested_bytes(case: Case) -> int | None:
     """Bytes that the command read by calls, and pages of mappings that it waited for. None: not recorded."""
-    host = case.seen.host
+    host = case.phase.host
     if ("command", "rchar") not in host and ("command", "major_faults") not in host:
         return None
     return host.get(("command", "rchar"), 0) + PAGE * host.get(("command", "major_faults"), 0)
@@ -101,32 +101,32 @@ def asked_bytes(case: Case) -> int | None:
 
 def amplification(case: Case) -> Limit:
     """Readahead that fetches far more than the program uses."""
-    key, title, asked = "read amplification", "Amplification", asked_bytes(case)
-    fetched, ahead = q.octets(case.seen, "read"), q.share(case.seen, "read", "bytes_ahead_queued", "bytes_queued")
-    count, streams = case.seen.count("read", "queued"), case.seen.count("read", "stream_queued")
-    if case.direction != "read" or not asked or not fetched or None in (ahead, count, streams):
+    key, title, used = "read amplification", "Amplification", requested_bytes(case)
+    fetched, ahead = q.octets(case.phase, "read"), q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued")
+    count, streams = case.phase.count("read", "queued"), case.phase.count("read", "stream_queued")
+    if case.direction != "read" or not used or not fetched or None in (ahead, count, streams):
         return unknown(key, title, "the bytes that the program asked for were not recorded")
-    ratio = fetched / asked
+    ratio = fetched / used
     values = (
         case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),
-        case.value("asked-with-faults", asked, "bytes", "rchar", "major_faults"),
+        case.value("asked-with-faults", used, "bytes", "rchar", "major_faults"),
     )
     text = (
         f"read {size.significant(ratio)} bytes for each byte asked for by calls and page faults ({size.short(fetched)} for "
-        f"{size.short(asked)})"
+        f"{size.short(used)})"
     )
-    if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.seen, "read"):
+    if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.phase, "read"):
         return ruled_out(key, title, text, *values)
-    jumps, faults = (count or 0) - (streams or 0), case.seen.host.get(("command", "major_faults"), 0)
-    if jumps < LEAST_JUMPS or (FAULTS * jumps < faults and faults * PAGE > asked / 2):
+    jumps, faults = (count or 0) - (streams or 0), case.phase.host.get(("command", "major_faults"), 0)
+    if jumps < LEAST_JUMPS or (FAULTS * jumps < faults and faults * PAGE > used / 2):
         return open_question(
             key, title, f"{text}; but pages of a mapping that were used without waiting are not counted", *values
         )
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
-    text = f"{text}: readahead is {q.kib(window)}, and the program uses {size.short(asked / jumps)} of each place that it reads"
-    place_ms = case.seen.seconds() * 1e3 / jumps
+    text = f"{text}: readahead is {q.kib(window)}, and the program uses {size.short(used / jumps)} of each place that it reads"
+    place_ms = case.phase.seconds() * 1e3 / jumps
     least = (
-        None if case.rotates() else fastest_ms(case.seen.histogram("read", "d2c"))
+        None if case.rotates() else fastest_ms(case.phase.histogram("read", "d2c"))
     )  # heads: it tells nothing of a place
     # One request a place may take no longer than a smaller one would, unless there were faster ones.
     slower = least is not None and place_ms >= SLOWER * least
@@ -144,7 +144,7 @@ def amplification(case: Case) -> Limit:
             f"{text}. A place takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: less would hardly be faster"
         )
         return ruled_out(key, title, text, *values)
-    optimal = case.seen.setting("optimal_io_size") or 0
+    optimal = case.phase.setting("optimal_io_size") or 0
     origin = " (twice optimal_io_size, as the kernel sets it)" if optimal and window * q.SECTOR == 2 * optimal else ""
-    mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE > asked / 2 else ""
-    return inferred(key, title, f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.seen.disk.name}", *values)
+    mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE > used / 2 else ""
+    return inferred(key, title, f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)

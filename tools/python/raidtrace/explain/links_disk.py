@@ -12,7 +12,7 @@ from raidtrace.recording.quantities import Reading
 
 BUSY = 0.95  # a disk with something in flight for this part of the time is never waited for
 BEYOND = 1.25  # rate of data alone by that of the best sample, up to which it is believed
-UNTOLD = 1.05  # served by asked for, from which on some of it was asked for otherwise than by read and write
+UNTOLD = 1.05  # served bytes by requested ones, from which on some were requested otherwise than by read and write
 ORDERLY = 0.01  # up to this part of the requests seeks are too few to matter by their number
 
 
@@ -20,10 +20,10 @@ def depth(readings: Sequence[Reading], direction: str) -> Link:
     """Requests in flight: predicted by readahead, counted."""
 
     def say(reading: Reading) -> str:
-        mean, most = q.depth_mean(reading.seen, direction), q.depth_max(reading.seen, direction)
+        mean, most = q.depth_mean(reading.phase, direction), q.depth_max(reading.phase, direction)
         if mean is None:
             return "the depth was not counted, or was beyond the exact bins"
-        median = q.depth_median(reading.seen, direction)
+        median = q.depth_median(reading.phase, direction)
         half = f"{median} or more" if median else "none"
         text = f"{mean:.2f} in flight on average, {half} half of the time, at most {most}"
         bounds = predicted(reading, direction)
@@ -38,16 +38,16 @@ def depth(readings: Sequence[Reading], direction: str) -> Link:
         return f"{text}, NOT the {tail} of readahead"
 
     values = tuple(
-        Value("depth-mean", q.depth_mean(r.seen, direction), "reqs.", source(r, "depth-time"), predicted(r, direction))
+        Value("depth-mean", q.depth_mean(r.phase, direction), "reqs.", source(r, "depth-time"), predicted(r, direction))
         for r in readings
-    ) + tuple(Value("depth-max", q.depth_max(r.seen, direction), "reqs.", source(r, "depth-time")) for r in readings)
+    ) + tuple(Value("depth-max", q.depth_max(r.phase, direction), "reqs.", source(r, "depth-time")) for r in readings)
     return Link("depth", "In flight", each(readings, say), worst(depth_verdict(r, direction) for r in readings), values,
                 tuple(_depths(r, direction) for r in readings))  # fmt: skip
 
 
 def depth_verdict(reading: Reading, direction: str) -> Verdict:
     """Whether the mean lies where readahead predicts it; it does where nothing is predicted."""
-    mean, bounds = q.depth_mean(reading.seen, direction), predicted(reading, direction)
+    mean, bounds = q.depth_mean(reading.phase, direction), predicted(reading, direction)
     if mean is None or (direction == "read" and reading.predicted_depth() is None):
         return Verdict.NOT_AVAILABLE
     if bounds is None:
@@ -59,7 +59,7 @@ def depth_verdict(reading: Reading, direction: str) -> Verdict:
 
 
 def _depths(reading: Reading, direction: str) -> Distribution:
-    times = reading.seen.histogram(direction, "depth_time")
+    times = reading.phase.histogram(direction, "depth_time")
     rows = tuple((float(at), float(at + 1), float(times[at])) for at in sorted(times))
     return Distribution("depth", "reqs.", "ns", source(reading, "depth-time"), rows)
 
@@ -68,7 +68,7 @@ def busy(readings: Sequence[Reading]) -> Link:
     """Whether the disk ever waited for the host."""
 
     def say(reading: Reading) -> str:
-        idle = q.idle_share(reading.seen)
+        idle = q.idle_share(reading.phase)
         if idle is None:
             return "busy time was not counted"
         return f"the disk had something to do for {q.percent(1 - idle)} of the time" + (
@@ -76,12 +76,12 @@ def busy(readings: Sequence[Reading]) -> Link:
         )
 
     def verdict(reading: Reading) -> Verdict:
-        idle = q.idle_share(reading.seen)
+        idle = q.idle_share(reading.phase)
         return Verdict.NOT_AVAILABLE if idle is None else Verdict.SHOWN if 1 - idle >= BUSY else Verdict.NOT_SHOWN
 
     values = []
     for r in readings:
-        idle = q.idle_share(r.seen)
+        idle = q.idle_share(r.phase)
         values.append(
             Value("busy-share", None if idle is None else 1 - idle, "of 1", source(r, "depth-time"), (BUSY, 1.0))
         )
@@ -90,7 +90,7 @@ def busy(readings: Sequence[Reading]) -> Link:
 
 def little(reading: Reading, direction: str) -> float | None:
     """MiB/s from in flight x size / time from issue to completion (Little's law)."""
-    mean, sectors, wait = (f(reading.seen, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
+    mean, sectors, wait = (f(reading.phase, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
     if mean is None or sectors is None or not wait:
         return None
     return mean * sectors * q.SECTOR / q.MIB / (wait / 1000)
@@ -99,11 +99,11 @@ def little(reading: Reading, direction: str) -> float | None:
 def accounts(reading: Reading, direction: str) -> bool:
     """Whether little() makes the rate. Requests in flight at either end count in the depth for a part of their time, and
     their time with those that completed, if at all: each may move it by one request's worth."""
-    made, rate = little(reading, direction), q.mib_per_s(reading.seen, direction)
+    made, rate = little(reading, direction), q.mib_per_s(reading.phase, direction)
     if made is None or not rate:
         return False
     issued, requeued, completed, left = (
-        reading.seen.count(direction, name) or 0 for name in ("issued", "requeued", "completed", "in_flight")
+        reading.phase.count(direction, name) or 0 for name in ("issued", "requeued", "completed", "in_flight")
     )
     ends = left + max(completed + requeued + left - issued, 0)
     return abs(made / rate - 1) <= q.AGREEMENT + ends / max(completed, 1)
@@ -113,17 +113,17 @@ def throughput(readings: Sequence[Reading], direction: str) -> Link:
     """Throughput, and whether depth, size and time from issue to completion account for it."""
 
     def say(reading: Reading) -> str:
-        rate, made = q.mib_per_s(reading.seen, direction), little(reading, direction)
+        rate, made = q.mib_per_s(reading.phase, direction), little(reading, direction)
         if rate is None:
             return "throughput was not counted"
         if made is None:
             return f"{rate:.1f} MiB/s"
-        mean, sectors, wait = (f(reading.seen, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
+        mean, sectors, wait = (f(reading.phase, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
         equal = "=" if accounts(reading, direction) else "is NOT"
         return f"{mean:.2f} x {q.kib(sectors or 0)} / {wait:.2f} ms {equal} {rate:.1f} MiB/s"
 
     def verdict(reading: Reading) -> Verdict:
-        rate, made = q.mib_per_s(reading.seen, direction), little(reading, direction)
+        rate, made = q.mib_per_s(reading.phase, direction), little(reading, direction)
         if rate is None or made is None:
             return Verdict.NOT_AVAILABLE
         return Verdict.SHOWN if accounts(reading, direction) else Verdict.CONTRADICTED
@@ -131,9 +131,9 @@ def throughput(readings: Sequence[Reading], direction: str) -> Link:
     def values(reading: Reading) -> list[Value]:
         made = little(reading, direction)
         return [
-            Value("mib-per-s", q.mib_per_s(reading.seen, direction), "MiB/s", source(reading, "bytes-completed"),
+            Value("mib-per-s", q.mib_per_s(reading.phase, direction), "MiB/s", source(reading, "bytes-completed"),
                   (made, made) if made is not None else None),
-            Value("d2c-mean", q.d2c_mean_ms(reading.seen, direction), "ms", source(reading, "d2c-sum-ns", "completed")),
+            Value("d2c-mean", q.d2c_mean_ms(reading.phase, direction), "ms", source(reading, "d2c-sum-ns", "completed")),
         ]  # fmt: skip
 
     return Link("throughput", "Throughput", each(readings, say), worst(map(verdict, readings)),
@@ -144,37 +144,37 @@ def seeks(readings: Sequence[Reading]) -> Link:
     """How many and how far."""
 
     def say(reading: Reading) -> str:
-        found, issued = q.seeks(reading.seen), _issued(reading)
-        if found is None:
+        number, issued = q.seeks(reading.phase), _issued(reading)
+        if number is None:
             return "seeks were not counted"
-        if not found:
+        if not number:
             return "none"
-        mean = q.seek_sectors(reading.seen) / found
-        return f"{found} of {issued} requests began elsewhere, {q.kib(mean)} away on average"
+        mean = q.seek_sectors(reading.phase) / number
+        return f"{number} of {issued} requests began elsewhere, {q.kib(mean)} away on average"
 
     def verdict(reading: Reading) -> Verdict:
-        found, issued = q.seeks(reading.seen), _issued(reading)
-        if found is None or not issued:
+        number, issued = q.seeks(reading.phase), _issued(reading)
+        if number is None or not issued:
             return Verdict.NOT_AVAILABLE
-        return Verdict.NOT_SHOWN if found <= ORDERLY * issued else Verdict.SHOWN
+        return Verdict.NOT_SHOWN if number <= ORDERLY * issued else Verdict.SHOWN
 
     values = []
     for r in readings:
-        found = q.seeks(r.seen)
-        far = q.seek_sectors(r.seen) / found if found else None
-        values += [Value("seeks", found, "reqs.", source(r, "seek")),
+        number = q.seeks(r.phase)
+        far = q.seek_sectors(r.phase) / number if number else None
+        values += [Value("seeks", number, "reqs.", source(r, "seek")),
                    Value("seek-mean", far, "sectors", source(r, "seek-forward-sectors", "seek-backward-sectors"))]  # fmt: skip
     return Link("seeks", "Seeks", each(readings, say), worst(map(verdict, readings)), tuple(values))
 
 
 def _issued(reading: Reading) -> int:
-    return q.total(reading.seen, "issued")
+    return q.total(reading.phase, "issued")
 
 
 def blamed(reading: Reading) -> list[tuple[int, str, str]]:
     """Seeks by (number, class the head came from, class it went to), most first."""
-    found = figures.blame(reading.seen.span) or {}
-    rows = [(count, origin, to) for (origin, to), count in found.items() if count]
+    counts = figures.blame(reading.phase.span) or {}
+    rows = [(count, origin, to) for (origin, to), count in counts.items() if count]
     return sorted(rows, key=lambda row: (-row[0], row[1], row[2]))
 
 
@@ -183,18 +183,18 @@ def blame(readings: Sequence[Reading]) -> Link:
 
     def say(reading: Reading) -> str:
         rows = blamed(reading)
-        if reading.seen.origin is None:
+        if reading.phase.origin is None:
             return "classes were not counted"
         if not rows:
             return "none"
         whole = sum(count for count, _, _ in rows)
         text = ", ".join(f"{count / whole:.0%} from {origin} to {to}" for count, origin, to in rows[:3])
-        who = [s for s in reading.seen.submitters or () if s.seeks][:2]
-        said = ", ".join(f"{s.comm or 'others'} {s.seeks}" for s in who)
-        return text + (f"; bios that seek, by process: {said}" if said else "")
+        who = [s for s in reading.phase.submitters or () if s.seeks][:2]
+        movers = ", ".join(f"{s.comm or 'others'} {s.seeks}" for s in who)
+        return text + (f"; bios that seek, by process: {movers}" if movers else "")
 
     def verdict(reading: Reading) -> Verdict:
-        return Verdict.NOT_AVAILABLE if reading.seen.origin is None else Verdict.SHOWN
+        return Verdict.NOT_AVAILABLE if reading.phase.origin is None else Verdict.SHOWN
 
     values = tuple(
         Value(f"{origin} to {to}", count, "reqs.", source(r, "blame"))
@@ -205,66 +205,66 @@ def blame(readings: Sequence[Reading]) -> Link:
 
 
 def cost(reading: Reading) -> Link:
-    """What share of the busy time seeks cost, and what data alone would have reached. Where nearly all is seeks, nothing
-    can be told from the samples: limits has what another phase shows."""
-    title, found = "Cost of seeks", seek_cost.cost(reading.seen.over_time)
-    many = q.seeks(reading.seen) or 0
-    if found is None or many > _issued(reading) / 2:
-        why = "half of the requests or more are seeks" if found else "too few samples or seeks"
+    """The share of the busy time that seeks cost, and the rate without them. Where nearly all requests are seeks, the samples
+    show nothing: limits compares with another phase."""
+    title, fit = "Cost of seeks", seek_cost.cost(reading.phase.over_time)
+    many = q.seeks(reading.phase) or 0
+    if fit is None or many > _issued(reading) / 2:
+        why = "half of the requests or more are seeks" if fit else "too few samples or seeks"
         return Link("cost", title, f"not available from the samples: {why}", Verdict.NOT_AVAILABLE)
-    of = f"{found.blocks} samples" if found.merged == 1 else f"{found.blocks} blocks of {found.merged} samples"
-    interval = f"{found.ms:.2f} ms each (95 % from {found.low_ms:.2f} to {found.high_ms:.2f}, jackknife of {of})"
-    values = (Value("seek-ms", found.ms, "ms", source(reading, "depth-time", "bytes-completed", "seek"),
-                    (found.low_ms, found.high_ms)),
-              Value("seek-time-share", found.share, "of 1", source(reading, "depth-time", "seek")),
-              Value("stream", found.stream_mib_per_s, "MiB/s", source(reading, "depth-time", "bytes-completed")))  # fmt: skip
-    if not found.sure():
+    of = f"{fit.blocks} samples" if fit.merged == 1 else f"{fit.blocks} blocks of {fit.merged} samples"
+    interval = f"{fit.ms:.2f} ms each (95 % from {fit.low_ms:.2f} to {fit.high_ms:.2f}, jackknife of {of})"
+    values = (Value("seek-ms", fit.ms, "ms", source(reading, "depth-time", "bytes-completed", "seek"),
+                    (fit.low_ms, fit.high_ms)),
+              Value("seek-time-share", fit.share, "of 1", source(reading, "depth-time", "seek")),
+              Value("stream", fit.stream_mib_per_s, "MiB/s", source(reading, "depth-time", "bytes-completed")))  # fmt: skip
+    if not fit.sure():
         text = f"the evidence does not show that seeks took time: {interval}"
         return Link("cost", title, text, Verdict.NOT_SHOWN, values)
     reached = _best(reading)
-    alone = found.stream_mib_per_s if found.stream_mib_per_s and found.stream_mib_per_s <= BEYOND * reached else None
+    alone = fit.stream_mib_per_s if fit.stream_mib_per_s and fit.stream_mib_per_s <= BEYOND * reached else None
     stream = f"; data alone would have come at about {alone:.0f} MiB/s" if alone else ""
     return Link(
-        "cost", title, f"{interval}, together {q.percent(found.share)} of the busy time{stream}", Verdict.SHOWN, values
+        "cost", title, f"{interval}, together {q.percent(fit.share)} of the busy time{stream}", Verdict.SHOWN, values
     )
 
 
 def _best(reading: Reading) -> float:
-    """MiB/s of the best sample: a rate far beyond it was never seen, and is not claimed."""
-    return max((octets / q.MIB / (busy / 1e9) for busy, octets, _ in reading.seen.over_time), default=0.0)
+    """MiB/s of the best sample: a rate far beyond it was never measured, and is not claimed."""
+    return max((octets / q.MIB / (busy / 1e9) for busy, octets, _ in reading.phase.over_time), default=0.0)
 
 
 def cache(readings: Sequence[Reading], direction: str) -> Link:
-    """Bytes that the program asked for against bytes that the disk served."""
+    """Bytes that the program requested, compared with bytes that the disk served."""
 
     def numbers(reading: Reading) -> tuple[int, int] | None:
-        asked = reading.seen.host.get(("command", "rchar" if direction == "read" else "wchar"))
-        served = q.octets(reading.seen, direction)
-        return None if asked is None or served is None else (asked, served)
+        calls = reading.phase.host.get(("command", "rchar" if direction == "read" else "wchar"))
+        served = q.octets(reading.phase, direction)
+        return None if calls is None or served is None else (calls, served)
 
     def say(reading: Reading) -> str:
-        found = numbers(reading)
-        if found is None:
+        counts = numbers(reading)
+        if counts is None:
             return "what the program asked for was not counted"
-        asked, served = found
-        if served > UNTOLD * asked:
+        calls, served = counts
+        if served > UNTOLD * calls:
             return (
                 f"the disk served {served / q.MIB:.1f} MiB; what was asked for is not known: read and write calls did for "
-                f"{asked / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
+                f"{calls / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
             )
-        part = f"{served / q.MIB:.1f} MiB ({q.percent(served / asked)}) served by the disk"
-        return f"{asked / q.MIB:.1f} MiB asked for by calls, {part}"
+        part = f"{served / q.MIB:.1f} MiB ({q.percent(served / calls)}) served by the disk"
+        return f"{calls / q.MIB:.1f} MiB asked for by calls, {part}"
 
     def verdict(reading: Reading) -> Verdict:
-        found = numbers(reading)
-        if found is None or found[1] > UNTOLD * found[0]:
+        counts = numbers(reading)
+        if counts is None or counts[1] > UNTOLD * counts[0]:
             return Verdict.NOT_AVAILABLE
-        return Verdict.SHOWN if found[1] >= 0.95 * found[0] else Verdict.NOT_SHOWN
+        return Verdict.SHOWN if counts[1] >= 0.95 * counts[0] else Verdict.NOT_SHOWN
 
     values = []
     for r in readings:
-        found = numbers(r)
+        counts = numbers(r)
         name = "rchar" if direction == "read" else "wchar"
-        values += [Value("asked", found[0] if found else None, "bytes", source(r, name)),
-                   Value("served", found[1] if found else None, "bytes", source(r, "bytes-completed"))]  # fmt: skip
+        values += [Value("asked", counts[0] if counts else None, "bytes", source(r, name)),
+                   Value("served", counts[1] if counts else None, "bytes", source(r, "bytes-completed"))]  # fmt: skip
     return Link("cache", "Caches", each(readings, say), worst(map(verdict, readings)), tuple(values))

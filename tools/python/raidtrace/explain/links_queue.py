@@ -11,22 +11,22 @@ from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
-AHEAD = 0.5  # from this part of the bytes on a phase is said to be read ahead
+AHEAD = 0.5  # part of the bytes from which on a phase counts as read ahead
 TURNS = 0.1  # streams take turns where so many windows of readahead begin elsewhere than the one before ended
-FOLLOWS = 0.5  # from this part of the bios in a stream on a phase is said to read in order
+FOLLOWS = 0.5  # part of the bios in a stream from which on a phase counts as read in order
 
 
 def source(reading: Reading, *counters: str) -> Source:
     """Where numbers of a reading come from."""
-    return Source(reading.letter, reading.seen.disk.name, reading.seen.phase, counters)
+    return Source(reading.letter, reading.phase.disk.name, reading.phase.phase, counters)
 
 
 def each(readings: Sequence[Reading], say: Callable[[Reading], str]) -> str:
-    """The same said of each reading, with its letter where there are two."""
-    said = [say(reading) for reading in readings]
-    if len(set(said)) == 1:
-        return said[0]
-    return "\n".join(f"{reading.letter}: {text}" for reading, text in zip(readings, said, strict=True))
+    """The text of each reading, with its letter where there are two different ones."""
+    texts = [say(reading) for reading in readings]
+    if len(set(texts)) == 1:
+        return texts[0]
+    return "\n".join(f"{reading.letter}: {text}" for reading, text in zip(readings, texts, strict=True))
 
 
 def setting(readings: Sequence[Reading]) -> Link:
@@ -42,9 +42,9 @@ def setting(readings: Sequence[Reading]) -> Link:
         sectors = reading.readahead_sectors()
         if sectors is None:
             return "readahead was not recorded"
-        whose = f" of {reading.above.disk.name}, the disk above it" if reading.above else ""
-        moved = ", and changed during the phase" if "readahead_sectors" in reading.seen.changed else ""
-        return f"readahead is {sectors} sectors, {q.kib(sectors)}{whose}{moved}"
+        owner = f" of {reading.above.disk.name}, the disk above it" if reading.above else ""
+        moved = ", and changed during the phase" if "readahead_sectors" in reading.phase.changed else ""
+        return f"readahead is {sectors} sectors, {q.kib(sectors)}{owner}{moved}"
 
     return Link("setting", "Setting", each(readings, say), Verdict.SHOWN if known else Verdict.NOT_AVAILABLE, values)
 
@@ -54,34 +54,34 @@ def window(readings: Sequence[Reading]) -> Link:
     return Link(
         "window", "Readahead window", each(readings, _window), worst(_window_verdict(r) for r in readings),
         tuple(value for r in readings for value in _window_values(r)),
-        tuple(found for r in readings for found in _windows(r)),
+        tuple(distribution for r in readings for distribution in _windows(r)),
     )  # fmt: skip
 
 
 def in_order(reading: Reading) -> float | None:
     """Part of the bios that continue a stream; without streams, that follow the one before; without these, of requests."""
     for counter, of in (("stream_queued", "queued"), ("sequential_queued", "queued"), ("sequential", "issued")):
-        share = q.share(reading.seen, "read", counter, of)
+        share = q.share(reading.phase, "read", counter, of)
         if share is not None:
             return share
     return None
 
 
 def ahead(reading: Reading) -> float | None:
-    """Part of the bytes read that were asked for ahead."""
-    return q.share(reading.seen, "read", "bytes_ahead_queued", "bytes_queued")
+    """Part of the bytes read that readahead requested."""
+    return q.share(reading.phase, "read", "bytes_ahead_queued", "bytes_queued")
 
 
 def streams(reading: Reading) -> int:
     """Streams that take turns: 1 where bios change their place for fewer than a TURNS of the windows of readahead, as one
     reader's do that looks up now and then where its file goes on."""
     queued, follow, moved = (
-        reading.seen.count("read", name) for name in ("queued", "sequential_queued", "bytes_queued")
+        reading.phase.count("read", name) for name in ("queued", "sequential_queued", "bytes_queued")
     )
     window = (reading.readahead_sectors() or 0) * q.SECTOR
     if queued is not None and follow is not None and moved and window and (queued - follow) * window < TURNS * moved:
         return 1
-    return max(reading.seen.timeline.streams or 1, 1)
+    return max(reading.phase.timeline.streams or 1, 1)
 
 
 def predicted(reading: Reading, direction: str) -> tuple[float, float] | None:
@@ -97,7 +97,7 @@ def window_sectors(reading: Reading) -> tuple[int, float] | None:
     """The window size that most sectors were read with, and their share. None: this kernel does not tell windows."""
     sizes: dict[int, int] = {}
     for kind in ("ra_sync", "ra_async"):
-        for at, count in reading.seen.histogram("all", kind).items():
+        for at, count in reading.phase.histogram("all", kind).items():
             low, _ = bins.size(at)
             sizes[low] = sizes.get(low, 0) + low * count
     whole = sum(sizes.values())
@@ -115,11 +115,11 @@ def _window_verdict(reading: Reading) -> Verdict:
 
 
 def _as_set(reading: Reading) -> bool:
-    """Whether most was asked for in windows as large as readahead is set; true where windows are not told."""
+    """Whether most bytes came in windows as large as readahead is set; true where the kernel does not report windows."""
     sizes = {at: bins.size(at)[0] * count for kind in ("ra_sync", "ra_async")
-             for at, count in reading.seen.histogram("all", kind).items()}  # fmt: skip
+             for at, count in reading.phase.histogram("all", kind).items()}  # fmt: skip
     sectors = reading.readahead_sectors()
-    if not sizes or sectors is None or reading.seen.disk.bio_based:
+    if not sizes or sectors is None or reading.phase.disk.bio_based:
         return True
     low, high = bins.size(max(sizes, key=lambda at: sizes[at]))
     return low <= sectors < high
@@ -134,47 +134,47 @@ def _window(reading: Reading) -> str:
     if order < FOLLOWS:
         return f"only {q.percent(order)} of the bios continue a stream: nothing follows for a window to hold"
     text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"
-    found = window_sectors(reading)
-    if found is None:
+    largest = window_sectors(reading)
+    if largest is None:
         return f"{text}; windows are not available: this kernel does not tell their size"
     other = "" if _as_set(reading) else ", not as large as readahead is set"
-    return f"{text}; {found[1]:.0%} of what windows asked for came in windows of {q.kib(found[0])}{other}"
+    return f"{text}; {largest[1]:.0%} of what windows asked for came in windows of {q.kib(largest[0])}{other}"
 
 
 def _window_values(reading: Reading) -> list[Value]:
-    found, sectors = window_sectors(reading), reading.readahead_sectors()
+    largest, sectors = window_sectors(reading), reading.readahead_sectors()
     predicted = (float(sectors), float(sectors)) if sectors is not None else None
     return [
         Value("ahead-share", ahead(reading), "of 1", source(reading, "bytes-ahead-queued", "bytes-queued")),
         Value("stream-share", in_order(reading), "of 1", source(reading, "stream-queued", "queued")),
-        Value("window", found[0] if found else None, "sectors", source(reading, "ra-sync", "ra-async"), predicted,
-              "" if found else "this kernel does not tell windows"),
+        Value("window", largest[0] if largest else None, "sectors", source(reading, "ra-sync", "ra-async"), predicted,
+              "" if largest else "this kernel does not tell windows"),
     ]  # fmt: skip
 
 
 def _windows(reading: Reading) -> list[Distribution]:
-    found = []
+    distributions = []
     for kind in ("ra_sync", "ra_async"):
-        sizes = reading.seen.histogram("all", kind)
+        sizes = reading.phase.histogram("all", kind)
         rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(sizes[at])) for at in sorted(sizes))
         if rows:
             name = kind.replace("_", "-")
-            found.append(Distribution(name, "sectors", "windows", source(reading, name), rows))
-    return found
+            distributions.append(Distribution(name, "sectors", "windows", source(reading, name), rows))
+    return distributions
 
 
 def bios(readings: Sequence[Reading], direction: str) -> Link:
     """What the page cache or the program gave the block layer."""
 
     def say(reading: Reading) -> str:
-        number, size = reading.seen.count(direction, "queued"), q.bio_mean(reading.seen, direction)
+        number, size = reading.phase.count(direction, "queued"), q.bio_mean(reading.phase, direction)
         if number is None or size is None:
             return "bios were not counted"
         text = f"{number} bios of {q.kib(size)} on average"
         set_to = reading.readahead_sectors()
         if direction != "read" or set_to is None or size <= set_to:
             return text
-        # page_cache_sync_ra(): a window is not smaller than what is asked for, up to the largest request
+        # page_cache_sync_ra(): a window is not smaller than the read, up to the largest request
         return f"{text}, more than readahead is set to: of a read as large the kernel takes up to a whole request"
 
     def values(reading: Reading) -> list[Value]:
@@ -184,39 +184,39 @@ def bios(readings: Sequence[Reading], direction: str) -> Link:
             most = float(min(readahead, q.BIO_SECTORS))
             predicted = (most, max(most, float(min(reading.largest_sectors() or 0, q.BIO_SECTORS))))
         return [
-            Value("bios", reading.seen.count(direction, "queued"), "bios", source(reading, "queued")),
-            Value("bio-mean", q.bio_mean(reading.seen, direction), "sectors", source(reading, "bytes-queued", "queued"),
+            Value("bios", reading.phase.count(direction, "queued"), "bios", source(reading, "queued")),
+            Value("bio-mean", q.bio_mean(reading.phase, direction), "sectors", source(reading, "bytes-queued", "queued"),
                   predicted),
         ]  # fmt: skip
 
-    known = all(q.bio_mean(r.seen, direction) is not None for r in readings)
+    known = all(q.bio_mean(r.phase, direction) is not None for r in readings)
     return Link("bios", "Bios", each(readings, say), Verdict.SHOWN if known else Verdict.NOT_AVAILABLE,
                 tuple(value for r in readings for value in values(r)))  # fmt: skip
 
 
 def splits(readings: Sequence[Reading], direction: str) -> Link:
-    """How bios became requests: bios + splits = requests + merges, but for those on their way or that had no issue."""
+    """How bios became requests: bios + splits = requests + merges, except for those not yet issued or never issued."""
     names = ("queued", "splits", "issued", "reissued", "back_merges", "front_merges", "request_merges")
 
     def numbers(reading: Reading) -> list[int] | None:
-        found = [reading.seen.count(direction, name) for name in names]
-        known = [n for n in found if n is not None]
+        counts = [reading.phase.count(direction, name) for name in names]
+        known = [n for n in counts if n is not None]
         return known if len(known) == len(names) else None
 
     def verdict(reading: Reading) -> Verdict:
-        found = numbers(reading)
-        if found is None or reading.seen.disk.bio_based:
+        counts = numbers(reading)
+        if counts is None or reading.phase.disk.bio_based:
             return Verdict.NOT_AVAILABLE
-        queued, cut, issued, again, *merged = found
-        # at most what fits in the queue is on its way when a phase begins or ends
-        slack = reading.seen.setting("nr_requests") or 256
+        queued, cut, issued, again, *merged = counts
+        # no more than the queue's requests are between queue and issue when a phase begins or ends
+        slack = reading.phase.setting("nr_requests") or 256
         return Verdict.SHOWN if abs(queued + cut - issued + again - sum(merged)) <= slack else Verdict.CONTRADICTED
 
     def say(reading: Reading) -> str:
-        found = numbers(reading)
-        if found is None:
+        counts = numbers(reading)
+        if counts is None:
             return "splits and merges were not counted"
-        queued, cut, issued, again, *merged = found
+        queued, cut, issued, again, *merged = counts
         return f"{queued} bios + {cut} splits = {issued - again} requests + {sum(merged)} merges"
 
     requests = ("issued", "reissued", "request_merges")
@@ -230,13 +230,13 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
     """What size requests have, against the largest that the disk takes."""
 
     def verdict(reading: Reading) -> Verdict:
-        mode, largest = q.size_mode(reading.seen, direction), reading.largest_sectors()
+        mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
         if mode is None or largest is None:
             return Verdict.NOT_AVAILABLE
         return Verdict.SHOWN if mode[0] == largest and mode[1] >= 0.5 else Verdict.NOT_SHOWN
 
     def say(reading: Reading) -> str:
-        mode, largest = q.size_mode(reading.seen, direction), reading.largest_sectors()
+        mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
         if mode is None:
             return "no size is the most frequent among those counted exactly"
         text = f"{q.percent(mode[1])} of the requests are {q.kib(mode[0])}"
@@ -245,18 +245,18 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
         return f"{text}, {'the largest' if mode[0] == largest else f'where up to {q.kib(largest)} are'} possible"
 
     def values(reading: Reading) -> list[Value]:
-        mode, largest = q.size_mode(reading.seen, direction), reading.largest_sectors()
+        mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
         predicted = (float(largest), float(largest)) if largest else None
         return [
             Value("size-mode", mode[0] if mode else None, "sectors", source(reading, "size"), predicted),
             Value(
-                "size-mean", q.size_mean(reading.seen, direction), "sectors", source(reading, "bytes-issued", "issued")
+                "size-mean", q.size_mean(reading.phase, direction), "sectors", source(reading, "bytes-issued", "issued")
             ),
         ]
 
     def sizes(reading: Reading) -> Distribution:
-        found = reading.seen.histogram(direction, "size")
-        rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(found[at])) for at in sorted(found))
+        table = reading.phase.histogram(direction, "size")
+        rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(table[at])) for at in sorted(table))
         return Distribution("size", "sectors", "reqs.", source(reading, "size"), rows)
 
     return Link("size", "Request size", each(readings, say), worst(verdict(r) for r in readings),

@@ -23,13 +23,13 @@ from raidtrace.recording.quantities import Reading
 OTHER_WORK = 2.0  # times the bytes of the other, from which on rates compare other work
 SAME = 1.1  # a factor up to which two figures are called the same
 NEAR = 0.1  # an estimate is near what was measured within this part
-RISE = 1.5  # a factor from which a mean is said to have risen
+RISE = 1.5  # the factor from which on a mean counts as risen
 NO_CAUSE = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
 ELSE = 0.1  # shares that differ by more are not of the same load
 # settings that say what a run was, and not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
            "md_sync_action", "mount", "journal"}  # fmt: skip
-# names that are of one thing, by how they begin: a slow drive is which and how slow, an array that initialises is said to
+# prefixes of names that are one thing: a slow drive is which and how slow; an array at WORK also differs in "array"
 ONE_THING = ("drive.slow_", "drive.seek_", "drive.media_", "array.background_")
 WORK = ("array.initialize", "array.verify")
 
@@ -51,60 +51,60 @@ class Ratios:
 def ratios(a: Reading, b: Reading, direction: str) -> Ratios | None:
     """None: one of them is not available."""
     pairs = [
-        (f(a.seen, direction), f(b.seen, direction)) for f in (q.mib_per_s, q.depth_mean, q.size_mean, q.d2c_mean_ms)
+        (f(a.phase, direction), f(b.phase, direction)) for f in (q.mib_per_s, q.depth_mean, q.size_mean, q.d2c_mean_ms)
     ]
-    found = [y / x for x, y in pairs if x and y]
-    return Ratios(*found) if len(found) == len(pairs) else None
+    quotients = [y / x for x, y in pairs if x and y]
+    return Ratios(*quotients) if len(quotients) == len(pairs) else None
 
 
 def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
     """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
-    found = _commands(*(meta.get("command", "") for meta in metas))
+    rows = _commands(*(meta.get("command", "") for meta in metas))
     array = _simulated(*metas)
     for name in ("kernel", "lab_kernel", *(() if array else ("lab_profile",)), "hostname", "machine", "interval"):
         if metas[0].get(name, "") != metas[1].get(name, ""):
-            found.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
-    found += array
+            rows.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
+    rows += array
     for of in ("settings", "machine"):
-        ours, theirs = getattr(a.seen, of), getattr(b.seen, of)
+        ours, theirs = getattr(a.phase, of), getattr(b.phase, of)
         for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
             if (ours.get(name) or "") != (theirs.get(name) or ""):  # what is not there, and what was not looked for
-                found.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
-    if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in found):
-        found.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
-    found += behaviour(a, b)
+                rows.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
+    if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in rows):
+        rows.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
+    rows += behaviour(a, b)
     before, after = (_state(reading, meta) for reading, meta in zip((a, b), metas, strict=True))
     if before != after:
-        found.append(("array", before, after))
-    names = {name for name, _, _ in found}  # a file system brings its own mount options
-    return [row for row in found if row[0] != "mount_options" or "fstype" not in names]
+        rows.append(("array", before, after))
+    names = {name for name, _, _ in rows}  # a file system brings its own mount options
+    return [row for row in rows if row[0] != "mount_options" or "fstype" not in names]
 
 
 def _simulated(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Keys of the lab's array that differ, where both are recorded. What a fault did is counted, and said elsewhere."""
-    found = [one for one in observation.lab_differences(a, b) if one[0] != "name" and not one[0].startswith("fault.")]
-    return [(name, "-" if ours is None else ours, "-" if theirs is None else theirs) for name, ours, theirs in found]
+    """Keys of the lab's array that differ, where both are recorded. The counters show the effects of faults."""
+    rows = [one for one in observation.lab_differences(a, b) if one[0] != "name" and not one[0].startswith("fault.")]
+    return [(name, "-" if ours is None else ours, "-" if theirs is None else theirs) for name, ours, theirs in rows]
 
 
 def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
-    """What the load did otherwise by its counts, whatever its command says: past the cache or not, in order or not, how many
-    streams, what else was on its way. Such is a cause by itself."""
-    found: list[tuple[str, str, str]] = []
+    """Differences of the load by its counts, whatever its command says: past the cache or not, in order or not, number of
+    streams, other requests. Each is a cause by itself."""
+    rows: list[tuple[str, str, str]] = []
     for name, share in SHARES:
         ours, theirs = share(a), share(b)
         if ours is not None and theirs is not None and abs(ours - theirs) > ELSE:
-            found.append((name, f"{ours:.0%}", f"{theirs:.0%}"))
+            rows.append((name, f"{ours:.0%}", f"{theirs:.0%}"))
     ours, theirs = streams(a), streams(b)
     if max(ours, theirs) >= RISE * min(ours, theirs):
-        found.append(("streams", str(ours), str(theirs)))
+        rows.append(("streams", str(ours), str(theirs)))
     for name, number in EVENTS:
         if number(a) != number(b):
-            found.append((name, str(number(a)), str(number(b))))
-    return found
+            rows.append((name, str(number(a)), str(number(b))))
+    return rows
 
 
 def _direct(reading: Reading) -> float | None:
-    return q.class_share(reading.seen, "direct")
+    return q.class_share(reading.phase, "direct")
 
 
 def _others(reading: Reading) -> float | None:
@@ -117,12 +117,12 @@ def _resets(reading: Reading) -> int:
 
 def _written(reading: Reading) -> float | None:
     """Part of the requests that are writes."""
-    counts = [reading.seen.count(direction, "issued") or 0 for direction in ("read", "write")]
+    counts = [reading.phase.count(direction, "issued") or 0 for direction in ("read", "write")]
     return counts[1] / sum(counts) if sum(counts) else None
 
 
 def _failed(reading: Reading) -> int:
-    return q.total(reading.seen, "errors")
+    return q.total(reading.phase, "errors")
 
 
 SHARES: tuple[tuple[str, Callable[[Reading], float | None]], ...] = (
@@ -150,8 +150,8 @@ def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
 
 
 def _state(reading: Reading, meta: Mapping[str, str]) -> str:
-    found = limits_events.degraded(Case(reading, "read", meta))
-    return lower_initial(found.title).removesuffix(" array") if found.verdict is Verdict.INFERRED else "whole"
+    degraded = limits_events.degraded(Case(reading, "read", meta))
+    return lower_initial(degraded.title).removesuffix(" array") if degraded.verdict is Verdict.INFERRED else "whole"
 
 
 def _brief(text: str) -> str:
@@ -161,21 +161,21 @@ def _brief(text: str) -> str:
 
 def chain_of(a: Reading, b: Reading, direction: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
     """The chain of a phase in two recordings, with a link for what changed between them and one for the difference."""
-    a, b = (dataclasses.replace(reading, seen=trimmed(reading.seen, direction)[0]) for reading in (a, b))
+    a, b = (dataclasses.replace(reading, phase=trimmed(reading.phase, direction)[0]) for reading in (a, b))
     links = chain.links((a, b), direction)
     differs = changed(a, b, metas)
     extra = (_changes(a, b, differs), _difference(a, b, direction), _classes(a, b))
-    held = tuple(
+    limits = tuple(
         dataclasses.replace(limit, title=f"{reading.letter}: {limit.title}")
         for reading, meta in zip((a, b), metas)
         for limit in holding.limits(reading, direction, meta)
         if limit.verdict is Verdict.INFERRED
     )
-    verdict, sentences = story(a, b, direction, differs, held)
-    found = ratios(a, b, direction)
-    effect = max(found.speed, 1 / found.speed) if found and found.speed else None
-    return Chain(f"{chain.title(a, direction, metas[0])}, A and B", a.seen.disk.name, a.seen.phase, direction, verdict,
-                 (extra[0], *links, extra[2], extra[1]), held, tuple(sentences), effect)  # fmt: skip
+    verdict, sentences = story(a, b, direction, differs, limits)
+    factors = ratios(a, b, direction)
+    effect = max(factors.speed, 1 / factors.speed) if factors and factors.speed else None
+    return Chain(f"{chain.title(a, direction, metas[0])}, A and B", a.phase.disk.name, a.phase.phase, direction, verdict,
+                 (extra[0], *links, extra[2], extra[1]), limits, tuple(sentences), effect)  # fmt: skip
 
 
 def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Link:
@@ -186,80 +186,80 @@ def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Lin
 
 
 def _difference(a: Reading, b: Reading, direction: str) -> Link:
-    found = ratios(a, b, direction)
-    if found is None:
+    factors = ratios(a, b, direction)
+    if factors is None:
         return Link("difference", "Difference", "depth, size or time was not counted", Verdict.NOT_AVAILABLE)
-    holds = q.agree(found.made(), found.speed)
-    text = (f"depth x{found.depth:.2f}, size x{found.size:.2f}, time from issue to completion x{found.wait:.2f}: "
-            f"{found.depth:.2f} x {found.size:.2f} / {found.wait:.2f} {'=' if holds else 'is NOT'} x{found.speed:.2f}, "
-            f"{q.mib_per_s(a.seen, direction) or 0:.1f} -> {q.mib_per_s(b.seen, direction) or 0:.1f} MiB/s")  # fmt: skip
-    values = (Value("speed-ratio", found.speed, "B / A", source(b, "bytes-completed"), (found.made(), found.made())),
-              Value("depth-ratio", found.depth, "B / A", source(b, "depth-time")),
-              Value("size-ratio", found.size, "B / A", source(b, "bytes-issued", "issued")),
-              Value("d2c-ratio", found.wait, "B / A", source(b, "d2c-sum-ns", "completed")))  # fmt: skip
+    holds = q.agree(factors.made(), factors.speed)
+    text = (f"depth x{factors.depth:.2f}, size x{factors.size:.2f}, time from issue to completion x{factors.wait:.2f}: "
+            f"{factors.depth:.2f} x {factors.size:.2f} / {factors.wait:.2f} {'=' if holds else 'is NOT'} x{factors.speed:.2f}, "
+            f"{q.mib_per_s(a.phase, direction) or 0:.1f} -> {q.mib_per_s(b.phase, direction) or 0:.1f} MiB/s")  # fmt: skip
+    values = (Value("speed-ratio", factors.speed, "B / A", source(b, "bytes-completed"), (factors.made(), factors.made())),
+              Value("depth-ratio", factors.depth, "B / A", source(b, "depth-time")),
+              Value("size-ratio", factors.size, "B / A", source(b, "bytes-issued", "issued")),
+              Value("d2c-ratio", factors.wait, "B / A", source(b, "d2c-sum-ns", "completed")))  # fmt: skip
     return Link("difference", "Difference", text, Verdict.SHOWN if holds else Verdict.CONTRADICTED, values)
 
 
 def _classes(a: Reading, b: Reading) -> Link:
     """Bios and seeks of each class, in both."""
-    if a.seen.origin is None or b.seen.origin is None:
+    if a.phase.origin is None or b.phase.origin is None:
         return Link("classes", "Seeks by class", "classes were not counted", Verdict.NOT_AVAILABLE)
-    said, values = [], []
+    lines, values = [], []
     for name in CLASSES:
-        ours, theirs = (reading.seen.origin.get(name, {}) if reading.seen.origin else {} for reading in (a, b))
+        ours, theirs = (reading.phase.origin.get(name, {}) if reading.phase.origin else {} for reading in (a, b))
         pairs = [(ours.get(counter, 0), theirs.get(counter, 0)) for counter in ("queued", "seeks_queued", "seeks")]
         values += [Value(f"{name} {counter}", float(n), unit, source(reading, counter))
                    for (counter, unit), both in zip((("bios", "bios"), ("seeks-queued", "bios"), ("seeks", "reqs.")), pairs)
                    for reading, n in zip((a, b), both)]  # fmt: skip
         if any(n for both in pairs for n in both):
             bios, queued, issued = (f"{x} -> {y}" for x, y in pairs)
-            said.append(f"{name}: bios {bios}, seeking when queued {queued}, when issued {issued}")
-    return Link("classes", "Seeks by class", "\n".join(said) or "none", Verdict.SHOWN, tuple(values))
+            lines.append(f"{name}: bios {bios}, seeking when queued {queued}, when issued {issued}")
+    return Link("classes", "Seeks by class", "\n".join(lines) or "none", Verdict.SHOWN, tuple(values))
 
 
 def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
-    """What metadata on the way cost the slower one, held against the faster one, which has none."""
-    slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.seen, direction) or 0.0)
-    found, other = limits_device.dry(slow, direction), limits_device.dry(fast, direction)
-    rate, reached = (q.mib_per_s(reading.seen, direction) for reading in (slow, fast))
-    if direction != "read" or found is None or other is None or not rate or not reached or found[2] < limits_host.DRY:
+    """The cost of metadata reads in the slower one, compared with the faster one, which has none."""
+    slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.phase, direction) or 0.0)
+    dry, other = limits_device.dry(slow, direction), limits_device.dry(fast, direction)
+    rate, reached = (q.mib_per_s(reading.phase, direction) for reading in (slow, fast))
+    if direction != "read" or dry is None or other is None or not rate or not reached or dry[2] < limits_host.DRY:
         return []
     blocks = [limits_host.metadata(reading) for reading in (slow, fast)]
-    if blocks[0] < found[0] / 2 or other[2] >= limits_host.DRY:
+    if blocks[0] < dry[0] / 2 or other[2] >= limits_host.DRY:
         return []
-    alone = rate / (1 - found[2])
+    alone = rate / (1 - dry[2])
     account = "do NOT account for the difference" if alone > reached else "are a part of the difference"
     if abs(alone / reached - 1) <= NEAR:
         account = "account for the difference"
     a_name, b_name = slow.letter, fast.letter
     return [
-        f"{a_name} also reads {blocks[0]} blocks of metadata, {b_name} {blocks[1]}. The queue of {a_name} ran empty {found[0]} "
+        f"{a_name} also reads {blocks[0]} blocks of metadata, {b_name} {blocks[1]}. The queue of {a_name} ran empty {dry[0]} "
         f"times, that of {b_name} {other[0]} times. Without these waits {a_name} would reach about {alone:.0f} MiB/s, and "
         f"{b_name} has {reached:.0f}: they {account}."
     ]
 
 
 def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, str]],
-          held: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
+          limits: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
     """Whether readahead made the difference."""
-    found = ratios(a, b, direction)
-    if found is None:
+    factors = ratios(a, b, direction)
+    if factors is None:
         return Verdict.NOT_AVAILABLE, ["The recordings lack the counters that would explain the difference."]
-    speed = f"{'faster' if found.speed > 1 else 'slower'} by a factor {max(found.speed, 1 / found.speed):.2f}"
-    rates = f"{q.mib_per_s(a.seen, direction) or 0:.1f} -> {q.mib_per_s(b.seen, direction) or 0:.1f} MiB/s"
+    speed = f"{'faster' if factors.speed > 1 else 'slower'} by a factor {max(factors.speed, 1 / factors.speed):.2f}"
+    rates = f"{q.mib_per_s(a.phase, direction) or 0:.1f} -> {q.mib_per_s(b.phase, direction) or 0:.1f} MiB/s"
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
-    level = 1 / SAME < found.speed < SAME
-    tail = _next(held, not ahead and not level)
-    if found.speed < 1:  # what makes it slower matters more than what else is true of it
-        tail = _only(held, "B") or tail
+    level = 1 / SAME < factors.speed < SAME
+    tail = _next(limits, not ahead and not level)
+    if factors.speed < 1:  # what makes it slower matters more than what else is true of it
+        tail = _only(limits, "B") or tail
     if level:
-        said = "The readahead changed, but the rate did not" if ahead else "The rates differ by less than 10 %"
-        return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{said}: {rates}.", *tail]
+        result = "The readahead changed, but the rate did not" if ahead else "The rates differ by less than 10 %"
+        return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{result}: {rates}.", *tail]
     lead = f"B is {speed}: {rates}."
     if direction != "read" or not ahead:
         verdict = Verdict.NOT_AVAILABLE if direction != "read" else Verdict.CONTRADICTED
-        limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in held)
+        limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in limits)
         other_work = _other_work(a, b, direction)
         refused = ["Readahead is the same in both, so it is not the cause."]
         if direction != "read" or limiting or other_work:
@@ -268,25 +268,25 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
         waits = _waits(a, b, direction)
         accounted = any(": they account for" in sentence for sentence in waits)
         accounts = [*waits, *([] if accounted else _together(names)), *refused]
-        first, last = (tail, []) if found.speed < 1 else (_only(held, "A"), tail)
-        return verdict, [lead, *other_work, *first, *accounts, _factors(found), *last]
+        first, last = (tail, []) if factors.speed < 1 else (_only(limits, "A"), tail)
+        return verdict, [lead, *other_work, *first, *accounts, _factors(factors), *last]
     arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
     others = [name for name in names if name not in NO_CAUSE]
-    verdict, why = _by_readahead(a, b, found, others, arguments)
+    verdict, why = _by_readahead(a, b, factors, others, arguments)
     size = "The size of the requests did not change."
-    if not 1 / SAME < found.size < SAME:
-        size = f"The mean size of a request changed by x{found.size:.2f}: this is a part of the difference."
+    if not 1 / SAME < factors.size < SAME:
+        size = f"The mean size of a request changed by x{factors.size:.2f}: this is a part of the difference."
     return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, direction)}.", *tail]
 
 
-def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
+def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
     """Readahead was changed, and reading with it: whether it is why. others: what else was changed; arguments: of the
     command, in words."""
-    rose = max(found.depth, 1 / found.depth) >= RISE and (found.depth > 1) == (found.speed > 1)
+    rose = max(factors.depth, 1 / factors.depth) >= RISE and (factors.depth > 1) == (factors.speed > 1)
     strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
     if not rose:
         return Verdict.CONTRADICTED, "Readahead is not the cause: the requests in flight did not rise."
-    if not q.agree(found.made(), found.speed):
+    if not q.agree(factors.made(), factors.speed):
         return (
             Verdict.CONTRADICTED,
             "Readahead is not the cause: the requests in flight, their size and time do not account for the difference.",
@@ -295,7 +295,7 @@ def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], argu
         return Verdict.NOT_SHOWN, (
             f"The recordings do not show that readahead is the cause: {', '.join(others)} changed, too."
         )
-    if any((q.class_share(reading.seen, "direct") or 0.0) >= DIRECT for reading in (a, b)):
+    if any((q.class_share(reading.phase, "direct") or 0.0) >= DIRECT for reading in (a, b)):
         return Verdict.CONTRADICTED, "Readahead is not the cause: direct I/O bypasses the page cache."
     if strays:
         return (
@@ -310,20 +310,20 @@ def _by_readahead(a: Reading, b: Reading, found: Ratios, others: list[str], argu
 
 def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
     """Bytes and seconds, where one moved so much more that rates of the disk say nothing of the program."""
-    moved = [q.octets(reading.seen, direction) or 0 for reading in (a, b)]
+    moved = [q.octets(reading.phase, direction) or 0 for reading in (a, b)]
     if min(moved) <= 0 or max(moved) < OTHER_WORK * min(moved):
         return []
-    times = [f"{reading.letter} moved {size.short(octets)} in {reading.seen.seconds():.3g} s"
+    times = [f"{reading.letter} moved {size.short(octets)} in {reading.phase.seconds():.3g} s"
              for reading, octets in zip((a, b), moved, strict=True)]  # fmt: skip
     return [f"{', '.join(times)}: the rates of the disk say little about the program."]
 
 
-def _factors(found: Ratios) -> str:
-    parts = (("in flight", found.depth), ("request size", found.size), ("time from issue to completion", found.wait))
-    said = [f"{name} x{value:.2f}" for name, value in parts if not 1 / SAME < value < SAME]
+def _factors(ratio: Ratios) -> str:
+    parts = (("in flight", ratio.depth), ("request size", ratio.size), ("time from issue to completion", ratio.wait))
+    texts = [f"{name} x{value:.2f}" for name, value in parts if not 1 / SAME < value < SAME]
     return (
-        f"Differences: {', '.join(said)}."
-        if said
+        f"Differences: {', '.join(texts)}."
+        if texts
         else "Requests in flight, size and time differ by less than 10 % each."
     )
 
@@ -333,26 +333,26 @@ def _together(names: list[str]) -> list[str]:
     others = [name for name in names if name not in ("arguments", "interval")]
     things = {next((begin for begin in ONE_THING if name.startswith(begin)), name) for name in others}
     things -= {"array"} if things.intersection(WORK) else set()
-    said = ", ".join(others)
+    names_text = ", ".join(others)
     if len(things) > 1:
-        return [f"{said} changed together: the recordings do not show which is the cause."]
+        return [f"{names_text} changed together: the recordings do not show which is the cause."]
     if not names:
         return ["No setting that was recorded differs."]
-    return [f"The only recorded difference: {said}."] if others == names else []
+    return [f"The only recorded difference: {names_text}."] if others == names else []
 
 
 def _depths(a: Reading, b: Reading, direction: str) -> str:
-    said = []
+    texts = []
     for reading in (a, b):
-        mean, bounds = q.depth_mean(reading.seen, direction), predicted(reading, direction)
+        mean, bounds = q.depth_mean(reading.phase, direction), predicted(reading, direction)
         band = f" (readahead predicts {bounds[0]:g} to {bounds[1]:g})" if bounds else ""
-        said.append(f"{mean or 0:.2f}{band}")
-    return " -> ".join(said)
+        texts.append(f"{mean or 0:.2f}{band}")
+    return " -> ".join(texts)
 
 
-def _next(held: tuple[Limit, ...], same: bool) -> list[str]:
+def _next(limits: tuple[Limit, ...], same: bool) -> list[str]:
     """What limits B: by itself, or as it does A. same: readahead was, and the rates were not."""
-    of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
+    of = {letter: [limit for limit in limits if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     if not of["B"]:
         return []
     first = of["B"][0]
@@ -362,10 +362,10 @@ def _next(held: tuple[Limit, ...], same: bool) -> list[str]:
     return [f"Inferred limit of {'both' if both else 'B'}: {lower_initial(first.title.removeprefix('B: '))}."]
 
 
-def _only(held: tuple[Limit, ...], slower: str) -> list[str]:
+def _only(limits: tuple[Limit, ...], slower: str) -> list[str]:
     """What limits the slower one and not the other: in the faster one it went away."""
     other = "A" if slower == "B" else "B"
-    of = {letter: [limit for limit in held if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
+    of = {letter: [limit for limit in limits if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     keys = {limit.key for limit in of[other]}
-    found = [lower_initial(limit.title.removeprefix(f"{slower}: ")) for limit in of[slower] if limit.key not in keys]
-    return [f"Inferred limit of {slower}, not of {other}: {' and '.join(found[:2])}."] if found else []
+    titles = [lower_initial(limit.title.removeprefix(f"{slower}: ")) for limit in of[slower] if limit.key not in keys]
+    return [f"Inferred limit of {slower}, not of {other}: {' and '.join(titles[:2])}."] if titles else []

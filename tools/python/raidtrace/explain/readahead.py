@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why readahead made a difference, in sentences whose every number is a counter. Pure functions.
+"""Why readahead made a difference, in sentences with only numbers of counters. Pure functions.
 
 The chain that is tested: a readahead of S sectors, cut into requests of at most M sectors, keeps S/M to 2S/M requests
-in flight (one window being read by the program, the next already asked for); more requests in flight keep more drives
-busy; the requests themselves do not get larger. Each link is compared with what was counted, and a link that does not
-hold is said not to hold.
+in flight (the program reads one window, and the kernel has requested the next); more requests in flight keep more drives
+busy; the requests themselves do not get larger. Each link is compared with the counts, and a link that does not hold is
+reported.
 """
 
 import dataclasses

@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Sequence
 
 from raidtrace.explain import chain, pair
-from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening, told
+from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening
 from raidtrace.recording import invariants, observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.columns import RecordingError
@@ -28,26 +28,26 @@ def subject(letter: str, observed: Observed) -> Subject:
 
 def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
     """What holds for the whole explanation. Where there are several recordings, each note names its own."""
-    found = []
+    texts = []
     times = {observed.meta.get("lab_time", "simulated") for observed in subjects if observed.simulated()}
     if "simulated" in times:
-        found.append(SIMULATED)
+        texts.append(SIMULATED)
     for observed in subjects:
         name = f"{observed.path}: " if len(subjects) > 1 else ""
         if observed.simulated() and observed.meta.get("lab_time") == "real":
-            found.append(f"{name}{REAL_TIME}")
+            texts.append(f"{name}{REAL_TIME}")
         ended, kept = observed.meta.get("end", ""), observed.meta.get("invariants", "hold")
         if ended != "complete":
             how = "its recorder still runs, or was killed" if ended == "running" else f"it ended: {ended or 'unknown'}"
-            found.append(f"{name}The recording is not complete: {how}.")
+            texts.append(f"{name}The recording is not complete: {how}.")
         if observed.whole:
             since, until = observed.whole
-            found.append(f"{name}Only whole samples are used: those from {since:.3f} to {until:.3f} s.")
+            texts.append(f"{name}Only whole samples are used: those from {since:.3f} to {until:.3f} s.")
         if wrong := invariants.broken(observed.path, kept):
-            found.append(wrong)
+            texts.append(wrong)
         if observed.meta.get("disturbance", "").startswith("disturbed"):
-            found.append(f"{name}Other work disturbed the recording. To list it: raidctl report.")
-    return tuple(found)
+            texts.append(f"{name}Other work disturbed the recording. To list it: raidctl report.")
+    return tuple(texts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,26 +64,26 @@ ALL = Choice()
 
 
 def chosen(observed: Observed, choice: Choice = ALL) -> list[tuple[Observation, str]]:
-    """Phases of disks with each direction that moved enough to say something, that which moved more first. RecordingError:
-    none of the name asked for."""
+    """Phases of disks with each direction that moved enough to judge it, the larger one first. RecordingError: none has
+    the requested name."""
     disks = [disk.name for disk in observed.disks]
     for name, known, what in ((choice.phase, observed.names, "phase"), (choice.disk, disks, "disk")):
         if name is not None and name not in known:
             raise RecordingError(f"{observed.path}: no {what} {name}; it has: {', '.join(known) or 'none'}")
     return [
-        (seen, direction)
-        for seen in observed.observations
-        if choice.phase in (None, seen.phase) and choice.disk in (None, seen.disk.name)
-        for direction in _ways(seen)
+        (phase, direction)
+        for phase in observed.observations
+        if choice.phase in (None, phase.phase) and choice.disk in (None, phase.disk.name)
+        for direction in _directions(phase)
         if choice.direction in (None, direction)
     ]
 
 
-def _ways(seen: Observation) -> list[str]:
+def _directions(phase: Observation) -> list[str]:
     """Directions that moved enough, the command's or the larger first."""
-    main = q.direction(seen) or "read"
+    main = q.direction(phase) or "read"
     order = [main, "write" if main == "read" else "read"]
-    return [direction for direction in order if (q.octets(seen, direction) or 0) >= q.LEAST_BYTES]
+    return [direction for direction in order if (q.octets(phase, direction) or 0) >= q.LEAST_BYTES]
 
 
 def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
@@ -94,17 +94,17 @@ def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
 def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     """Explain one recording that was read."""
     chains: list[Chain] = []
-    # Of a stack the disks come first: md and dm have no requests of which a cause could be told.
-    for seen, direction in sorted(chosen(observed, choice), key=lambda one: bool(one[0].disk.bio_based)):
-        reading = Reading("A", seen, observed.parent(seen))
-        beside = [o for o in observed.observations if o.disk == seen.disk and o.phase != seen.phase]
-        chains.append(chain.single(reading, direction, observed.meta, beside))
+    # The disks of a stack come first: md and dm have no requests that could show a cause.
+    for phase, direction in sorted(chosen(observed, choice), key=lambda one: bool(one[0].disk.bio_based)):
+        reading = Reading("A", phase, observed.parent(phase))
+        siblings = [o for o in observed.observations if o.disk == phase.disk and o.phase != phase.phase]
+        chains.append(chain.single(reading, direction, observed.meta, siblings))
     ordered = by_effect(chains)
-    said = told(ordered)
+    lines = tuple(map(Chain.text, ordered))
     if not chains:
-        said = ("No phase moved enough data to say anything about its throughput.",)
+        lines = ("No phase moved enough data to say anything about its throughput.",)
     rows = opening(observed.names, ordered)
-    return Explanation("recording", (subject("A", observed),), ordered, said, notes((observed,)), opening=rows)
+    return Explanation("recording", (subject("A", observed),), ordered, lines, notes((observed,)), opening=rows)
 
 
 def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Explanation:
@@ -114,18 +114,18 @@ def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Expl
 
 def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
     """Explain the second of two recordings that were read against the first."""
-    theirs = {(seen.disk.name, seen.phase, direction): seen for seen, direction in chosen(b, choice)}
+    theirs = {(phase.disk.name, phase.phase, direction): phase for phase, direction in chosen(b, choice)}
     chains, alone = [], []
-    for seen, direction in chosen(a, choice):
-        other = theirs.get((seen.disk.name, seen.phase, direction))
+    for phase, direction in chosen(a, choice):
+        other = theirs.get((phase.disk.name, phase.phase, direction))
         if other is None:
-            alone.append(f"{seen.disk.name} {seen.phase} ({direction}s)")
+            alone.append(f"{phase.disk.name} {phase.phase} ({direction}s)")
             continue
-        readings = Reading("A", seen, a.parent(seen)), Reading("B", other, b.parent(other))
+        readings = Reading("A", phase, a.parent(phase)), Reading("B", other, b.parent(other))
         chains.append(pair.chain_of(*readings, direction, (a.meta, b.meta)))
     ordered = by_effect(chains)
-    said = told(ordered)
+    lines = tuple(map(Chain.text, ordered))
     if not chains:
-        said = ("The two have no phase of one name, disk and direction that moved enough data to compare.",)
+        lines = ("The two have no phase of one name, disk and direction that moved enough data to compare.",)
     left = (f"Only in A: {', '.join(alone)}.",) if alone else ()
-    return Explanation("pair", (subject("A", a), subject("B", b)), ordered, said, (*notes((a, b)), *left))
+    return Explanation("pair", (subject("A", a), subject("B", b)), ordered, lines, (*notes((a, b)), *left))

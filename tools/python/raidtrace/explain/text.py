@@ -18,32 +18,32 @@ TITLE = 18  # columns of a link's title
 RULED_OUT = "Ruled out"
 
 
-def text(found: Explanation, columns: int, verbose: bool = False) -> list[str]:
+def text(explanation: Explanation, columns: int, verbose: bool = False) -> list[str]:
     """The lines of an explanation: the summary, then the evidence of each chain, then the notes. Without `verbose` the limits
     that the recording rules out are named in one row."""
     width = min(max(columns, LEAST), MOST)
     lines = []
-    for subject in found.subjects:
+    for subject in explanation.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
-        letter = f"{subject.letter}: " if len(found.subjects) > 1 else ""
+        letter = f"{subject.letter}: " if len(explanation.subjects) > 1 else ""
         lines += wrap(f"{letter}{subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
-    if found.tested:
+    if explanation.tested:
         lines += [
             "",
-            *wrap(f"Tested by experiment (raidctl why): {found.tested}", width),
+            *wrap(f"Tested by experiment (raidctl why): {explanation.tested}", width),
             "Inferred from the recording:",
         ]
-    if found.opening:
-        lines += ["", *rows(found.opening, width)]
-    elif len(found.chains) != 1:
-        for sentence in found.summary:
+    if explanation.opening:
+        lines += ["", *rows(explanation.opening, width)]
+    elif len(explanation.chains) != 1:
+        for sentence in explanation.summary:
             lines += ["", *wrap(sentence, width)]
-    answered = not found.opening and len(found.chains) > 1
-    for chain in found.chains:
+    answered = not explanation.opening and len(explanation.chains) > 1
+    for chain in explanation.chains:
         lines += ["", *_chain(chain, width, () if answered else chain.summary, verbose)]
-    if found.notes:
+    if explanation.notes:
         lines += ["", "Keep in mind:"]
-        for note in found.notes:
+        for note in explanation.notes:
             lines += wrap(note, width, "  ", "  ")
     return lines + ["", *wrap("+ shown, * inferred, - not shown, x contradicted, ? not available", width)]
 

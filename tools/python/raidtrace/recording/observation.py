@@ -56,7 +56,7 @@ class Observation:
     were when the phase began (those of HAPPEN when it ended); changed: names of settings that changed in it, which timeline has
     with their values. host: (source, name) -> growth. over_time: a row for each sample that lasted and in which anything was in
     flight, in order of time: ns with anything in flight, bytes, seeks. others: processes of the host that are neither of the
-    command nor of the kernel. asked: bytes that the command read and wrote by the kernel's account. charged: bios by cgroup,
+    command nor of the kernel. by_command: bytes read and written by the command (kernel's account). charged: bios by cgroup,
     where a cgroup has a limit.
     """
 
@@ -71,7 +71,7 @@ class Observation:
     over_time: Sequence[tuple[int, int, int]] = dataclasses.field(compare=False)
     timeline: Timeline = dataclasses.field(compare=False)
     others: frozenset[int] = frozenset()
-    asked: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    by_command: Mapping[str, int] = dataclasses.field(default_factory=dict)
     program: str = ""
     charged: tuple[Charged, ...] = ()
 

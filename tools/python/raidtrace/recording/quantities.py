@@ -23,12 +23,12 @@ class Reading:
     """An observation with the letter of its recording, and the disk above it if that is md or dm."""
 
     letter: str
-    seen: Observation
+    phase: Observation
     above: Observation | None = None
 
     def readahead_sectors(self) -> int | None:
         """The readahead of the disk that pages are read from: of the md or dm disk, if it is a part of one."""
-        return (self.above or self.seen).setting("readahead_sectors")
+        return (self.above or self.phase).setting("readahead_sectors")
 
     def members(self) -> int:
         """Disks that a window is spread over by RAID 0 or parity RAID above; 1 where there is none."""
@@ -40,17 +40,17 @@ class Reading:
 
     def largest_sectors(self) -> int | None:
         """The largest request that the disk is given."""
-        kib = self.seen.setting("max_sectors_kb")
-        return 2 * kib if kib else self.seen.disk.max_sectors
+        kib = self.phase.setting("max_sectors_kb")
+        return 2 * kib if kib else self.phase.disk.max_sectors
 
     def hardware_queues(self) -> int:
         """Hardware queues, 1 where their number was not recorded. Tags and nr_requests are those of each."""
-        return max(self.seen.disk.nr_hw_queues or 1, 1)
+        return max(self.phase.disk.nr_hw_queues or 1, 1)
 
     def queue_limit(self) -> int | None:
         """The most requests that the driver is given at once: queue_depth is that of the disk, tags are of each queue."""
-        tags = (self.seen.disk.nr_tags or 0) * self.hardware_queues()
-        known = [n for n in (self.seen.setting("queue_depth"), tags) if n]
+        tags = (self.phase.disk.nr_tags or 0) * self.hardware_queues()
+        known = [n for n in (self.phase.setting("queue_depth"), tags) if n]
         return min(known) if known else None
 
     def predicted_depth(self) -> tuple[float, float] | None:
@@ -75,7 +75,7 @@ def direction(phase: Observation) -> str | None:
 def foreign(phase: Observation, direction: str) -> bool:
     """Whether the recorded command moved no more than a tenth (AS_MUCH) of a direction's bytes. False, too, where its bytes
     were not recorded, or the kernel does not count them, as it does not count zeroing."""
-    if direction not in phase.asked or phase.asked[direction] > AS_MUCH * (octets(phase, direction) or 0):
+    if direction not in phase.by_command or phase.by_command[direction] > AS_MUCH * (octets(phase, direction) or 0):
         return False
     return movers(phase, direction) != phase.program[:COMM] or not phase.program
 
@@ -91,11 +91,11 @@ def movers(phase: Observation, direction: str) -> str:
     return next((name for name, moved in by.items() if moved - other > (octets(phase, direction) or 0) / 2), "")
 
 
-def whose(phase: Observation, direction: str) -> tuple[str, ...]:
+def foreign_text(phase: Observation, direction: str) -> tuple[str, ...]:
     """A sentence where the bytes of a direction are not the command's."""
     if not foreign(phase, direction):
         return ()
-    own = size.short(phase.asked[direction]) if phase.asked[direction] else "none"
+    own = size.short(phase.by_command[direction]) if phase.by_command[direction] else "none"
     done, who = "read" if direction == "read" else "wrote", movers(phase, direction)
     text = f"{phase.program or 'The command'} {done} {own} of these {size.short(octets(phase, direction) or 0)}"
     return (f"{text} by the kernel's account of processes{f'; most are of {who}' if who else ''}.",)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from raidtrace.explain import pair
 from raidtrace.explain import runs as explain_runs
-from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect, told
+from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect
 from raidtrace.quantity import ranks
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
@@ -308,7 +308,7 @@ def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
         names = ", ".join(dict.fromkeys(curve.phase for curve in known))
         raise SweepIndexError(f"{path}: no phase {phase}; it has: {names}")
     chains = by_effect(chain_of(curve, together) for curve in requested)
-    lines = told(chains)
+    lines = tuple(map(Chain.text, chains))
     if not chains:
         lines = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
     simulated = any(cell.simulated for cell in finished)
