@@ -227,9 +227,9 @@ def again(scenario: Scenario, found: dict, out: pathlib.Path) -> float:
     for name, value in zip(scenario.options[::2], scenario.options[1::2]):
         options.setdefault(name, []).append(value)
     sets = dict(word.split("=") for word in options.get("--set", ()))
-    wanted = lab.Wanted(RAIDCTL, out, options.get("--lab", ["9500s-12-raid0"])[0], scenario.command,
-                        prepare=options.get("--prepare", [""])[0], beside=options.get("--beside", [""])[0],
-                        sets=sets)  # fmt: skip
+    wanted = lab.Setup(RAIDCTL, out, options.get("--lab", ["9500s-12-raid0"])[0], scenario.command,
+                       prepare=options.get("--prepare", [""])[0], load=options.get("--beside", [""])[0],
+                       sets=sets)  # fmt: skip
     ((before, after),) = lab.Lab(wanted).pairs([(change, FRESH_SEED)], 0)
     if before.failure or after.failure:
         print(f"# the fresh pair: {before.failure or after.failure}", flush=True)

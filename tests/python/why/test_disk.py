@@ -28,7 +28,7 @@ class Made(disk.Disk):
 
     def __init__(self, first: Run = GOOD, most_runs: int = 10, budget_s: float = float("inf"), **more: object) -> None:
         made = {"disk": "sda", **more}
-        wanted = disk.Wanted(pathlib.Path("raidctl"), pathlib.Path("out"), command=("true",), **made)  # type: ignore[arg-type]
+        wanted = disk.Setup(pathlib.Path("raidctl"), pathlib.Path("out"), command=("true",), **made)  # type: ignore[arg-type]
         super().__init__(wanted, Machine(), None, None, most_runs, budget_s)  # type: ignore[arg-type]
         self.made: list[tuple[str, float]] = []
         self.next = first
@@ -57,7 +57,7 @@ def test_baselines() -> None:
 
 @pytest.mark.parametrize("first, warm", [
     (GOOD, True), (Run(disk_bytes={"write": 1}), False), (Run(disk_bytes={"read": 1000, "write": 10}), True),
-    (Run(disk_bytes={"read": 1000, "write": 11}), False), (Run(seen=frozenset({"direct"})), False),
+    (Run(disk_bytes={"read": 1000, "write": 11}), False), (Run(observed=frozenset({"direct"})), False),
 ])  # fmt: skip
 def test_data_in_memory(first: Run, warm: bool) -> None:
     """Says something only of what reads through the cache."""
@@ -70,7 +70,7 @@ def test_data_in_memory(first: Run, warm: bool) -> None:
 def test_others() -> None:
     """Only what was consented to."""
     assert Made().others(frozenset()) == []
-    place = Made(beside="cat", freeze=("system.slice/x.service",))
+    place = Made(load="cat", freeze=("system.slice/x.service",))
     assert [change.cause for change in place.others(frozenset({"sync"}))] == [
         "load beside it", "load of system.slice/x.service", "sync"]  # fmt: skip
 

@@ -43,7 +43,7 @@ class Made(experiment.Room):
         values = {**self.now, **dict(change.settings)}
         took = self.seconds(values, change) * math.exp(self.source.gauss(0, self.noise))
         limits = {"scheduler": ("none", "mq-deadline", "bfq"), "max_sectors_kb": ("128",)}
-        return self.wrong(change, Run(took, 1 << 28, read_back=values, read_after=values, limits=limits, seen=self.seen,
+        return self.wrong(change, Run(took, 1 << 28, read_back=values, read_after=values, limits=limits, observed=self.seen,
                                       p99_ms={"read": 2.0, "write": None}))  # fmt: skip
 
     def baselines(self) -> Iterator[Run]:
@@ -134,7 +134,7 @@ def test_a_group_that_adds_nothing_is_not_the_answer() -> None:
 
 
 @pytest.mark.parametrize("fault, why", [
-    ({"status": 1}, "exit status"), ({"errors": 2}, "failed requests"), ({"asked_bytes": 5}, "asked for 5 bytes"),
+    ({"status": 1}, "exit status"), ({"errors": 2}, "failed requests"), ({"requested_bytes": 5}, "asked for 5 bytes"),
     ({"failure": "ended after 30 s, three times as long as it is"}, "ended after"), ({"read_back": NOW}, "not taken"),
     ({"read_after": NOW}, "not tested: the command changed queue_depth 32 to 254 itself"),
 ])  # fmt: skip
@@ -290,7 +290,7 @@ def test_baselines_that_differ() -> None:
     """A command that is not the same twice, or fails, cannot be measured, and the text says what to do."""
     good = Run(1.0, 1 << 20)
     with pytest.raises(experiment.WhyError, match="--metric rate"):
-        experiment.baseline_table([good, dataclasses.replace(good, asked_bytes=1 << 24)], "seconds")
+        experiment.baseline_table([good, dataclasses.replace(good, requested_bytes=1 << 24)], "seconds")
     with pytest.raises(experiment.WhyError, match="exit status 2; it printed: no such file"):
         experiment.baseline_table([dataclasses.replace(good, status=2, stderr="no such file")] * 3, "seconds")
     with pytest.raises(experiment.WhyError, match="no room"):

@@ -10,10 +10,10 @@ from raidtrace.why import changes, figures, lab
 from raidtrace.why.changes import Change, Kind
 
 
-def wanted(**more: object) -> lab.Wanted:
+def wanted(**more: object) -> lab.Setup:
     """A dd in the lab."""
     profile = str(more.pop("profile", "9500s-12-raid0"))
-    return lab.Wanted(pathlib.Path("/x/raidctl"), pathlib.Path("/out"), profile, ("dd", "if=/dev/sda"), **more)  # type: ignore
+    return lab.Setup(pathlib.Path("/x/raidctl"), pathlib.Path("/out"), profile, ("dd", "if=/dev/sda"), **more)  # type: ignore
 
 
 def causes(place: lab.Lab) -> list[str]:
@@ -28,7 +28,7 @@ def test_faults() -> None:
     assert causes(lab.Lab(wanted(sets={"fault.lose_command": "5", "fault.slow_factor": "3"}))) == [
         "fault (fault.lose_command)"
     ]
-    assert causes(lab.Lab(wanted(beside="cat x"))) == ["load beside it"]
+    assert causes(lab.Lab(wanted(load="cat x"))) == ["load beside it"]
 
 
 def test_physics() -> None:
@@ -99,12 +99,12 @@ def test_guest() -> None:
 
 
 @pytest.mark.parametrize("change", [changes.BASELINE, changes.setting("scheduler", "bfq"), changes.ALONE])
-@pytest.mark.parametrize("more", [{}, {"prepare": "echo 'a b'\nfalse || true"}, {"beside": "dd if='x y'"}])
+@pytest.mark.parametrize("more", [{}, {"prepare": "echo 'a b'\nfalse || true"}, {"load": "dd if='x y'"}])
 def test_scripts_are_shell(change: Change, more: dict[str, str]) -> None:
     """Whatever is asked for."""
     text = lab.script(wanted(**more), change)
     subprocess.run(["sh", "-n"], input=text, text=True, check=True)
-    assert ("setsid" in text) == (bool(more.get("beside")) and not change.alone)
+    assert ("setsid" in text) == (bool(more.get("load")) and not change.alone)
     assert ("queue/scheduler 2>>refused" in text) == bool(change.settings)
 
 

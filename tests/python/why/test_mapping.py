@@ -119,7 +119,7 @@ def test_a_layer_comes_before_a_small_gain() -> None:
 
 def test_what_a_disk_says_of_its_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of a disk alone; else that it was not tried, and why."""
-    wanted = disk.Wanted(disk.pathlib.Path("raidctl"), disk.pathlib.Path("out"), "dm-0", ("true",))
+    wanted = disk.Setup(disk.pathlib.Path("raidctl"), disk.pathlib.Path("out"), "dm-0", ("true",))
     place = disk.Disk(wanted, Machine(), None, None, 9, 9.0)  # type: ignore[arg-type]
     place._first = RUN
     below, above = ["sda"], list[str]()

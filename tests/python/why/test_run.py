@@ -8,7 +8,7 @@ import pytest
 from raidtrace.why import changes, metric
 from raidtrace.why.run import Run, also_changed, invalid
 
-GOOD = Run(seconds=2.0, asked_bytes=1 << 28, read_back={"scheduler": "none", "nr_requests": "254", "read_ahead_kb": "128"},
+GOOD = Run(seconds=2.0, requested_bytes=1 << 28, read_back={"scheduler": "none", "nr_requests": "254", "read_ahead_kb": "128"},
            p99_ms={"read": 2.0, "write": None})  # fmt: skip
 
 
@@ -21,8 +21,8 @@ def but(**what: object) -> Run:
     (but(failure="ended after 6 s"), "ended after 6 s"),
     (but(status=1), "exit status 1, the baseline's 0"),
     (but(errors=1), "1 failed requests, the baseline's 0"),
-    (but(asked_bytes=(1 << 28) - 268436 - 1), "asked for 268167019 bytes, the baseline for 268435456"),
-    (but(asked_bytes=(1 << 28) + 268436 + 1), "asked for 268703893 bytes, the baseline for 268435456"),
+    (but(requested_bytes=(1 << 28) - 268436 - 1), "asked for 268167019 bytes, the baseline for 268435456"),
+    (but(requested_bytes=(1 << 28) + 268436 + 1), "asked for 268703893 bytes, the baseline for 268435456"),
     (but(seconds=0.0), "nothing was measured"),
 ])  # fmt: skip
 def test_what_does_not_count(run: Run, said: str) -> None:
@@ -33,11 +33,11 @@ def test_what_does_not_count(run: Run, said: str) -> None:
 def test_what_counts() -> None:
     """The same, and what libraries and /proc may differ by; a small command's share is 64 KiB."""
     assert invalid(GOOD, GOOD) == ""
-    assert invalid(but(asked_bytes=(1 << 28) - 268435), GOOD) == ""
-    assert invalid(but(asked_bytes=65536), but(asked_bytes=0)) == ""
-    assert invalid(but(asked_bytes=65537), but(asked_bytes=0)) != ""
+    assert invalid(but(requested_bytes=(1 << 28) - 268435), GOOD) == ""
+    assert invalid(but(requested_bytes=65536), but(requested_bytes=0)) == ""
+    assert invalid(but(requested_bytes=65537), but(requested_bytes=0)) != ""
     assert invalid(but(status=1, errors=3), but(status=1, errors=3)) == ""
-    assert invalid(but(asked_bytes=1), GOOD, metric.RATE) == ""  # a fixed time, not fixed bytes
+    assert invalid(but(requested_bytes=1), GOOD, metric.RATE) == ""  # a fixed time, not fixed bytes
 
 
 def test_costs() -> None:
@@ -56,7 +56,7 @@ def test_an_expression_is_a_cost(text: str, cost: float) -> None:
     run = but(disk_bytes={"read": 16 << 20, "write": 8 << 20})
     assert run.cost(metric.checked(text)) == pytest.approx(cost)
     assert (invalid(run, run, text) == "nothing was measured") == (cost == 0)
-    assert metric.verb(text) == f"({text}) is" and metric.said(text, 2.5) == "2.5"
+    assert metric.verb(text) == f"({text}) is" and metric.text_of(text, 2.5) == "2.5"
 
 
 @pytest.mark.parametrize("text, said", [
@@ -64,14 +64,14 @@ def test_an_expression_is_a_cost(text: str, cost: float) -> None:
 ])  # fmt: skip
 def test_a_cost_is_said_in_its_unit(text: str, said: str) -> None:
     """A rate as people know it; less of a cost is more of it."""
-    assert f"{metric.verb(text)} {metric.said(text, 0.5)}" == said
+    assert f"{metric.verb(text)} {metric.text_of(text, 0.5)}" == said
 
 
 def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:
     """Another number of bytes is then no other work."""
     run = but(disk_bytes={"read": 16 << 20, "write": 0})
-    assert invalid(dataclasses.replace(run, asked_bytes=1), run, "1 / mib_per_s") == ""
-    assert "asked for" in invalid(dataclasses.replace(run, asked_bytes=1), run, "seconds + p99_ms")
+    assert invalid(dataclasses.replace(run, requested_bytes=1), run, "1 / mib_per_s") == ""
+    assert "asked for" in invalid(dataclasses.replace(run, requested_bytes=1), run, "seconds + p99_ms")
 
 
 @pytest.mark.parametrize("text", ["second", "seconds ** 2", "seconds.real", "__import__('os')", "'a' * 9", "(", "-seconds",

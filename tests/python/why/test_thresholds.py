@@ -302,6 +302,6 @@ def test_the_cap_is_of_the_seconds_that_it_takes(metric: str, cap: float) -> Non
             return super().pairs(wanted, cap_s)
 
     here = experiment.Experiment(Caps(ahead), metric, lambda *_: None)
-    here.table = experiment.Table(Run(seconds=4.0, asked_bytes=1 << 28), [9.0], metric, 0.0)
+    here.table = experiment.Table(Run(seconds=4.0, requested_bytes=1 << 28), [9.0], metric, 0.0)
     here._measure([(changes.setting("queue_depth", "32"), 0)])
     assert seen == [cap]

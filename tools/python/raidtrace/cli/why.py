@@ -174,8 +174,8 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     if not path.is_file():
         raise experiment.WhyError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
     disk = options.disk or why_lab.first_disk(options.lab)
-    setup = why_lab.Wanted(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
-                           options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
+    setup = why_lab.Setup(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
+                          options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
     place = why_lab.Lab(setup, options.runs or 25, options.budget or float("inf"))
     return _experiment(options, command, place, setup.disk)
 
@@ -190,9 +190,9 @@ def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
     with journal.alone():
         for line in journal.recover():
             print(f"restored after a killed run: {line}", file=sys.stderr)
-        setup = why_disk.Wanted(RAIDCTL, options.out.absolute(), name, tuple(command), options.prepare, options.beside,
-                                options.phase, bool(options.destroy_data), options.in_use,
-                                tuple(options.freeze))  # fmt: skip
+        setup = why_disk.Setup(RAIDCTL, options.out.absolute(), name, tuple(command), options.prepare, options.beside,
+                               options.phase, bool(options.destroy_data), options.in_use,
+                               tuple(options.freeze))  # fmt: skip
         force = options.force_signature
         with why_disk.Disk.opened(setup, machine, force, options.runs or 100, options.budget or BUDGET_S) as place:
             return _experiment(options, command, place, name)

@@ -35,7 +35,7 @@ class Effect:
 
 def effect(before: Sequence[float], after: Sequence[float], floor: float = 0.0, looks: int = LOOKS) -> Effect:
     """Of pairs of costs, at least one. floor: the least standard deviation of a logarithm, from the baselines: pairs that agree
-    by luck are not taken to be exact. looks: how often this is asked while pairs come in."""
+    by chance are not taken to be exact. looks: how often the effect is tested while pairs come in."""
     ratios = [math.log(a / b) for a, b in zip(before, after)]
     count, mean = len(ratios), statistics.fmean(ratios)
     if count < 2:
@@ -46,13 +46,13 @@ def effect(before: Sequence[float], after: Sequence[float], floor: float = 0.0, 
     return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), count, chance)
 
 
-def settled(found: Effect, candidates: int) -> bool:
-    """Whether more pairs would not change what is said: an effect beyond chance, or none that is worth acting on."""
-    if found.pairs < FEWEST:
+def settled(effect: Effect, candidates: int) -> bool:
+    """Whether more pairs would not change the verdict: an effect beyond chance, or none that is worth acting on."""
+    if effect.pairs < FEWEST:
         return False
-    if found.chance <= ALPHA / candidates or found.pairs >= MOST:
+    if effect.chance <= ALPHA / candidates or effect.pairs >= MOST:
         return True
-    return found.high is not None and math.log(found.high) < WORTH
+    return effect.high is not None and math.log(effect.high) < WORTH
 
 
 def holm(chances: Sequence[float]) -> list[bool]:
@@ -72,7 +72,7 @@ def noise(costs: Sequence[float]) -> float:
 
 
 def smallest_detectable(deviation: float, pairs: int, candidates: int, looks: int = LOOKS) -> float:
-    """The factor that is found in four cases of five, with so many pairs and candidates."""
+    """The factor that is detected in four cases of five, with so many pairs and candidates."""
     error = deviation * math.sqrt(2 / pairs)
     t = student_quantile(ALPHA / candidates / looks, pairs - 1)
     return math.exp(max((t + POWER) * error, WORTH))

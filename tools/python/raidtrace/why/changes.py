@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an experiment can change, one thing at a time: settings of a queue, the program, the load beside it, and what only the
-lab has. Which changes are worth a run follows from the values that were read, and from what the program was seen to do."""
+"""The changes of an experiment, one at a time: settings of a queue, the program, the concurrent load, and parts of the lab.
+The current values and the observed calls of the program decide which changes are worth a run."""
 
 import dataclasses
 import enum
@@ -39,7 +39,7 @@ WIDE_REQUESTS = 256
 MOST_REQUEST_KB = 1280  # what Linux sets by itself; drivers that take whatever comes say 2 TiB
 SETTLED_SCHEDULER = "mq-deadline"
 
-PROGRAM = {  # what the preloaded library sees and can leave out: cause, how it is said, what to do
+PROGRAM = {  # calls that the preloaded library observes and can leave out: cause, name of the change, remedy
     "direct": (
         "direct I/O",
         "through the page cache",
@@ -72,8 +72,8 @@ class Kind(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """One change against the baseline. cause: what it tells about. settings: of the disk's queue, by name. lab: keys of the
-    profile. program: what the preloaded library leaves out. alone: without the load beside it. warm: data in memory.
+    """One change against the baseline. cause: the one that it tests. settings: of the disk's queue, by name. lab: keys of the
+    profile. program: calls that the preloaded library leaves out. alone: without the concurrent load. warm: data in memory.
     freeze: a control group that stands still meanwhile. unlimited: files io.max and what they limit, which is taken away.
     """
 
@@ -97,10 +97,10 @@ WARM = Change("data in memory", "disk", Kind.FREE, warm=True)
 
 def setting(name: str, value: str) -> Change:
     """One setting of the queue changed."""
-    return Change(said(name, value), CAUSES[name], Kind.SETTING, settings=((name, value),))
+    return Change(label(name, value), CAUSES[name], Kind.SETTING, settings=((name, value),))
 
 
-def said(name: str, value: str) -> str:
+def label(name: str, value: str) -> str:
     """A setting in the words of the table; readahead in sectors, as blockdev --setra takes it."""
     return f"readahead {2 * int(value)}" if name == "read_ahead_kb" else f"{name} {value}"
 
@@ -117,9 +117,9 @@ def unlimited(files: Mapping[str, str]) -> Change:
     return Change("io.max off", "limit of its cgroup", Kind.LIMIT, unlimited=tuple(files.items()))
 
 
-def unlimit(file: str, said: str, disk: str) -> str:
+def unlimit(file: str, limit: str, disk: str) -> str:
     """What to type to take away a limit."""
-    limits = [f"{name}=max" for name, _, rate in (word.partition("=") for word in said.split()) if rate != "max"]
+    limits = [f"{name}=max" for name, _, rate in (word.partition("=") for word in limit.split()) if rate != "max"]
     return f'echo "$(cat /sys/block/{disk}/dev) {" ".join(limits)}" >{shlex.quote(file)}'
 
 
@@ -133,26 +133,26 @@ def without(what: str, program: Sequence[str], preload: str) -> tuple[str, ...]:
 def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list[Change]:
     """Changes of single settings worth a run. now: values that were read. limits: schedulers that are offered, and the
     largest max_sectors_kb, as {"scheduler": [...], "max_sectors_kb": ["128"]}."""
-    found: list[tuple[str, str | int]] = []
+    values: list[tuple[str, str | int]] = []
     if "read_ahead_kb" in now:
         kb = int(now["read_ahead_kb"])
         up = min(max(16 * kb, 128), MOST_KB)
-        found += [("read_ahead_kb", up)] if up > kb else []
-        found += [("read_ahead_kb", kb // 4)] if kb else []
+        values += [("read_ahead_kb", up)] if up > kb else []
+        values += [("read_ahead_kb", kb // 4)] if kb else []
     if "queue_depth" in now:
         depth = int(now["queue_depth"])
-        found.append(("queue_depth", WIDE_DEPTH if depth != WIDE_DEPTH else WIDE_DEPTH // 4))
+        values.append(("queue_depth", WIDE_DEPTH if depth != WIDE_DEPTH else WIDE_DEPTH // 4))
     if "nr_requests" in now:
         requests = int(now["nr_requests"])
-        found.append(("nr_requests", WIDE_REQUESTS if requests < WIDE_REQUESTS else 4 * requests))
-    found += [("scheduler", other) for other in limits.get("scheduler", ()) if other != now.get("scheduler", other)]
+        values.append(("nr_requests", WIDE_REQUESTS if requests < WIDE_REQUESTS else 4 * requests))
+    values += [("scheduler", other) for other in limits.get("scheduler", ()) if other != now.get("scheduler", other)]
     if now.get("nomerges", "0") != "0":
-        found.append(("nomerges", 0))
+        values.append(("nomerges", 0))
     if "max_sectors_kb" in now:
         most = _largest_kb(limits)
         kb = int(now["max_sectors_kb"])
-        found.append(("max_sectors_kb", most if kb < most else kb // 2))
-    return [setting(name, str(value)) for name, value in found]
+        values.append(("max_sectors_kb", most if kb < most else kb // 2))
+    return [setting(name, str(value)) for name, value in values]
 
 
 def finer(change: Change, now: Mapping[str, str], gains: bool) -> list[Change]:
@@ -197,7 +197,7 @@ def group(settings: Mapping[str, str], without: str = "") -> Change:
     return Change(name, causes, Kind.GROUP, settings=tuple(kept.items()))
 
 
-def program(seen: frozenset[str]) -> list[Change]:
-    """What the program was seen to do, left out."""
+def program(observed: frozenset[str]) -> list[Change]:
+    """Changes that leave out calls observed in the program."""
     return [Change(PROGRAM[what][1], PROGRAM[what][0], Kind.PROGRAM, program=what)
-            for what in PROGRAM if what in seen]  # fmt: skip
+            for what in PROGRAM if what in observed]  # fmt: skip

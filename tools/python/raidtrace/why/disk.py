@@ -31,12 +31,12 @@ DROP = "/proc/sys/vm/drop_caches"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 PAGE = 4096
 MOST_WORDS = 1000  # of a command, that are looked at
-LEAD_S = 0.5  # of the load beside the command
+LEAD_S = 0.5  # s by which the concurrent load starts before the command
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
-    """What the command line asks for. prepare, beside: shell. destroy: the disk may be overwritten.
+class Setup:
+    """The options of the command line. prepare, load: shell, before and during a run. destroy: the disk may be overwritten.
     in_use: it is mounted, and the command may write files. freeze: control groups that may be frozen for a run."""
 
     raidctl: pathlib.Path
@@ -44,7 +44,7 @@ class Wanted:
     disk: str
     command: tuple[str, ...]
     prepare: str = ""
-    beside: str = ""
+    load: str = ""
     phase: str = ""
     destroy: bool = False
     in_use: bool = False
@@ -57,33 +57,33 @@ class Disk(Room):
     looks = chance.LOOKS
     most_pairs = chance.MOST
 
-    def __init__(self, wanted: Wanted, machine: Machine, log: journal.Journal, permit: destruction.Permit | None,
+    def __init__(self, setup: Setup, machine: Machine, log: journal.Journal, permit: destruction.Permit | None,
                  most_runs: int, budget_s: float) -> None:  # fmt: skip
         super().__init__(most_runs=most_runs, budget_s=budget_s, each=2)
-        self.wanted, self.machine, self.journal, self.permit = wanted, machine, log, permit
-        self.limited = limited_files(machine, wanted.disk)
+        self.setup, self.machine, self.journal, self.permit = setup, machine, log, permit
+        self.limited = limited_files(machine, setup.disk)
         self._first: Run | None = None
         self._children: list[subprocess.Popen[bytes]] = []
 
     @staticmethod
     @contextlib.contextmanager
-    def opened(wanted: Wanted, machine: Machine, forced: bool, most_runs: int, budget_s: float) -> Iterator["Disk"]:
+    def opened(setup: Setup, machine: Machine, forced: bool, most_runs: int, budget_s: float) -> Iterator["Disk"]:
         """A place; afterwards everything is as it was. forced: what nobody uses may be overwritten, too."""
         with contextlib.ExitStack() as stack:
             permit = None
-            if wanted.destroy:
-                permit = stack.enter_context(destruction.permit(machine, [wanted.disk], forced))
-            elif not wanted.in_use:
-                _unused(machine, wanted.disk)
-            log = journal.Journal.begin([wanted.disk], machine)
-            place = Disk(wanted, machine, log, permit, most_runs, budget_s)
+            if setup.destroy:
+                permit = stack.enter_context(destruction.permit(machine, [setup.disk], forced))
+            elif not setup.in_use:
+                _unused(machine, setup.disk)
+            log = journal.Journal.begin([setup.disk], machine)
+            place = Disk(setup, machine, log, permit, most_runs, budget_s)
             try:
-                for group in wanted.freeze:
+                for group in setup.freeze:
                     log.cover(str(frozen_file(group)))
                 for file in place.limited:
-                    log.cover_limit(file, wanted.disk, machine)
-                if not wanted.destroy and not wanted.in_use:
-                    log.read_only(wanted.disk, machine)
+                    log.cover_limit(file, setup.disk, machine)
+                if not setup.destroy and not setup.in_use:
+                    log.read_only(setup.disk, machine)
                 yield place
             finally:
                 place.end()
@@ -95,41 +95,41 @@ class Disk(Room):
         for trial in range(1, 1 if first.failure or first.status or first.idle else BASELINES):
             yield self._run(changes.BASELINE, trial, first.seconds)
 
-    def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
-        found = []
-        for change, trial in wanted:
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
+        runs = []
+        for change, trial in planned:
             order = (changes.BASELINE, change) if trial % 2 == 0 else (change, changes.BASELINE)
             first, second = (self._run(one, trial, cap_s) for one in order)
-            found.append((first, second) if trial % 2 == 0 else (second, first))
-        return found
+            runs.append((first, second) if trial % 2 == 0 else (second, first))
+        return runs
 
     def bound(self) -> Change | None:
         """Data in memory; of a program that writes, or goes past the cache, this says nothing."""
         first = self._first
-        if first is None or not first.reads() or "direct" in first.seen:
+        if first is None or not first.reads() or "direct" in first.observed:
             return None
         return changes.WARM
 
-    def others(self, seen: frozenset[str]) -> list[Change]:
-        found = [changes.ALONE] if self.wanted.beside else []
-        found += [
-            Change(f"{group} frozen", f"load of {group}", Kind.LOAD, freeze=group) for group in self.wanted.freeze
+    def others(self, observed: frozenset[str]) -> list[Change]:
+        candidates = [changes.ALONE] if self.setup.load else []
+        candidates += [
+            Change(f"{group} frozen", f"load of {group}", Kind.LOAD, freeze=group) for group in self.setup.freeze
         ]
-        found += [changes.unlimited(self.limited)] if self.limited else []
-        return found + changes.program(seen)
+        candidates += [changes.unlimited(self.limited)] if self.limited else []
+        return candidates + changes.program(observed)
 
     def last(self) -> list[Change]:
         return []  # a disk has no other physics to try
 
     def rates(self) -> rate.Rates:
-        found, first = rate.judge(self._rate), self._first or Run()
+        rates, first = rate.judge(self._rate), self._first or Run()
         size = first.disk_bytes.get("read", 0) // max(first.disk_requests, 1) // PAGE * PAGE
-        if found == rate.Rates() or not size or not first.reads():
-            return found
-        return dataclasses.replace(found, alone_ms=self._rate(rate.Reads(size, 1, rate.ALONE)))
+        if rates == rate.Rates() or not size or not first.reads():
+            return rates
+        return dataclasses.replace(rates, alone_ms=self._rate(rate.Reads(size, 1, rate.ALONE)))
 
     def layer(self) -> mapping.Layer:
-        disk, first = self.wanted.disk, self._first or Run()
+        disk, first = self.setup.disk, self._first or Run()
         if not self.machine.below(disk):
             above = made_of(self.machine, disk)
             if not above:
@@ -139,12 +139,12 @@ class Disk(Room):
         if not first.reads():
             return mapping.Layer(disk, untried=f"{disk}, because the command writes and only reads are compared")
         try:
-            found = mapping.lowest(disk, self._table, self.machine.names())
+            below = mapping.lowest(disk, self._table, self.machine.names())
         except OSError as error:
             return mapping.Layer(disk, untried=f"{disk}, because dmsetup does not run: {error.strerror}")
-        if not found:
+        if not below:
             return mapping.Layer(disk, untried=f"{disk}, because it does not map one piece of one device")
-        return mapping.measured(disk, *found, first, lambda name, reads: self._rate(reads, name))
+        return mapping.measured(disk, *below, first, lambda name, reads: self._rate(reads, name))
 
     def _table(self, disk: str) -> str:
         """What the device mapper says of a disk; empty if it is none of its."""
@@ -157,11 +157,11 @@ class Disk(Room):
         """What one reader of rate.py measures, at another disk if it is named; None if there is no time, or it is not known."""
         if not self.has(rate.WARM_S + rate.MOST_S):
             return None
-        disk = disk or self.wanted.disk
-        out = self.wanted.out / f"rate-{disk}-{reads.octets >> 10}-{reads.depth}-{reads.pattern}-{reads.seed}"
+        disk = disk or self.setup.disk
+        out = self.setup.out / f"rate-{disk}-{reads.octets >> 10}-{reads.depth}-{reads.pattern}-{reads.seed}"
         words = [sys.executable, "-I", rate.__file__, f"{self.machine.dev}/{disk}"]
         out.unlink(missing_ok=True)
-        status = self._wait(self._start([*words, *map(str, dataclasses.astuple(reads))], out, self.wanted.out))
+        status = self._wait(self._start([*words, *map(str, dataclasses.astuple(reads))], out, self.setup.out))
         try:
             return None if status else rate.read(out.read_text(encoding="ascii"))
         except (OSError, ValueError):
@@ -177,7 +177,7 @@ class Disk(Room):
 
     def _run(self, change: Change, trial: int, cap_s: float) -> Run:
         self.runs += 1
-        out = self.wanted.out / f"run-{self.runs:03}"
+        out = self.setup.out / f"run-{self.runs:03}"
         out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
@@ -191,25 +191,25 @@ class Disk(Room):
             self.wall_s.append(time.monotonic() - begin)
 
     def _measured(self, change: Change, out: pathlib.Path, cap_s: float) -> Run:
-        wanted = self.wanted
+        setup = self.setup
         self.journal.settle(self.machine)
         if self.permit:
-            self.permit.hand_over([wanted.disk])
+            self.permit.hand_over([setup.disk])
         try:
-            if wanted.prepare:
-                self._shell(wanted.prepare, out / "prepare.log")
+            if setup.prepare:
+                self._shell(setup.prepare, out / "prepare.log")
             self._set(change)
             self._keep_settings(out)
-            loaded = bool(wanted.beside) and not change.alone
-            preload = shlex.quote(str(wanted.raidctl.parent / "why-preload.so"))
-            script = figures.measured(wanted.command, preload, change.program, cap_s, loaded, os.getcwd())
+            loaded = bool(setup.load) and not change.alone
+            preload = shlex.quote(str(setup.raidctl.parent / "why-preload.so"))
+            script = figures.measured(setup.command, preload, change.program, cap_s, loaded, os.getcwd())
             (out / figures.MEASURED).write_text(script, encoding="utf-8")
             with contextlib.ExitStack() as stack:
                 if change.warm:
                     # the cache of a block device lives as long as somebody has it open
-                    stack.callback(os.close, os.open(f"{self.machine.dev}/{wanted.disk}", os.O_RDONLY | os.O_CLOEXEC))
+                    stack.callback(os.close, os.open(f"{self.machine.dev}/{setup.disk}", os.O_RDONLY | os.O_CLOEXEC))
                     for _ in range(2):
-                        self._wait(self._start(wanted.command, out / "warm.log"))
+                        self._wait(self._start(setup.command, out / "warm.log"))
                 else:
                     os.sync()
                     self.journal.put(DROP, "3")
@@ -219,24 +219,24 @@ class Disk(Room):
                 for file, before in change.unlimited:
                     stack.callback(self.journal.put_limit, file, before, self.machine)
                     self.journal.put_limit(file, journal.NO_LIMIT, self.machine)
-                beside = self._start(["sh", "-c", wanted.beside], out / "beside.log") if loaded else None
-                if beside:
+                load = self._start(["sh", "-c", setup.load], out / "beside.log") if loaded else None
+                if load:
                     time.sleep(LEAD_S)
-                command = [str(wanted.raidctl), "record", "-q", "-f", "-d", wanted.disk, "-o", figures.RECORDING, "--",
+                command = [str(setup.raidctl), "record", "-q", "-f", "-d", setup.disk, "-o", figures.RECORDING, "--",
                            "sh", figures.MEASURED]  # fmt: skip
                 status = self._wait(self._start(command, out / "record.log", out))
                 _keep(out / figures.AFTER, self._settings())
-                if beside:
+                if load:
                     with contextlib.suppress(ProcessLookupError):
-                        os.killpg(beside.pid, signal.SIGKILL)
-                    self._wait(beside)
+                        os.killpg(load.pid, signal.SIGKILL)
+                    self._wait(load)
             if not (out / figures.STATUS).exists():
                 last = figures.last_words(out / "record.log")
                 return Run(failure=f"raidctl record: exit status {status}: {last}")
-            return figures.read(out, wanted.disk, wanted.phase, cap_s)
+            return figures.read(out, setup.disk, setup.phase, cap_s)
         finally:
             if self.permit:
-                self.permit.hold([wanted.disk])
+                self.permit.hold([setup.disk])
 
     def _set(self, change: Change) -> None:
         """What is refused shows when settings are read back."""
@@ -247,15 +247,15 @@ class Disk(Room):
                 value = before.get(name)
             if value is not None:
                 with contextlib.suppress(OSError):
-                    self.journal.put(str(self.machine.sys / "block" / self.wanted.disk / file), value)
+                    self.journal.put(str(self.machine.sys / "block" / self.setup.disk / file), value)
 
     def _settings(self) -> dict[str, str]:
-        top = self.machine.sys / "block" / self.wanted.disk
+        top = self.machine.sys / "block" / self.setup.disk
         files = {name: top / file for name, file in FILES.items() if name not in OF_REQUESTS or (top / "mq").exists()}
         return {name: journal.value(path) for name, path in files.items() if path.exists()}
 
     def _keep_settings(self, out: pathlib.Path) -> None:
-        queue = self.machine.sys / "block" / self.wanted.disk / "queue"
+        queue = self.machine.sys / "block" / self.setup.disk / "queue"
         files = {"scheduler": queue / "scheduler", "max_sectors_kb": queue / "max_hw_sectors_kb"}
         limits = {name: re.sub(r"[][]", "", path.read_text(encoding="ascii")).strip()
                   for name, path in files.items() if path.exists()}  # fmt: skip
@@ -273,7 +273,7 @@ class Disk(Room):
         """In a session of its own, with the mark by which the journal finds what a kill has left. cwd: None for that in which
         raidctl why was begun."""
         environment = dict(os.environ, **{journal.MARKER: self.journal.marker})
-        environment["PATH"] = f"{self.wanted.raidctl.parent}:{environment.get('PATH', '')}"
+        environment["PATH"] = f"{self.setup.raidctl.parent}:{environment.get('PATH', '')}"
         with log.open("ab") as output:
             child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=cwd, env=environment,
                                      start_new_session=True)  # fmt: skip
@@ -286,9 +286,9 @@ class Disk(Room):
         return status
 
 
-def _keep(path: pathlib.Path, found: Mapping[str, str]) -> None:
+def _keep(path: pathlib.Path, values: Mapping[str, str]) -> None:
     """Lines as figures.named_values() reads them."""
-    path.write_text("".join(f"{name} {value}\n" for name, value in found.items()), encoding="ascii")
+    path.write_text("".join(f"{name} {value}\n" for name, value in values.items()), encoding="ascii")
 
 
 def frozen_file(group: str) -> pathlib.Path:
@@ -309,18 +309,18 @@ def limited_files(machine: Machine, disk: str) -> dict[str, str]:
     with contextlib.suppress(FileNotFoundError):
         lines = (machine.proc / "self/cgroup").read_text(encoding="utf-8").splitlines()
     own = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
-    group, found = CGROUPS / own, dict[str, str]()
+    group, limits = CGROUPS / own, dict[str, str]()
     while group != CGROUPS and CGROUPS in group.parents:
         file = group / "io.max"
-        if file.is_file() and (said := journal.limit(str(file), machine, disk)) != journal.NO_LIMIT:
-            found[str(file)] = said
+        if file.is_file() and (limit := journal.limit(str(file), machine, disk)) != journal.NO_LIMIT:
+            limits[str(file)] = limit
         group = group.parent
-    return found
+    return limits
 
 
 def of_files(machine: Machine, command: Sequence[str]) -> list[str]:
     """Disks on which the files and devices lie that the arguments of a command name, as far as the kernel tells."""
-    found = dict[str, None]()
+    disks = dict[str, None]()
     names = machine.names()
     for path in itertools.islice(
         (part for word in command[1:] for part in re.split(r"[\s=]", word) if part), MOST_WORDS
@@ -332,8 +332,8 @@ def of_files(machine: Machine, command: Sequence[str]) -> list[str]:
         name = names.get(status.st_rdev if stat.S_ISBLK(status.st_mode) else status.st_dev, "")
         if (machine.sys / "class/block" / name / "partition").exists():
             name = (machine.sys / "class/block" / name).resolve().parent.name
-        found |= {name: None} if name else {}
-    return list(found)
+        disks |= {name: None} if name else {}
+    return list(disks)
 
 
 def made_of(machine: Machine, disk: str) -> list[str]:

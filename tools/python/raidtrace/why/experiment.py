@@ -19,7 +19,7 @@ from raidtrace.why.run import Run, also_changed, invalid
 TOGETHER = 1.1  # a group counts if it is so much faster than the best single change
 MEMBER = 1.1  # what a group loses without a member that belongs to it
 HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab can change is looked at
-SMALL = 2.0  # gain of a change, below which it may be only a way around a limit of the disk
+SMALL = 2.0  # gain of a change, below which it may only avoid a limit of the disk
 CONFIRMED = 3
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 COLD = 0.1  # of the bytes, from which on a run was not from memory
@@ -56,12 +56,12 @@ class Room:
         self.late = self.late or self._left_s() < seconds
         return not self.late
 
-    def ended(self, wanted: int) -> tuple[str, str]:
+    def ended(self, missing: int) -> tuple[str, str]:
         """The option that leaves no room, and the one that leaves it for so many changes more."""
         if self.late or self._in_time() < (self.most_runs - self.runs) // self.each:
-            minutes = math.ceil((self.budget_s + wanted * self._change_s()) / 60)
+            minutes = math.ceil((self.budget_s + missing * self._change_s()) / 60)
             return f"--budget {self.budget_s:g}", f"--budget {60 * minutes}"
-        return f"--runs {self.most_runs}", f"--runs {self.most_runs + wanted * self.each}"
+        return f"--runs {self.most_runs}", f"--runs {self.most_runs + missing * self.each}"
 
     def _left_s(self) -> float:
         return self.budget_s - (time.monotonic() - self.begun)
@@ -86,14 +86,14 @@ class Place(Protocol):
     def baselines(self) -> Iterator[Run]:
         """The command as it is, several times, each as soon as it was measured."""
 
-    def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
         """For each change and trial the run as it is that belongs to it, and the changed one."""
 
     def bound(self) -> Change | None:
         """What would tell whether it is the disk at all."""
 
-    def others(self, seen: frozenset[str]) -> list[Change]:
-        """What can be changed besides settings: program, load beside it, faults."""
+    def others(self, observed: frozenset[str]) -> list[Change]:
+        """Changes that are no settings: of the program, the concurrent load, faults."""
 
     def last(self) -> list[Change]:
         """What only explains and cannot be bought: the model's physics."""
@@ -107,7 +107,7 @@ class Place(Protocol):
     def left(self) -> int:
         """As Room.left."""
 
-    def ended(self, wanted: int) -> tuple[str, str]:
+    def ended(self, missing: int) -> tuple[str, str]:
         """As Room.ended."""
 
 
@@ -136,7 +136,7 @@ class Row:
 
 @dataclasses.dataclass
 class Table:
-    """All that was found. noise: standard deviation of the logarithm of the baselines' cost. late: the same of their p99
+    """All results. noise: standard deviation of the logarithm of the baselines' cost. late: the same of their p99
     latency. together: settings that were opened in a group, and what was lost without each. rates: of the disk, whatever is
     requested. layer: a mapping through which the command reads. ended: the option that ended it, empty if none did; more: the
     one that lets it go on."""
@@ -168,23 +168,21 @@ class Table:
         """Rows of settings that cost no time and shorten the p99 latency in all their pairs, by half and beyond the noise of a
         pair; the shortest first."""
         most = min(SHORTER, math.exp(-2 * math.sqrt(2) * self.late))
-        found = [row for row in self.rows if row.change.settings and not row.wrong and row.factor() >= 1 / self.least()
-                 and row.p99_within(0.0, most)]  # fmt: skip
-        return sorted(found, key=lambda row: row.p99_ms[0][1] / row.p99_ms[0][0])
+        rows = [row for row in self.rows if row.change.settings and not row.wrong and row.factor() >= 1 / self.least()
+                and row.p99_within(0.0, most)]  # fmt: skip
+        return sorted(rows, key=lambda row: row.p99_ms[0][1] / row.p99_ms[0][0])
 
     def helpful(self, *kinds: Kind) -> list[Row]:
         """Rows that made it faster, the fastest first."""
-        found = [
-            row for row in self.rows if not row.wrong and row.change.kind in kinds and row.factor() >= self.least()
-        ]
-        return sorted(found, key=lambda row: -row.factor())
+        rows = [row for row in self.rows if not row.wrong and row.change.kind in kinds and row.factor() >= self.least()]
+        return sorted(rows, key=lambda row: -row.factor())
 
 
 Say = Callable[[str, int, int], None]  # what is being run, runs made, runs expected
 
 
 class Experiment:
-    """Runs a Place through the stages. say: told before each batch of runs. forecast: told when the baselines are known."""
+    """Runs a Place through the stages. say: called before each batch of runs. forecast: called with the baselines."""
 
     def __init__(self, place: Place, what: str, say: Say, forecast: Callable[[Table], None] = lambda _: None) -> None:
         self.place, self.metric, self.say, self.forecast = place, what, say, forecast
@@ -211,8 +209,8 @@ class Experiment:
     def _stages(self) -> None:
         now, limits = self.table.baseline.read_back, self.table.baseline.limits
         bound = self.place.bound()
-        wanted = [*self.place.others(self.table.baseline.seen), *changes.singles(now, limits)]
-        ordered = likely.first(wanted, likely.inferred(self.table.baseline.recording))
+        candidates = [*self.place.others(self.table.baseline.observed), *changes.singles(now, limits)]
+        ordered = likely.first(candidates, likely.inferred(self.table.baseline.recording))
         self._try([*([bound] if bound else []), *ordered])
         for row in self.table.helpful(Kind.SETTING)[:1]:
             self._try(changes.finer(row.change, now, True))
@@ -270,7 +268,7 @@ class Experiment:
         members = {name: opened[name] for name in opened if self.table.together.get(name, MEMBER) >= MEMBER}
         if members and len(members) < len(opened):
             only = changes.group(members)
-            self._try([dataclasses.replace(only, name=" and ".join(changes.said(*pair) for pair in members.items()))])
+            self._try([dataclasses.replace(only, name=" and ".join(changes.label(*pair) for pair in members.items()))])
 
     def _confirm(self, rows: Sequence[Row]) -> None:
         """More pairs of the best, until chance is settled, the runs end, or there are as many as this place makes."""
@@ -284,9 +282,9 @@ class Experiment:
                     return
                 self._measure([(row.change, len(row.costs) + step) for step in range(want)])
 
-    def _try(self, wanted: Sequence[Change]) -> None:
+    def _try(self, candidates: Sequence[Change]) -> None:
         """One pair of each that was not tried before."""
-        new = [change for change in dict.fromkeys(wanted) if self.table.row(change) is None]
+        new = [change for change in dict.fromkeys(candidates) if self.table.row(change) is None]
         room = self.place.left()
         if len(new) > room:
             self._ended(f"not tried: {', '.join(change.name for change in new[room:])}", len(new) - room)
@@ -298,11 +296,11 @@ class Experiment:
         self.table.ended, self.table.more = self.place.ended(changes_left + CONFIRMED * self.place.most_pairs)
         self.table.unfinished.append(what)
 
-    def _measure(self, wanted: Sequence[tuple[Change, int]]) -> None:
-        names = ", ".join(dict.fromkeys(change.name for change, _ in wanted))
+    def _measure(self, planned: Sequence[tuple[Change, int]]) -> None:
+        names = ", ".join(dict.fromkeys(change.name for change, _ in planned))
         self.say(names, self.place.runs, self.place.most_runs)
         typical = statistics.median(self.table.costs) if self.metric == metric.SECONDS else self.table.baseline.seconds
-        for (change, _), (before, after) in zip(wanted, self.place.pairs(wanted, typical)):
+        for (change, _), (before, after) in zip(planned, self.place.pairs(planned, typical)):
             row = self.table.row(change)
             if row is None:
                 row = Row(change)
@@ -327,9 +325,9 @@ class Experiment:
         row.effect = chance.effect(*costs, self.table.noise, self.place.looks)
 
     def _judge(self) -> None:
-        """Which effects are beyond chance, of those that were run often enough to tell."""
-        told = [row for row in self.table.rows if row.effect and len(row.costs) >= chance.FEWEST]
-        for row, shown in zip(told, chance.holm([row.effect.chance for row in told if row.effect])):
+        """Mark the effects beyond chance among the changes with enough runs."""
+        tested = [row for row in self.table.rows if row.effect and len(row.costs) >= chance.FEWEST]
+        for row, shown in zip(tested, chance.holm([row.effect.chance for row in tested if row.effect])):
             row.shown = shown and abs(math.log(row.factor())) >= math.log(self.table.least())
 
 
@@ -357,11 +355,11 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
 def recommended(table: Table, shown: bool = False) -> Row | None:
     """The smallest change within 5 % of the best: smaller kinds first, then smaller values. shown: of those beyond chance."""
     remedies = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
-    found = [row for row in table.helpful(*remedies) if row.shown or not shown]
-    found = [row for row in found if not row.moved] or found  # another setting may be what made it faster
-    if not found:
+    rows = [row for row in table.helpful(*remedies) if row.shown or not shown]
+    rows = [row for row in rows if not row.moved] or rows  # another setting may be what made it faster
+    if not rows:
         return None
-    near = [row for row in found if row.factor() >= found[0].factor() / math.exp(chance.WORTH)]
+    near = [row for row in rows if row.factor() >= rows[0].factor() / math.exp(chance.WORTH)]
     order = list(Kind)
 
     def size(row: Row) -> tuple[int, int, float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run left in its directory, read back: the recording, the settings, and what the measured program asked for."""
+"""The results of a run in its directory, read back: the recording, the settings, and the bytes the program requested."""
 
 import os
 import pathlib
@@ -27,15 +27,15 @@ LAST_BYTES, LAST_LINES = 500, 5  # of what a failed command printed
 
 
 def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
-    """The run whose files lie in a directory; one whose files are missing or strange is a failure, with what is wrong."""
+    """The run of a directory. If its files are missing or malformed, a failed run with the reason."""
     try:
         settings = named_values(directory / SETTINGS)
         after = named_values(directory / AFTER)
         limits = {name: tuple(value.split()) for name, value in named_values(directory / LIMITS).items()}
         status = int((directory / STATUS).read_text(encoding="ascii"))
-        asked = named_values(directory / ASKED)
-        bytes_asked = int(asked["rchar:"]) + int(asked["wchar:"])
-        seen = (
+        io = named_values(directory / ASKED)
+        requested = int(io["rchar:"]) + int(io["wchar:"])
+        observed = (
             frozenset((directory / SEEN).read_text(encoding="ascii").split())
             if (directory / SEEN).exists()
             else frozenset()
@@ -49,8 +49,8 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
     failure = f"ended after {cap_s:.3g} s, three times as long as it is" if status == TOOK_TOO_LONG and cap_s else ""
     longest: dict[str, float | None] = {}
     for name in DATA:
-        found = [Figures(span, name).d2c(0.99) for span in spans]
-        longest[name] = max((one.high / NS_PER_MS for one in found if one and one.high), default=None)
+        quantiles = [Figures(span, name).d2c(0.99) for span in spans]
+        longest[name] = max((one.high / NS_PER_MS for one in quantiles if one and one.high), default=None)
     number, octets, took = BIOS if spans[0].bio_based else REQUESTS
     requests = sum(span.count(name, number) for span in spans for name in DATA)
     queued, along = (
@@ -58,7 +58,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
     )
     return Run(
         seconds=sum(span.length() for span in spans) / 1e9,
-        asked_bytes=bytes_asked,
+        requested_bytes=requested,
         errors=sum(span.count(name, "errors") for span in spans for name in DATA),
         status=status,
         p99_ms=longest,
@@ -68,7 +68,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         read_back=settings,
         read_after=after,
         limits=limits,
-        seen=seen,
+        observed=observed,
         failure=failure,
         in_order=2 * along > queued,
         simulated=recorded.meta.get("simulated") == "yes",
@@ -80,14 +80,14 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
 
 def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, loaded: bool, where: str = ".") -> str:
     """A shell script: the command, its end in time, and until its data is on the disk. preload: the library that watches the
-    command, as a word of the shell. omit: what that library leaves out. loaded: something writes beside it, whose data
-    is none of its business. where: the command's working directory. The shell's own /proc/self/io holds what its children
-    asked for, once they have ended."""
+    command, as a word of the shell. omit: calls that that library leaves out. loaded: another program writes concurrently, and
+    its data need not reach the disk. where: the command's working directory. The shell's own /proc/self/io has the bytes of
+    its children, once they have ended."""
     limit = f"timeout -k 5 {cap_s:.6f} " if cap_s else ""
     words = [*([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
-    seen = f'RAIDTRACE_WHY_SEEN="$PWD/{SEEN}"'
+    variable = f'RAIDTRACE_WHY_SEEN="$PWD/{SEEN}"'
     lines = [
-        f"{limit}env -C {shlex.quote(where)} LD_PRELOAD={preload} {seen} {shlex.join(words)} >{STDOUT} 2>{STDERR}",
+        f"{limit}env -C {shlex.quote(where)} LD_PRELOAD={preload} {variable} {shlex.join(words)} >{STDOUT} 2>{STDERR}",
         f"echo $? >{STATUS}",
         f"cat /proc/$$/io >{ASKED}",
     ]
@@ -126,8 +126,8 @@ def script_settings(disk: str, file: str = SETTINGS) -> list[str]:
 
 
 def _chosen(spans: Iterable[Span], disk: str, phase: str) -> list[Span]:
-    found = [span for span in spans if span.phase != OUTSIDE and span.disk == disk]
-    found = [span for span in found if span.phase == phase] if phase else found
-    if not found:
+    chosen = [span for span in spans if span.phase != OUTSIDE and span.disk == disk]
+    chosen = [span for span in chosen if span.phase == phase] if phase else chosen
+    if not chosen:
         raise ValueError(f"the recording has no phase {phase or 'of the command'} of {disk}")
-    return found
+    return chosen

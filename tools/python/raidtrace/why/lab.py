@@ -24,8 +24,8 @@ JOBS = 2  # a guest in simulated time has one processor
 BASELINES = 3
 DEFAULT = "3w-9xxx"  # the driver of a profile that sets no `device`
 FASTER = 10  # times, of a controller or drives that would not limit
-# A run whose simulated time stands still is ended: how long is real time, so it goes by what the command as it is took beside
-# the same other work. Of that itself nothing is known, and a machine may be busy.
+# A run without progress of its simulated time is ended. The limit is real time, so it is derived from the baseline under the
+# same load of the machine. For the baseline itself the limit is long, because the machine may be busy.
 FIRST_S, WALL_S, WALL_FACTOR = 1200.0, 40.0, 8.0
 
 
@@ -68,13 +68,13 @@ PARTS = {
     ),
 }  # fmt: skip
 SATA_FLASH = (*FLASH, Part("interface", ("drive.command_us", "link.latency_ns"), ("drive.interface_kib_s",)))
-DISKS = {"nvme": "nvme0n1", "virtio-blk": "vda"}  # the first of a driver whose disks are not called sda
+DISKS = {"nvme": "nvme0n1", "virtio-blk": "vda"}  # the first disk of a driver with other names than sda
 SLOW = ("drive.slow_member", "fault.slow_member")
 
 
 @dataclasses.dataclass(frozen=True)
-class Wanted:
-    """What the command line asks of the lab. prepare: shell, before each run. beside: shell, while the command runs. options:
+class Setup:
+    """The options of the command line. prepare: shell, before each run. load: shell, while the command runs. options:
     of raidctl lab run, passed on. sets: keys of the profile."""
 
     raidctl: pathlib.Path
@@ -83,7 +83,7 @@ class Wanted:
     command: tuple[str, ...]
     disk: str = "sda"
     prepare: str = ""
-    beside: str = ""
+    load: str = ""
     phase: str = ""
     sets: Mapping[str, str] = dataclasses.field(default_factory=dict)
     options: tuple[str, ...] = ()
@@ -97,26 +97,26 @@ class Lab(Room):
     looks = 1
     most_pairs = 3
 
-    def __init__(self, wanted: Wanted, most_runs: int = 25, budget_s: float = float("inf")) -> None:
+    def __init__(self, setup: Setup, most_runs: int = 25, budget_s: float = float("inf")) -> None:
         super().__init__(most_runs=most_runs, budget_s=budget_s, jobs=JOBS)
-        self.wanted = wanted
+        self.setup = setup
         self._base: dict[int, Run] = {}
         self._guests: set[subprocess.Popen[str]] = set()
-        self._profile = flat(tomllib.loads(profile_path(wanted.profile).read_text(encoding="utf-8")))
+        self._profile = flat(tomllib.loads(profile_path(setup.profile).read_text(encoding="utf-8")))
         self._driver = self._profile.pop("device", DEFAULT)
-        flash = (self._profile | dict(wanted.sets)).get("ata.media") == "flash"
+        flash = (self._profile | dict(setup.sets)).get("ata.media") == "flash"
         self._heads = self._driver in (DEFAULT, "ahci") and not flash
         self._parts = SATA_FLASH if flash else PARTS[self._driver]
 
     def baselines(self) -> Iterator[Run]:
-        [first] = self._all([(changes.BASELINE, 0)], 0)  # alone: what fails is told before more is run
+        [first] = self._all([(changes.BASELINE, 0)], 0)  # alone, to report a failure before more runs
         yield first
         if not first.failure and not first.idle:
             yield from self._all([(changes.BASELINE, seed) for seed in range(1, BASELINES)], first.seconds)
 
-    def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
-        after = self._all(list(wanted), cap_s)
-        return [(self._base[seed], run) for (_, seed), run in zip(wanted, after)]
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
+        after = self._all(list(planned), cap_s)
+        return [(self._base[seed], run) for (_, seed), run in zip(planned, after)]
 
     def bound(self) -> Change | None:
         free = {key: value for part in self._parts for key, value in self._faster(part).items()} | self._seeks()
@@ -125,40 +125,40 @@ class Lab(Room):
         what = "array" if self._driver == DEFAULT else "disk"
         return _lab(f"{what} free of its limits", "disk", Kind.FREE, free)
 
-    def others(self, seen: frozenset[str]) -> list[Change]:
-        found = [changes.ALONE] if self.wanted.beside else []
-        values = self._profile | dict(self.wanted.sets)
+    def others(self, observed: frozenset[str]) -> list[Change]:
+        candidates = [changes.ALONE] if self.setup.load else []
+        values = self._profile | dict(self.setup.sets)
         faults = {name: "0" for name in values if name.startswith("fault.") and values[name] != "0"
                   and not name.endswith(("_factor", "_sectors", "_for_ms", ".controller", ".unit"))}  # fmt: skip
         slow = {name: "0" for name in SLOW if values.get(name, "0") != "0"}
         if faults:
-            found.append(_lab("no faults", f"fault ({', '.join(faults)})", Kind.FAULT, faults))
+            candidates.append(_lab("no faults", f"fault ({', '.join(faults)})", Kind.FAULT, faults))
         if slow and not faults:
-            found.append(_lab("no slow drive", "slow drive", Kind.FAULT, slow))
-        return found + changes.program(seen)
+            candidates.append(_lab("no slow drive", "slow drive", Kind.FAULT, slow))
+        return candidates + changes.program(observed)
 
     def last(self) -> list[Change]:
-        values = self._profile | dict(self.wanted.sets)
-        found = [_lab("seeks free", "seeks", Kind.LAB, self._seeks())] if self._seeks() else []
+        values = self._profile | dict(self.setup.sets)
+        extra = [_lab("seeks free", "seeks", Kind.LAB, self._seeks())] if self._seeks() else []
         for part in self._parts:
             if faster := self._faster(part):
                 name = f"{part.name} {FASTER} x as {'high' if part in LIMITS else 'fast'}"
-                found.append(_lab(name, f"{part.name}{_value(part, values)}", Kind.LAB, faster))
+                extra.append(_lab(name, f"{part.name}{_value(part, values)}", Kind.LAB, faster))
         optimal = {name: 0 for name in OPTIMAL if values.get(name, "0") != "0"}
         if optimal:
-            found.append(_lab("no optimal I/O size", "optimal I/O size, which sets the readahead", Kind.LAB, optimal))
+            extra.append(_lab("no optimal I/O size", "optimal I/O size, which sets the readahead", Kind.LAB, optimal))
         level = values.get("array.level", "")
         if level == "raid5" and int(values.get("array.drives", "12")) >= 2:
-            found.append(_lab("RAID 0", "RAID level", Kind.LAB, {"array.level": "raid0"}))
+            extra.append(_lab("RAID 0", "RAID level", Kind.LAB, {"array.level": "raid0"}))
         reported = values.get("controller.write_cache_reported", "0")
         if reported == "1":
-            found.append(
+            extra.append(
                 _lab("cache said to be safe", "cache flushes", Kind.LAB, {"controller.write_cache_reported": 0})
             )
-        if self.wanted.other_kernel:
-            name = self.wanted.other_kernel
-            found.append(Change(f"kernel {name}", "kernel", Kind.LAB, kernel=name))
-        return found
+        if self.setup.other_kernel:
+            name = self.setup.other_kernel
+            extra.append(Change(f"kernel {name}", "kernel", Kind.LAB, kernel=name))
+        return extra
 
     def rates(self) -> rate.Rates:
         return rate.Rates()  # the limit itself is a change
@@ -167,7 +167,7 @@ class Lab(Room):
         return mapping.Layer()
 
     def _faster(self, part: Part) -> dict[str, int]:
-        values = self._profile | dict(self.wanted.sets)
+        values = self._profile | dict(self.setup.sets)
         numbers = {name: int(value) for name, value in values.items() if value.isdigit()}
         return {name: min(numbers[name] * FASTER, MOST.get(name, 1 << 62)) if name in part.larger else numbers[name] // FASTER
                 for name in (*part.shorter, *part.larger) if name in numbers}  # fmt: skip
@@ -176,9 +176,9 @@ class Lab(Room):
         """Keys of a device that has heads to move."""
         return SEEKS if self._heads else {}
 
-    def _all(self, wanted: list[tuple[Change, int]], cap_s: float) -> list[Run]:
-        missing = {seed for change, seed in wanted if change is not changes.BASELINE} - set(self._base)
-        todo = [(changes.BASELINE, seed) for seed in sorted(missing)] + wanted
+    def _all(self, planned: list[tuple[Change, int]], cap_s: float) -> list[Run]:
+        missing = {seed for change, seed in planned if change is not changes.BASELINE} - set(self._base)
+        todo = [(changes.BASELINE, seed) for seed in sorted(missing)] + planned
         numbered = [(self.runs + at, change, seed) for at, (change, seed) in enumerate(todo, 1)]
         self.runs += len(todo)
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
@@ -195,14 +195,14 @@ class Lab(Room):
         return runs[len(missing) :]
 
     def _run(self, number: int, change: Change, seed: int, cap_s: float) -> Run:
-        out = self.wanted.out / f"run-{number:02}"
+        out = self.setup.out / f"run-{number:02}"
         out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
         (out / store.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
-        (out / SCRIPT).write_text(script(self.wanted, change), encoding="utf-8")
-        loaded = bool(self.wanted.beside) and not change.alone
-        text = figures.measured(self.wanted.command, PRELOAD, change.program, CAP * cap_s, loaded)
+        (out / SCRIPT).write_text(script(self.setup, change), encoding="utf-8")
+        loaded = bool(self.setup.load) and not change.alone
+        text = figures.measured(self.setup.command, PRELOAD, change.program, CAP * cap_s, loaded)
         (out / figures.MEASURED).write_text(text, encoding="utf-8")
         begin = time.monotonic()
         limit_s = self._limit_s()
@@ -216,32 +216,32 @@ class Lab(Room):
             why = {124: f"no end within {limit_s:.0f} s of real time"}.get(guest.returncode)
             last = " ".join(text.strip().splitlines()[-2:])
             return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
-        return figures.read(out, self.wanted.disk, self.wanted.phase, CAP * cap_s)
+        return figures.read(out, self.setup.disk, self.setup.phase, CAP * cap_s)
 
     def _limit_s(self) -> float:
         return WALL_S + WALL_FACTOR * max(self.wall_s[:BASELINES]) if len(self.wall_s) >= BASELINES else FIRST_S
 
     def guest(self, change: Change, seed: int, out: pathlib.Path, limit_s: float) -> list[str]:
         """raidctl lab run for one run."""
-        words = [str(self.wanted.raidctl), "lab", "run", "-q", "--out", str(out), "--seed", str(seed)]
-        words += ["--profile", self.wanted.profile]
+        words = [str(self.setup.raidctl), "lab", "run", "-q", "--out", str(out), "--seed", str(seed)]
+        words += ["--profile", self.setup.profile]
         words += ["--timeout", f"{limit_s:.0f}"]
-        for name, value in {**self.wanted.sets, **dict(change.lab)}.items():
+        for name, value in {**self.setup.sets, **dict(change.lab)}.items():
             words += ["--set", f"{name}={value}"]
         words += ["--kernel", change.kernel] if change.kernel else []
-        return [*words, *self.wanted.options, "--", "sh", SCRIPT]
+        return [*words, *self.setup.options, "--", "sh", SCRIPT]
 
 
-def script(wanted: Wanted, change: Change) -> str:
+def script(setup: Setup, change: Change) -> str:
     """What a guest does: prepare, set, read back, drop caches, record."""
-    top = f"/sys/block/{wanted.disk}"
+    top = f"/sys/block/{setup.disk}"
     lines = ["# made by raidctl why for a guest of the lab", "grep -q '^simulated: yes' /proc/raidlab/status || exit 1"]
     lines += [
         "modprobe bfq 2>/dev/null",
-        f"{{ true; {wanted.prepare}",
+        f"{{ true; {setup.prepare}",
         "} >prepare.log 2>&1 || { tail -n 2 prepare.log >&2; exit 1; }",
     ]
-    lines += figures.script_settings(wanted.disk)  # as they are before the change
+    lines += figures.script_settings(setup.disk)  # as they are before the change
     lines.append(f'before() {{ sed -n "s/^$1 //p" {figures.SETTINGS}; }}')
     for name in FILES:
         new = dict(change.settings).get(name)
@@ -249,30 +249,30 @@ def script(wanted: Wanted, change: Change) -> str:
             lines.append(f"echo {new} >{top}/{FILES[name]} 2>>refused")
         elif change.settings and name in FOLLOW:  # as it was, if that is taken
             lines.append(f'[ -n "$(before {name})" ] && echo $(before {name}) >{top}/{FILES[name]} 2>>refused')
-    lines += figures.script_settings(wanted.disk)
+    lines += figures.script_settings(setup.disk)
     lines += ["sync", "echo 3 >/proc/sys/vm/drop_caches"]
-    if wanted.beside and not change.alone:
-        lines += [f"setsid sh -c {shlex.quote(wanted.beside)} >beside.log 2>&1 & beside=$!", "sleep 0.2"]
+    if setup.load and not change.alone:
+        lines += [f"setsid sh -c {shlex.quote(setup.load)} >beside.log 2>&1 & beside=$!", "sleep 0.2"]
     lines.append("sleep 0.1")
     lines.append(
-        f"raidctl record -q -f -d {wanted.disk} -o {figures.RECORDING} -i 50ms -- sh {figures.MEASURED} 2>record.log"
+        f"raidctl record -q -f -d {setup.disk} -o {figures.RECORDING} -i 50ms -- sh {figures.MEASURED} 2>record.log"
     )
-    if wanted.beside and not change.alone:
+    if setup.load and not change.alone:
         lines.append("kill -9 -- -$beside")
-    lines += figures.script_settings(wanted.disk, figures.AFTER)
+    lines += figures.script_settings(setup.disk, figures.AFTER)
     lines.append(f"[ -e {figures.STATUS} ]")
     return "\n".join(lines) + "\n"
 
 
 def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     """Keys of a profile as the model has them: controller.command_us; yes and no as 1 and 0."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, value in table.items():
         if isinstance(value, dict):
-            found |= flat(value, f"{prefix}{key}.")
+            values |= flat(value, f"{prefix}{key}.")
         else:
-            found[prefix + key] = str(int(value)) if isinstance(value, bool | int) else str(value)
-    return found
+            values[prefix + key] = str(int(value)) if isinstance(value, bool | int) else str(value)
+    return values
 
 
 def first_disk(name: str) -> str:

@@ -35,7 +35,7 @@ def inferred(recording: str) -> tuple[str, ...]:
     return chains[0].limited_by() if chains else ()
 
 
-def first(wanted: Sequence[Change], limits: Sequence[str]) -> list[Change]:
+def first(candidates: Sequence[Change], limits: Sequence[str]) -> list[Change]:
     """The same changes, those against the limits first, in the order of the limits; the others stay in theirs."""
     causes = [cause for limit in limits for cause in CHANGES.get(limit, ())]
-    return sorted(wanted, key=lambda change: causes.index(change.cause) if change.cause in causes else len(causes))
+    return sorted(candidates, key=lambda change: causes.index(change.cause) if change.cause in causes else len(causes))

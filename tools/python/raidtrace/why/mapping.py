@@ -36,8 +36,8 @@ class Below:
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """What was found. name, kind: of the mapping. lower: the device below. octets: of a request. pairs: requests a second
-    through the mapping, and below it. untried: what was not measured, and why. All empty: there is no layer."""
+    """The measured layer. name, kind: of the mapping. lower: the device below. octets: of a request. pairs: requests a second
+    through the mapping, and below it. untried: a layer that was not measured, and why. All empty: there is no layer."""
 
     name: str = ""
     kind: str = ""
@@ -55,8 +55,8 @@ class Layer:
 
     def costs(self) -> bool:
         """Whether the reads are faster below it, beyond chance and by enough to act on."""
-        found = self.effect()
-        return bool(found and found.chance <= chance.ALPHA and found.factor >= chance.WORTH_FACTOR)
+        effect = self.effect()
+        return bool(effect and effect.chance <= chance.ALPHA and effect.factor >= chance.WORTH_FACTOR)
 
     def bytes_per_s(self) -> tuple[float, float]:
         """Rates through the layer and below it, means of the pairs as that of the effect."""
@@ -80,15 +80,15 @@ def mapped(table: str) -> Below | None:
 def lowest(name: str, table: Callable[[str], str], names: Mapping[int, str]) -> tuple[str, Below] | None:
     """The device below a mapping and below the mappings on which it lies, with all kinds of them; None if the first is not one
     piece. table: what dmsetup says of one. names: of all devices."""
-    found: tuple[str, Below] | None = None
+    deepest: tuple[str, Below] | None = None
     below = mapped(table(name))
     while below and (lower := names.get(below.device)):
-        if found:
-            upper = found[1]
+        if deepest:
+            upper = deepest[1]
             below = Below(f"{upper.kind} on {below.kind}", below.device, upper.first + below.first, upper.sectors)
-        found = lower, below
+        deepest = lower, below
         below = mapped(table(lower)) if lower.startswith("dm-") else None
-    return found
+    return deepest
 
 
 def measured(name: str, lower: str, below: Below, run: Run, measure: Measure) -> Layer:
@@ -101,12 +101,12 @@ def measured(name: str, lower: str, below: Below, run: Run, measure: Measure) ->
     pattern, pairs = ALONG if run.in_order else RANDOM, list[tuple[float, float]]()
     untried = f"{name}, for lack of time, or of a processor for the reads"
     for trial in range(chance.FEWEST):
-        found = dict[str, float]()
+        rates = dict[str, float]()
         for at, disk in enumerate((name, lower) if trial % 2 == 0 else (lower, name)):
             start = below.first * SECTOR if disk == lower else 0
             rate = measure(disk, Reads(octets, depth, pattern, 2 * trial + at, start, below.sectors * SECTOR))
             if not rate:
                 return Layer(name, below.kind, lower, untried=untried)
-            found[disk] = rate
-        pairs.append((found[name], found[lower]))
+            rates[disk] = rate
+        pairs.append((rates[name], rates[lower]))
     return Layer(name, below.kind, lower, octets, depth, run.in_order, tuple(pairs))

@@ -25,11 +25,11 @@ def checked(text: str) -> str:
 
 
 def of_fixed_time(text: str) -> bool:
-    """Whether runs that asked for more or less bytes than another are compared all the same."""
+    """Whether runs are compared although they requested different numbers of bytes."""
     return text == RATE or (text not in ALL and "mib_per_s" in text)
 
 
-def said(text: str, cost: float) -> str:
+def text_of(text: str, cost: float) -> str:
     """A cost in the unit that people use: of a rate the bytes requested per second."""
     if text == RATE:
         return f"{size.short(1 / cost)}/s" if cost else "nothing"

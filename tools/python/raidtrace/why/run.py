@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from raidtrace.why import metric
-from raidtrace.why.changes import FILES, Change, said
+from raidtrace.why.changes import FILES, Change, label
 
 MIB = 1 << 20
 CAP = 3.0  # baselines: a run that takes longer is ended
@@ -15,16 +15,16 @@ SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /pro
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What one run gave. seconds: of the command, or the phase. asked_bytes: what the program asked the system to read and
-    write. p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed; bios of md and
-    dm. read_back: settings after they were written; read_after: after the run. seen: what the preloaded library saw the
-    program do. failure: why there is no figure; empty when there is. recording: its path. mean_ms: of its requests, from
+    """The results of one run. seconds: of the command, or the phase. requested_bytes: by the program, to read and to write.
+    p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed; bios of md and dm.
+    read_back: settings after they were written; read_after: after the run. observed: calls of the program, by the preloaded
+    library. failure: why there is no figure; empty when there is. recording: its path. mean_ms: of its requests, from
     issue to completion. idle: the disk got no request of any kind. in_order: most of its requests continue where another
     ended. simulated: in a guest of the lab. stderr: the end of what a failed command printed, in one line without
     controls."""
 
     seconds: float = 0.0
-    asked_bytes: int = 0
+    requested_bytes: int = 0
     errors: int = 0
     status: int = 0
     p99_ms: Mapping[str, float | None] = dataclasses.field(default_factory=dict)
@@ -34,7 +34,7 @@ class Run:
     read_back: Mapping[str, str] = dataclasses.field(default_factory=dict)
     read_after: Mapping[str, str] = dataclasses.field(default_factory=dict)
     limits: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    seen: frozenset[str] = frozenset()
+    observed: frozenset[str] = frozenset()
     failure: str = ""
     recording: str = ""
     idle: bool = False
@@ -55,7 +55,7 @@ class Run:
         longest = max((value for value in self.p99_ms.values() if value), default=None)
         known = {
             metric.SECONDS: self.seconds,
-            metric.RATE: self.seconds / max(self.asked_bytes, 1),
+            metric.RATE: self.seconds / max(self.requested_bytes, 1),
             metric.P99: longest or 0.0,
         }
         if what in known:
@@ -76,9 +76,9 @@ def invalid(run: Run, baseline: Run, what: str = metric.SECONDS) -> str:
         return f"exit status {run.status}, the baseline's {baseline.status}{run.printed()}"
     if run.errors != baseline.errors:
         return f"{run.errors} failed requests, the baseline's {baseline.errors}"
-    differ = abs(run.asked_bytes - baseline.asked_bytes)
-    if not metric.of_fixed_time(what) and differ > max(SAME_BYTES, SAME_SHARE * baseline.asked_bytes):
-        return f"asked for {run.asked_bytes} bytes, the baseline for {baseline.asked_bytes}"
+    differ = abs(run.requested_bytes - baseline.requested_bytes)
+    if not metric.of_fixed_time(what) and differ > max(SAME_BYTES, SAME_SHARE * baseline.requested_bytes):
+        return f"asked for {run.requested_bytes} bytes, the baseline for {baseline.requested_bytes}"
     if run.cost(what) <= 0:
         return "nothing was measured"
     return ""
@@ -87,14 +87,14 @@ def invalid(run: Run, baseline: Run, what: str = metric.SECONDS) -> str:
 def also_changed(run: Run, baseline: Run, change: Change) -> tuple[str, list[str]]:
     """Why the settings of a change were not tested, empty if they were; and settings that changed though they were not to: one
     change is often two."""
-    wanted = dict(change.settings)
+    requested = dict(change.settings)
     refused = [f"{name} {value}: it is {run.read_back.get(name, 'not there')}"
-               for name, value in wanted.items() if run.read_back.get(name) != value]  # fmt: skip
-    own = [f"{said(name, value)} to {said(name, run.read_after[name]).split()[-1]}"
-           for name, value in wanted.items() if run.read_after.get(name, value) != value]  # fmt: skip
+               for name, value in requested.items() if run.read_back.get(name) != value]  # fmt: skip
+    own = [f"{label(name, value)} to {label(name, run.read_after[name]).split()[-1]}"
+           for name, value in requested.items() if run.read_after.get(name, value) != value]  # fmt: skip
     wrong = f"not tested: the command changed {' and '.join(own)} itself" if own else ""
     wrong = f"not taken: {'; '.join(refused)}" if refused else wrong
     moved = [f"{name} {baseline.read_back[name]} -> {run.read_back[name]}" for name in FILES
-             if name not in wanted and name in run.read_back and name in baseline.read_back
+             if name not in requested and name in run.read_back and name in baseline.read_back
              and run.read_back[name] != baseline.read_back[name]]  # fmt: skip
     return wrong, moved

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the table of an experiment lies, so that explain can say "tested" of what it finds: a file why.json in the directory
-of the experiment, whose recordings lie in directories below it."""
+"""The file of an experiment's table, so that explain can report a cause as tested: why.json in the directory of the experiment.
+Its recordings are in directories below."""
 
 import json
 import pathlib
@@ -19,23 +19,23 @@ def write(directory: pathlib.Path, text: str) -> None:
     new.replace(directory / NAME)
 
 
-def beside(recording: pathlib.Path) -> dict[str, Any] | None:
-    """The table of the experiment that a recording is the baseline of; None if it is not, or the table cannot be read. What
-    was found of the command as it is does not hold for the runs in which something was changed."""
+def experiment_of(recording: pathlib.Path) -> dict[str, Any] | None:
+    """The table of the experiment that has this recording as its baseline. None: there is none, or it is unreadable. The
+    results of the baseline do not hold for the runs with a change."""
     path = recording.parent.parent / NAME
     try:
         change = (recording.parent / CHANGE).read_text(encoding="utf-8")
         if not change.startswith(AS_IT_IS) or path.stat().st_size > MOST_BYTES:
             return None
-        found = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+    return document if isinstance(document, dict) and document.get("format") == FORMAT else None
 
 
 def tested(recording: pathlib.Path) -> str:
     """The verdict of that experiment in a sentence, with what there is to type; empty if there is none."""
-    verdict = (beside(recording) or {}).get("verdict")
+    verdict = (experiment_of(recording) or {}).get("verdict")
     if not isinstance(verdict, dict) or not isinstance(verdict.get("sentence"), str):
         return ""
     commands = [word for word in verdict.get("commands", ()) if isinstance(word, str)]

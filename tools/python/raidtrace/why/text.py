@@ -30,37 +30,37 @@ def word(row: Row, table: Table) -> str:
 
 def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     """What is printed: the verdict first, then the table."""
-    found = textwrap.wrap(verdict.sentence, COLUMNS)
+    out = textwrap.wrap(verdict.sentence, COLUMNS)
     if verdict.commands:
-        found += ["Type:", *(f"  {command}" for command in verdict.commands)]
-    found += ["", f"{'change':<{NAME}} {'times as fast':>{TIMES}}  {'p99 ms':>{LATE}}  verdict"] if table.rows else []
+        out += ["Type:", *(f"  {command}" for command in verdict.commands)]
+    out += ["", f"{'change':<{NAME}} {'times as fast':>{TIMES}}  {'p99 ms':>{LATE}}  verdict"] if table.rows else []
     order = list(Kind)
     for row in sorted(table.rows, key=lambda row: (bool(row.wrong), -row.factor(), order.index(row.change.kind))):
-        found.append(_row(row, table))
+        out.append(_row(row, table))
         if row.wrong:
-            found += textwrap.wrap(row.wrong, COLUMNS, initial_indent="    ", subsequent_indent="    ")
+            out += textwrap.wrap(row.wrong, COLUMNS, initial_indent="    ", subsequent_indent="    ")
         if row.moved:
-            found += textwrap.wrap(f"with it changed: {', '.join(row.moved)}", COLUMNS, initial_indent="    ",
-                                   subsequent_indent="    ")  # fmt: skip
-    found.append("")
+            out += textwrap.wrap(f"with it changed: {', '.join(row.moved)}", COLUMNS, initial_indent="    ",
+                                 subsequent_indent="    ")  # fmt: skip
+    out.append("")
     costs = table.costs
     spread = 100 * (max(costs) / min(costs) - 1)
     within = f"{len(costs)} runs within {size.significant(spread)} %" if len(costs) > 1 else "1 run"
-    said = f"As it is: {metric.said(table.metric, sum(costs) / len(costs))}, {within}."
-    said += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
+    sentence = f"As it is: {metric.text_of(table.metric, sum(costs) / len(costs))}, {within}."
+    sentence += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
         " Simulated: the lab's model of the disk and of time." if simulated else ""
     )
-    found += textwrap.wrap(said, COLUMNS)
+    out += textwrap.wrap(sentence, COLUMNS)
     if table.layer.pairs and not table.layer.costs():
-        found += textwrap.wrap(f"{layers(table.layer)}: {table.layer.kind} costs nothing beyond chance.", COLUMNS)
+        out += textwrap.wrap(f"{layers(table.layer)}: {table.layer.kind} costs nothing beyond chance.", COLUMNS)
     if table.layer.untried:
-        found += textwrap.wrap(f"Not tried: the layer {table.layer.untried}.", COLUMNS)
+        out += textwrap.wrap(f"Not tried: the layer {table.layer.untried}.", COLUMNS)
     if table.unfinished:
         ended = f" ({table.ended} ended the search)" if table.ended else ""
-        found += textwrap.wrap(f"Not finished{ended}: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
+        out += textwrap.wrap(f"Not finished{ended}: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
     if not verdict.causes and table.baseline.recording:
-        found += ["To infer a cause from the first run:", f"  raidctl explain {shlex.quote(table.baseline.recording)}"]
-    return found
+        out += ["To infer a cause from the first run:", f"  raidctl explain {shlex.quote(table.baseline.recording)}"]
+    return out
 
 
 def _row(row: Row, table: Table) -> str:

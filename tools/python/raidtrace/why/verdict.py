@@ -59,19 +59,19 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         commands = tuple(changes.unlimit(*limit, disk) for limit in best.change.unlimited)
     elif not settable and program:
         commands = changes.without(best.change.program, program, preload)
-    said = [_what(table, best), _rest(table, best)]
+    sentences = [_what(table, best), _rest(table, best)]
     if settable and settable is not best:
-        said.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
+        sentences.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
     if best.change.kind is Kind.PROGRAM:
-        said.append(f"To do: {PROGRAM[best.change.program][2]}.")
-    said += [_latency(table, best), _physics(table, best)]
+        sentences.append(f"To do: {PROGRAM[best.change.program][2]}.")
+    sentences += [_latency(table, best), _physics(table, best)]
     kind, limit = _held(table)
     if kind:
-        causes, said = (kind, *causes), [f"{kind[0].upper()}{kind[1:]}: {limit[0].lower()}{limit[1:]}", *said]
+        causes, sentences = (kind, *causes), [f"{kind[0].upper()}{kind[1:]}: {limit[0].lower()}{limit[1:]}", *sentences]
     else:
-        said.append(limit)
+        sentences.append(limit)
     return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, True, commands,
-                   " ".join(part for part in said if part))  # fmt: skip
+                   " ".join(part for part in sentences if part))  # fmt: skip
 
 
 def _causes(table: Table, best: Row) -> tuple[str, ...]:
@@ -82,26 +82,26 @@ def _causes(table: Table, best: Row) -> tuple[str, ...]:
 
 
 def _best_setting(table: Table) -> Row | None:
-    found = table.helpful(Kind.SETTING, Kind.GROUP)
-    return found[0] if found else None
+    rows = table.helpful(Kind.SETTING, Kind.GROUP)
+    return rows[0] if rows else None
 
 
 def _what(table: Table, best: Row) -> str:
     before, after = (_mean([pair[at] for pair in best.costs]) for at in (0, 1))
     times = f"{best.factor():.2f}x, {_count(best)}"
     which = metric.verb(table.metric)
-    what = f"{which} {metric.said(table.metric, after)} instead of {metric.said(table.metric, before)} ({times})"
+    what = f"{which} {metric.text_of(table.metric, after)} instead of {metric.text_of(table.metric, before)} ({times})"
     head = ", ".join(_causes(table, best))
     head = head[0].upper() + head[1:]
     if best.change.kind is Kind.GROUP:
         alone = [_alone(table, name) for name, _ in best.change.settings]
         if len(alone) > 1:
-            said = " and ".join(changes.said(*pair) for pair in best.change.settings)
-            return f"{head} together: with {said} {what}. Alone: {', '.join(alone)}."
+            settings = " and ".join(changes.label(*pair) for pair in best.change.settings)
+            return f"{head} together: with {settings} {what}. Alone: {', '.join(alone)}."
     if best.change.kind is Kind.SETTING:
         (name, _), *_ = best.change.settings
         was = table.baseline.read_back.get(name, "?")
-        return f"{head}: with {best.change.name} instead of {changes.said(name, was).split()[-1]} {what}."
+        return f"{head}: with {best.change.name} instead of {changes.label(name, was).split()[-1]} {what}."
     return f"{head}: {_with(best.change)} {what}."
 
 
@@ -110,9 +110,9 @@ def _with(change: Change) -> str:
 
 
 def _alone(table: Table, name: str) -> str:
-    found = [row for row in table.rows
-             if row.change.kind is Kind.SETTING and row.change.settings[0][0] == name and not row.wrong]  # fmt: skip
-    best = max(found, key=lambda row: row.factor(), default=None)
+    rows = [row for row in table.rows
+            if row.change.kind is Kind.SETTING and row.change.settings[0][0] == name and not row.wrong]  # fmt: skip
+    best = max(rows, key=lambda row: row.factor(), default=None)
     return f"{changes.CAUSES[name]} {best.factor():.2f}x" if best else f"{changes.CAUSES[name]} not tried"
 
 
@@ -157,10 +157,10 @@ def _same_cause(one: Change, other: Change) -> bool:
 
 
 def _physics(table: Table, best: Row | None) -> str:
-    found = table.helpful(Kind.LAB)
-    if not found or (best and found[0].factor() < best.factor()):
+    rows = table.helpful(Kind.LAB)
+    if not rows or (best and rows[0].factor() < best.factor()):
         return ""
-    return f"In the model, {_with(found[0].change)}: {found[0].factor():.2f}x."
+    return f"In the model, {_with(rows[0].change)}: {rows[0].factor():.2f}x."
 
 
 def _nothing_shown(table: Table, best: Row | None) -> Verdict:
@@ -225,56 +225,56 @@ def _held(table: Table) -> tuple[str, str]:
 
 def _layer(table: Table) -> tuple[str, str]:
     """A layer is the cause if the reads are those of the command: if its bytes take most of its time at their rate."""
-    run, found = table.baseline, table.layer
-    through, below = found.bytes_per_s()
+    run, layer = table.baseline, table.layer
+    through, below = layer.bytes_per_s()
     mine = sum(run.disk_bytes.values()) / (run.seconds or float("inf"))
-    said, share = f"{layers(found)}; the command {size.short(mine)}/s", mine / through
+    measured, share = f"{layers(layer)}; the command {size.short(mine)}/s", mine / through
     if not PART[0] <= share <= PART[1]:
-        return "", f"{said}, which is not the rate of these reads. The layer is not shown to be its cause."
+        return "", f"{measured}, which is not the rate of these reads. The layer is not shown to be its cause."
     costs = min(share, 1.0) * (1 - through / below)
-    more = MORE.get(found.kind.rpartition(" ")[2], "")
+    more = MORE.get(layer.kind.rpartition(" ")[2], "")
     return (
-        f"layer {found.kind}",
-        f"{said}. Without the layer the command is at most {1 / (1 - costs):.2f}x as fast.{more}",
+        f"layer {layer.kind}",
+        f"{measured}. Without the layer the command is at most {1 / (1 - costs):.2f}x as fast.{more}",
     )
 
 
-def layers(found: mapping.Layer) -> str:
+def layers(layer: mapping.Layer) -> str:
     """What was measured of a layer."""
-    effect = found.effect()
+    effect = layer.effect()
     assert effect
-    through, below = (f"{size.short(rate)}/s" for rate in found.bytes_per_s())
-    what = f"{size.short(found.octets)} {'in order' if found.in_order else 'at random places'}, {found.depth} in flight"
-    return f"Reads of {what}, move {through} through {found.name} and {below} at {found.lower} below it ({effect.factor:.2f}x)"
+    through, below = (f"{size.short(rate)}/s" for rate in layer.bytes_per_s())
+    what = f"{size.short(layer.octets)} {'in order' if layer.in_order else 'at random places'}, {layer.depth} in flight"
+    return f"Reads of {what}, move {through} through {layer.name} and {below} at {layer.lower} below it ({effect.factor:.2f}x)"
 
 
 def _limit(table: Table) -> tuple[str, str]:
     """The limit of the disk that the command is at, and the sentence about it. Without a limit, or if its requests do not wait
     for it, the first is empty; the second is empty where no rate is near."""
     run, rates = table.baseline, table.rates
-    whose = "the command and its load" if table.row(changes.ALONE) else "the command"
+    owner = "the command and its load" if table.row(changes.ALONE) else "the command"
     of = "of {} KiB, at random places or one after another, with 8 or 32 in flight"
     seconds = run.seconds or float("inf")
-    found = []
+    reached = []
     if rates.requests:
         mine = run.disk_requests / seconds
-        said = f"{_span(rates.requests, 1)} reads a second {of.format('4 or 16')}; {whose} {mine:,.0f}"
-        found.append((IOPS, mine / rates.requests[0], mine / rates.requests[1], said))
+        text = f"{_span(rates.requests, 1)} reads a second {of.format('4 or 16')}; {owner} {mine:,.0f}"
+        reached.append((IOPS, mine / rates.requests[0], mine / rates.requests[1], text))
     if rates.octets:
         mine = sum(run.disk_bytes.values()) / seconds
-        said = f"{_span(rates.octets, MIB)} MiB/s {of.format('64 or 256')}; {whose} {mine / MIB:,.1f}"
-        found.append((BANDWIDTH, mine / rates.octets[0], mine / rates.octets[1], said))
-    kind, most, least, said = max(found, key=lambda one: one[1], default=("", 0.0, 0.0, ""))
-    said = f"The disk completes {said}"
+        text = f"{_span(rates.octets, MIB)} MiB/s {of.format('64 or 256')}; {owner} {mine / MIB:,.1f}"
+        reached.append((BANDWIDTH, mine / rates.octets[0], mine / rates.octets[1], text))
+    kind, most, least, text = max(reached, key=lambda one: one[1], default=("", 0.0, 0.0, ""))
+    text = f"The disk completes {text}"
     if least > rate.SAME:
-        return "", f"{said}, which is more: a burst, so its {kind} is not reached yet. A longer command shows it."
+        return "", f"{text}, which is more: a burst, so its {kind} is not reached yet. A longer command shows it."
     if most < rate.AT_IT:
-        return "", f"{said}, {most:.0%} of its {kind}." if most >= NEAR else ""
+        return "", f"{text}, {most:.0%} of its {kind}." if most >= NEAR else ""
     if rates.alone_ms and run.mean_ms < WAITS * rates.alone_ms:
         alone = f"it takes {size.significant(run.mean_ms)} ms, as one that is alone at the disk"
         more = "Without the limit nothing changes unless more is in flight."
-        return "", f"{said}, near its {kind}, but no request waits for that: {alone}. {more}"
-    return kind, f"{said}: its {kind} is reached. {LIMITS[kind]}"
+        return "", f"{text}, near its {kind}, but no request waits for that: {alone}. {more}"
+    return kind, f"{text}: its {kind} is reached. {LIMITS[kind]}"
 
 
 def _span(rates: tuple[float, float], unit: int) -> str:
