@@ -516,13 +516,13 @@ HEADINGS = (
 
 
 def definitions_of_headings() -> list[Definition]:
-    """What each heading of these tables is, by its name and as it stands in the text."""
-    found = []
+    """The definition of each heading of these tables, by its name and by its text."""
+    definitions = []
     for column in dict.fromkeys(HEADINGS):
         heading = " ".join((column.head or column.name).split())
         for one in dict.fromkeys(filter(None, (column.name, heading))):
-            found.append(Definition(one, (), column.unit, column.meaning))
-    return found
+            definitions.append(Definition(one, (), column.unit, column.meaning))
+    return definitions
 
 
 def of_recording(recorded: Recorded, letter: str) -> list[Table]:
