@@ -65,7 +65,6 @@ def phase(
     changes=(),
     samples=None,
     streams=1,
-    table=16,
     errors=0,
     submitters=(),
     others=(),
@@ -152,7 +151,7 @@ def phase(
         table_of,
         {direction: Longest(10**6, 2 * 10**6, span // 2)},
         streams,
-        table,
+        16,
         tuple(Change(*change) for change in changes),
         int(interval * SECOND) if interval else None,
     )

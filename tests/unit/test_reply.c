@@ -382,7 +382,7 @@ static char *printed(int how, const struct requests *requests, size_t first)
 static void how_they_are_printed(void **state)
 {
 	static struct rt_history history;
-	struct requests requests = { .found = true };
+	struct requests requests = { .found = true, .classes = true };
 	struct nl_msg *msg = history_answer();
 	char *text;
 
@@ -411,6 +411,18 @@ static void how_they_are_printed(void **state)
 	assert_non_null(strstr(text, "\"lost\":2"));
 	assert_non_null(strstr(text, "\"inserted_ns\":null"));
 	assert_non_null(strstr(text, "\"ended\":true"));
+	assert_non_null(strstr(text, "\"simulated\":false"));
+	assert_non_null(strstr(text, "\"class\":\"data\""));
+	free(text);
+	requests.classes = false;
+	text = printed('t', &requests, 1);
+	assert_non_null(strstr(text, "64 KiB n/a "));
+	free(text);
+	text = printed('c', &requests, 1);
+	assert_non_null(strstr(text, ",write,,7,"));
+	free(text);
+	text = printed('j', &requests, 1);
+	assert_non_null(strstr(text, "\"class\":null"));
 	free(text);
 	free(requests.ended);
 }
