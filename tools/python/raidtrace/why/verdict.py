@@ -5,7 +5,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from raidtrace.quantity import size
+from raidtrace.quantity import size, units
 from raidtrace.why import chance, changes, mapping, metric, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, SHORTER, Row, Table, recommended
@@ -195,7 +195,8 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
         if high is not None and high < NOT_WORTH:
             return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, True, (),
                            f"It is not the disk: {bound}. The program computes, or waits for something else.")  # fmt: skip
-        bound = f"It may not be the disk, or that is chance: {bound}, in {len(bounds[0].costs)} pairs."
+        pairs = f"{len(bounds[0].costs)} pair{units.plural(len(bounds[0].costs))}"
+        bound = f"It may not be the disk, or that is chance: {bound}, in {pairs}."
         more = more or SETTLE
     kind, limit = _held(table)
     causes = (kind,) if kind else ()
