@@ -119,3 +119,12 @@ def recorded(tmp_path_factory):
     path = tmp_path_factory.mktemp("recorded") / "run.rtdb"
     long_recording.write(path, 50, 10, 2)
     return path
+
+
+def members_of(before, now):
+    """`now` without the members that `before` lacks: a later version may add members to JSON, but may change none."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return {name: members_of(before[name], value) for name, value in now.items() if name in before}
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        return [members_of(*pair) for pair in zip(before, now)]
+    return now

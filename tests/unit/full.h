@@ -21,6 +21,14 @@ static inline uint64_t full_next(uint64_t *state)
 	return *state >> 33;
 }
 
+/* A number of a name, so that a counter that is added changes no other. */
+static inline uint64_t full_named(uint64_t state, const char *name)
+{
+	for (; *name; name++)
+		state = (state ^ (unsigned char)*name) * UINT64_C(1099511628211);
+	return full_next(&state);
+}
+
 /* Some bins of each histogram, and what lies between them empty. */
 static inline void full_histogram(struct rt_histogram *h, unsigned int kind, uint64_t *state)
 {
@@ -42,7 +50,7 @@ static inline void full_hwqs(struct rt_counters *c, uint64_t state)
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct rt_hwq *hwq = &c->hwq[rows[i]];
 
-#define X(member, attribute, ...) hwq->member = 1 + full_next(&state) % 70000;
+#define X(member, attribute, ...) hwq->member = 1 + full_named(state, #member) % 70000;
 		RT_HWQ_COUNTERS(X)
 #undef X
 		hwq->in_flight = 1 + (uint32_t)full_next(&state) % 5;
@@ -64,7 +72,7 @@ static inline void full_counters(struct rt_counters *c, struct rt_submitter *sub
 		uint64_t most = d == RAIDTRACE_DIRECTION_WRITE ? 900 : 400000;
 
 #define X(member, attribute, ...) flow->member = (strstr(#member, "_ns") ? 1000000 : strstr(#member, "bytes") ? 4096 : \
-						  strstr(#member, "_sectors") ? 300 : 1) * (1 + full_next(state) % most);
+						  strstr(#member, "_sectors") ? 300 : 1) * (1 + full_named(*state, #member) % most);
 		RT_FLOW_COUNTERS(X)
 #undef X
 		flow->issued += 2 * most;
@@ -74,15 +82,16 @@ static inline void full_counters(struct rt_counters *c, struct rt_submitter *sub
 		for (unsigned int k = 0; k < RT_KINDS; k++)
 			full_histogram(&c->histogram[d][k], k, state);
 	}
-#define X(member, attribute, ...) c->disk.member = 1 + full_next(state) % 5000;
+#define X(member, attribute, ...) c->disk.member = 1 + full_named(*state, #member) % 5000;
 	RT_DISK_COUNTERS(X)
 #undef X
 	c->disk.streams_alive = 3;
 	c->disk.streams_alive_queued = 5;
 	for (unsigned int i = 0; i < RT_CLASSES; i++) {
-#define X(member, attribute, ...) c->origin[i].member = full_next(state) % 70000;
+#define X(member, attribute, ...) c->origin[i].member = full_named(*state, #member) % 70000;
 		RT_ORIGIN_COUNTERS(X)
 #undef X
+		full_next(state);
 	}
 	/* One without seeks, one that was not there. */
 	c->origin[1].seeks = 0;
@@ -94,9 +103,10 @@ static inline void full_counters(struct rt_counters *c, struct rt_submitter *sub
 		snprintf(s->comm, sizeof(s->comm), s->rest ? "" : "program%u", i);
 		snprintf(s->path, sizeof(s->path), i == 4 ? "/kubepods.slice/burstable.slice/\033[2Jcri-0123456789abcdef-%u.scope" :
 			 i % 3 == 1 ? "/a/b%u" : "", i);
-#define X(member, attribute, ...) s->member = 1 + full_next(state) % 800000;
+#define X(member, attribute, ...) s->member = 1 + full_named(*state, #member) % 800000;
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
+		full_next(state);
 	}
 	c->submitters = submitters;
 	c->nr_submitters = FULL_SUBMITTERS;

@@ -26,9 +26,8 @@ EXPLAIN = TOP / "tools" / "bin" / "raidctl-explain"
 COMPARE = TOP / "tools" / "bin" / "raidctl-compare"
 APART = {"depth": 8, "order": 0.4}  # several at once, elsewhere
 # a row of flow in which nothing but `issued` is more than 0
-WRITES = ", ".join(
-    name if name == "issued" else "0" for name in columns.COLUMNS["flow"] if name not in ("sample", "direction")
-)
+NAMES = [name for name in columns.COLUMNS["flow"] if name not in ("sample", "direction")]
+WRITES = ", ".join(name if name == "issued" else "0" for name in NAMES)
 
 
 def one(path, **more):
@@ -395,7 +394,10 @@ def change(path, *statements):
     [
         ("direct", "UPDATE origin SET class='direct'"),
         ("in order", "UPDATE flow SET stream_queued = stream_queued / 2"),
-        ("writes", f"INSERT INTO flow SELECT sample, 'write', {WRITES} FROM flow"),
+        (
+            "writes",
+            f"INSERT INTO flow (sample, direction, {', '.join(NAMES)}) SELECT sample, 'write', {WRITES} FROM flow",
+        ),
         ("errors", "UPDATE flow SET errors = 1"),
         ("streams", "UPDATE sample SET streams_alive_queued = 4; UPDATE flow SET sequential_queued = queued / 2"),
         ("kernel", "INSERT OR REPLACE INTO meta VALUES('kernel', '6.12')"),

@@ -86,7 +86,8 @@ def untyped(db, table):
     rows = (
         [ROW_OF_COUNTER]
         if table == "counter"
-        else rows.fetchall() or [[1 if columns.COLUMNS[table][name][0] == "integer" else "x" for name in names]]
+        else rows.fetchall()
+        or [[1 if columns.COLUMNS[table].get(name, ("integer",))[0] == "integer" else "x" for name in names]]
     )
     db.execute(f"DROP TABLE {table}")
     db.execute(f"CREATE TABLE {table} ({', '.join(names)})")

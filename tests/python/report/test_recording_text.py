@@ -16,7 +16,7 @@ import sys
 
 import long_recording
 import pytest
-from conftest import TOP, call, unpacked
+from conftest import TOP, call, members_of, unpacked
 
 from raidtrace.cli import compare, explain, export, report
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Source, Value, Verdict
@@ -44,9 +44,11 @@ def text_of(path, explained="it was not asked", verbose=True, phase=None):
 @pytest.mark.parametrize("name", NAMES)
 def test_text_of_all_that_a_recording_can_hold(place, name):
     """The golden texts have each number that the C of 1.0 printed of these recordings; those of other are in compare's, too."""
-    path = place / f"{name}.rtdb"
-    golden = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
-    assert text_of(path, verbose=name == "full").replace(str(path), f"{name}.rtdb") == golden
+    path, golden = place / f"{name}.rtdb", GOLDEN / f"{name}.txt"
+    text = text_of(path, verbose=name == "full").replace(str(path), f"{name}.rtdb")
+    if "UPDATE_GOLDEN" in os.environ:
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8"), "if this change is meant: UPDATE_GOLDEN=1"
 
 
 def test_what_a_trace_and_a_quiet_machine_add(place):
@@ -64,12 +66,12 @@ def test_what_a_trace_and_a_quiet_machine_add(place):
 def test_json_is_that_of_raidctl_before(place):
     before = json.loads(gzip.decompress((GOLDEN / "full.json.gz").read_bytes()))
     now = json.loads(output.value_json(document.load(place / "full.rtdb")))
-    assert [span.pop("hwqs") for span in now["spans"]] == [None] * len(now["spans"])  # it came later
+    assert [span["hwqs"] for span in now["spans"]] == [None] * len(now["spans"])  # not counted in this recording
     counted = [of for span in now["spans"] for name, of in span["directions"].items() if name != "all"]
     for direction in counted:
-        _, low, high = (direction.pop(member) for member in ("iops", "d2c_p999_ns_low", "d2c_p999_ns_high"))
-        least = direction["d2c_p99_ns_low"]
+        least, low, high = (direction[member] for member in ("d2c_p99_ns_low", "d2c_p999_ns_low", "d2c_p999_ns_high"))
         assert least is None or least <= low < high <= direction["d2c_max_ns_high"]
+    now = members_of(before, now)
     assert list(now) == list(before) and json.dumps(now["spans"]) == json.dumps(before["spans"])
     assert {**now, "recording": ""} == {**before, "recording": ""}
 

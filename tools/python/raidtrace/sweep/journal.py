@@ -29,8 +29,9 @@ MARKER = "RAIDTRACE_SWEEP"
 VM_DIRECTORY = pathlib.Path("/proc/sys/vm")
 VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio", "dirty_expire_centisecs",
       "dirty_writeback_centisecs")  # fmt: skip
-QUEUE = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "queue/max_sectors_kb", "queue/nomerges",
-         "device/queue_depth")  # fmt: skip
+# Below /sys/block/DISK, in the order in which they are written: a scheduler sets nr_requests anew.
+QUEUE = ("queue/scheduler", "device/queue_depth", "queue/nr_requests", "queue/max_sectors_kb", "queue/nomerges",
+         "queue/read_ahead_kb")  # fmt: skip
 BLKROSET, BLKROGET = 0x125D, 0x125E  # linux/fs.h: whether a disk is read-only
 NO_LIMIT = "rbps=max wbps=max riops=max wiops=max"  # of io.max, which has no line then
 PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough

@@ -7,17 +7,10 @@ import enum
 import shlex
 from collections.abc import Mapping, Sequence
 
+from raidtrace.sweep import journal
 from raidtrace.why.store import AS_IT_IS
 
-# Setting -> file below /sys/block/DISK, in the order in which they are written: a scheduler sets nr_requests anew.
-FILES = {
-    "scheduler": "queue/scheduler",
-    "queue_depth": "device/queue_depth",
-    "nr_requests": "queue/nr_requests",
-    "max_sectors_kb": "queue/max_sectors_kb",
-    "nomerges": "queue/nomerges",
-    "read_ahead_kb": "queue/read_ahead_kb",
-}
+FILES = {file.rpartition("/")[2]: file for file in journal.QUEUE}  # of each setting
 OF_REQUESTS = (
     "scheduler",
     "nr_requests",
