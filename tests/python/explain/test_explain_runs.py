@@ -220,6 +220,26 @@ def test_limits_that_are_ruled_out_are_one_row_unless_asked_for(tmp_path):
     assert len(ruled_out) > 5
 
 
+def test_a_directory_of_a_run_is_no_sweep_and_words_are_no_seconds(tmp_path):
+    path = record(tmp_path / "run")
+    path.rename(path.parent / "run.rtdb")
+    done = call(cli_explain.main, path.parent)
+    assert done.returncode == 2 and f"To explain it: raidctl explain {path.parent}/run.rtdb" in done.stderr
+    for text in ("x", "-1", "inf"):
+        done = call(cli_explain.main, "--from", text, path.parent / "run.rtdb")
+        assert done.returncode == 2 and f"{text} is not a time in seconds" in done.stderr
+
+
+def test_readahead_that_changes_during_a_phase_is_not_called_the_same(tmp_path):
+    a, b = (record(tmp_path / name, (("read", {"seconds": seconds}),)) for name, seconds in (("a", 8.0), ("b", 4.0)))
+    assert "Readahead changed" not in " ".join(explain_runs.two(a, b).chains[0].summary)
+    change(a, "INSERT INTO setting VALUES(2000000000,1,'readahead_sectors','16384')")
+    chain = explain_runs.two(a, b).chains[0]
+    said = " ".join(chain.summary)
+    assert "Readahead changed during A: its part is open." in said and "the same in both" not in said
+    assert chain.story is Verdict.NOT_AVAILABLE
+
+
 def test_several_chains_are_answered_first_and_once(tmp_path):
     phases = [("write", {}), ("read", {"depth": 1})]
     found = explain_runs.two(record(tmp_path / "a", phases), record(tmp_path / "b", phases))

@@ -742,6 +742,12 @@ def test_a_change_says_whether_it_was_to_gain():
     assert "more after it" in judged("changed", changes=more, samples=TWO_RATES).statement
 
 
+@pytest.mark.parametrize(("part", "expected"), [(0.07, Verdict.NOT_SHOWN), (0.05, Verdict.INFERRED)])
+def test_a_change_at_the_beginning_that_gains_little_is_no_limit(part, expected):
+    early = [(4 * 10**8, "readahead_sectors", "256", "16")]
+    assert verdict("changed", changes=early, samples=[(0, 0.1, 1, part), (0.1, 1, 1, 1 - part)]) is expected
+
+
 def test_a_change_before_the_first_sample_ended_is_an_open_question():
     early = [(10**9, "scheduler", "none", "bfq")]
     assert verdict("changed", changes=early, samples=TWO_RATES) is Verdict.NOT_SHOWN

@@ -261,7 +261,7 @@ def test_runs_are_limited() -> None:
     assert last.startswith(" (--runs 8 ended the search): not tried: queue_depth 32, ")
     assert (said.causes, said.change, said.factor, said.commands, said.shown) == ((), "", 1.0, (), False)
     assert said.sentence.startswith(
-        "No change is shown to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), which may be chance. "
+        "No change is shown to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), which more pairs must confirm. "
         "To test further: --runs 26."
     )
 

@@ -2,6 +2,7 @@
 """raidctl explain: why a recording's throughput is what it is, and what made the difference between two."""
 
 import argparse
+import contextlib
 import dataclasses
 import pathlib
 from collections.abc import Sequence
@@ -47,10 +48,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a time in seconds")
-    return seconds
+    with contextlib.suppress(ValueError):
+        if 0 <= float(text) < float("inf"):
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text} is not a time in seconds")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,6 +63,9 @@ def main(arguments: Sequence[str]) -> int:
     if None not in (options.since, options.until) and options.since >= options.until:
         top.error(f"--from {options.since:g} is not before --to {options.until:g}")
     sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
+    recording = options.recording / "run.rtdb"
+    if options.recording.is_dir() and recording.is_file() and not (options.recording / sweep_index.NAME).is_file():
+        top.error(f"{options.recording} is a run, not a sweep. To explain it: raidctl explain {recording}")
     narrow = options.since is not None or options.until is not None
     if sweep and (options.other or options.disk or options.direction or narrow):
         top.error("a sweep takes no other recording, and neither --disk, --direction, --from nor --to")

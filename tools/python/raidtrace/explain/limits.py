@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from raidtrace.explain import gain, limits_cgroup, limits_device, limits_events, limits_host, limits_queue, limits_rate
 from raidtrace.explain.case import HARDLY, Case
 from raidtrace.explain.evidence import Limit, Verdict
+from raidtrace.explain.limits_device import about_ms
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
@@ -118,7 +119,8 @@ def _crowded(limit: Limit, crowd: limits_device.Crowd, full: bool) -> Limit:
         return limit
     return _open(
         limit,
-        f"with {crowd.many:.0f} in flight one takes {crowd.many_ms:.3g} ms and with {crowd.few:.0f} {crowd.few_ms:.3g} ms: "
+        f"with {crowd.many:.0f} in flight one takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in flight "
+        f"{about_ms(crowd.few_ms)}: "
         "they wait for each other already",
     )
 

@@ -99,6 +99,11 @@ class Crowd:
     growth: float
 
 
+def about_ms(ms: float) -> str:
+    """A time that is known by the octave, as those of depth-d2c."""
+    return f"about {float(f'{ms:.1g}'):g} ms"
+
+
 def crowd(case: Case) -> Crowd | None:
     """For one disk, not an array. None: all requests had as many in flight, or their times were not counted."""
     rows = bins.rows(case.phase.histogram(case.direction, "depth_d2c"))
@@ -315,8 +320,8 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     return inferred(
         "device",
         DISK,
-        f"{text} is its rate: with {queued.few:.0f} in flight one takes {queued.few_ms:.3g} ms, with {queued.many:.0f} "
-        f"{queued.many_ms:.3g} ms, so more in flight is not faster",
+        f"{text} is its rate: with {queued.few:.0f} in flight one takes {about_ms(queued.few_ms)}, with {queued.many:.0f} "
+        f"in flight {about_ms(queued.many_ms)}, so more in flight is not faster",
         _other_than_depth(case),
         *values,
         gain=no_more,

@@ -15,6 +15,7 @@ RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
 SILENT = 1.0  # s without a completion though requests were in flight, from which on that is an event
 SILENT_SHARE = 0.1  # part of the time that silence must take to be a limit
 EMPTIES = 0.9  # part of it with a flush in flight, from which on the disk was not silent but emptied its cache
+WORTH = 1.05  # gain of the last setting from the beginning on, below which its change is no limit
 MATTERS = 1.15  # a factor between the rates before and after a change, from which on it mattered
 DECIDES = ("readahead_sectors", "scheduler", "nr_requests", "max_sectors_kb", "nomerges", "queue_depth", "wbt_lat_usec")
 ALIKE = 0.8  # part of requests and bios that must be of one size and in order for SPREAD to mean anything
@@ -115,15 +116,16 @@ def changed(case: Case) -> Limit:
         case.value("after", after, "MiB/s", "bytes-completed"),
     )
     text += f": {before:.1f} MiB/s before, {after:.1f} after"
-    if max(before, after) / min(before, after) < MATTERS:
+    gained = after / case_rate(case)  # by the last setting from the beginning on
+    if max(before, after) / min(before, after) < MATTERS or (after > before and gained < WORTH):
         return open_question("changed", title, text, *values)
     return inferred(
         "changed",
         title,
         text,
-        "explain each part alone: raidctl explain --from T --to T",
+        f"explain each part alone: raidctl explain --to {after_s:.1f}, and --from {after_s:.1f}",
         *values,
-        gain=(max(before, after) / case_rate(case),) * 2 if after > before else None,
+        gain=(gained, gained) if after > before else None,
     )
 
 

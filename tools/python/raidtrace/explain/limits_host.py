@@ -320,6 +320,8 @@ def competing(case: Case) -> Limit:
             f"keep the {other}s away from it: another time, another disk, or a scheduler that " "shares (bfq)",
             *values,
         )
+    if case.phase.submitters is None:
+        return unknown("competing", title, "the processes were not counted")
     return ruled_out(
         "competing",
         title,

@@ -326,7 +326,9 @@ def advice(case: Case) -> Limit:
     """A program that has switched readahead off for its reads: then a larger setting has no effect."""
     key, title, small = "no readahead", "No readahead", unread(case)
     if small is None:
-        return ruled_out(key, title, "reads come as windows of readahead make them, or are not for it")
+        return ruled_out(key, title, "reads are as large as readahead makes them, or readahead does not apply to them")
+    if "readahead_sectors" in case.phase.changed:
+        return open_question(key, title, "the readahead changed during the phase")
     text = (
         f"reads in order come as requests of {small[0]:.3g} KiB where readahead is {small[1]} KiB: no window is read ahead, as "
         "after POSIX_FADV_RANDOM or MADV_RANDOM"

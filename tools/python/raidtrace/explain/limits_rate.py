@@ -72,7 +72,7 @@ def throttled(case: Case) -> Limit:
     if not straight(rate):
         return ruled_out(key, title, f"{text}, not at even intervals", *values)
     if times[1] < WAITED * times[0]:
-        text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: nothing holds them back"
+        text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: none waits for a limit"
         return ruled_out(key, title, text, *values)
     if local(rate):
         return open_question(

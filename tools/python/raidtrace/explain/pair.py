@@ -28,7 +28,7 @@ NO_CAUSE = ("readahead_sectors", "arguments", "interval")  # what may differ whe
 ELSE = 0.1  # shares that differ by more are not of the same load
 # settings that say what a run was, and not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
-           "md_sync_action", "mount", "journal"}  # fmt: skip
+           "md_sync_action", "mount", "journal", "in_flight_at_attach"}  # fmt: skip
 # prefixes of names that are one thing: a slow drive is which and how slow; an array at WORK also differs in "array"
 ONE_THING = ("drive.slow_", "drive.seek_", "drive.media_", "array.background_")
 WORK = ("array.initialize", "array.verify")
@@ -250,7 +250,8 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
     level = 1 / SAME < factors.speed < SAME
-    tail = _next(limits, not ahead and not level)
+    moved = " and ".join(reading.letter for reading in (a, b) if "readahead_sectors" in reading.phase.changed)
+    tail = _next(limits, not (ahead or level or moved))
     if factors.speed < 1:  # what makes it slower matters more than what else is true of it
         tail = _only(limits, "B") or tail
     if level:
@@ -264,6 +265,8 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
         refused = ["Readahead is the same in both, so it is not the cause."]
         if direction != "read" or limiting or other_work:
             refused = []
+        if moved and direction == "read":
+            verdict, refused = Verdict.NOT_AVAILABLE, [f"Readahead changed during {moved}: its part is open."]
         # what accounts for it matters more than what does not
         waits = _waits(a, b, direction)
         accounted = any(": they account for" in sentence for sentence in waits)

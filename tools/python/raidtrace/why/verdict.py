@@ -23,6 +23,7 @@ PART = (0.5, 1.25)  # of a command's time, that its bytes take at the rate of re
 MORE = {
     "dm-crypt": " Several readers at once use several processors; cryptsetup benchmark prints what one of them decrypts."
 }
+BEYOND = 3.0  # times the spread of the unchanged runs, from which on the gain of a pair is hardly chance
 NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
 LOWER, HIGHER = 0.8, 1.25  # of the p99 latency with the best change, from which on it is printed
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
@@ -172,7 +173,9 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
     none, more = "No change was measured", f"To test further: {table.more}." if table.more else ""
     if best:
         gain = f"{best.change.name} was faster in {_count(best)} ({best.factor():.2f}x)"
-        none = f"No change is shown to help: {gain}, which may be chance{_differ(table.costs)}"
+        sure = best.factor() > 1 + BEYOND * (max(table.costs) / min(table.costs) - 1) and len(table.costs) > 1
+        doubt = "which more pairs must confirm" if sure else f"which may be chance{_differ(table.costs)}"
+        none = f"No change is shown to help: {gain}, {doubt}"
         more = more or SETTLE
     elif tried and top >= chance.WORTH_FACTOR:
         least = f"below {table.least():.2f}x it may be chance"
