@@ -28,18 +28,6 @@ static int remove_directory(void **state)
 	return rmdir(directory);
 }
 
-static void write_claim(const char *name, const char *text)
-{
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "we");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 static void remove_claim(const char *name)
 {
 	char path[128];
@@ -90,7 +78,7 @@ static void who(void **state)
 	/* With it ends the place where marks are taken. */
 	owner_socket(getpid(), name, sizeof(name));
 	assert_int_equal(strncmp(name, directory, strlen(directory)), 0);
-	write_claim(name + strlen(directory) + 1, "");
+	unit_write(directory, name + strlen(directory) + 1, "");
 	owner_end(fd);
 	assert_int_equal(access(name, F_OK), -1);
 	snprintf(name, sizeof(name), "owner %d %s\n", (int)getpid(), field);
@@ -125,15 +113,15 @@ static void dead(void **state)
 		_exit(0);
 	waitpid(pid, NULL, 0);
 	snprintf(text, sizeof(text), "owner %d 12345\ntarget 7 1000\n", (int)pid);
-	write_claim("record-1", text);
+	unit_write(directory, "record-1", text);
 	assert_int_equal(owner_of(&mine), 0);
 	/* A process of that number lives, but it began at another time. */
 	snprintf(text, sizeof(text), "owner %d 1\ntarget 7 1000\n", (int)getpid());
-	write_claim("record-1", text);
+	unit_write(directory, "record-1", text);
 	assert_int_equal(owner_of(&mine), 0);
 	/* Cut short, or not ours at all. */
-	write_claim("record-1", "target 7 1000\nowner");
-	write_claim("other", "owner 1 1\n");
+	unit_write(directory, "record-1", "target 7 1000\nowner");
+	unit_write(directory, "other", "owner 1 1\n");
 	assert_int_equal(owner_of(&mine), 0);
 	/* One that went meanwhile. */
 	snprintf(text, sizeof(text), "%s/record-9", directory);

@@ -132,17 +132,11 @@ static char root[64];
 static void put_limits(const char *cgroup, const char *text)
 {
 	char path[256];
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s%s", root, cgroup);
 	assert_int_equal(mkdir(path, 0700), 0);
-	if (!text)
-		return;
-	snprintf(path, sizeof(path), "%s%s/io.max", root, cgroup);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
+	if (text)
+		unit_write(path, "io.max", text);
 }
 
 static int make_cgroups(void **state)

@@ -26,18 +26,6 @@ static int tell(void *data, const char *name, const char *value)
 	return 0;
 }
 
-static void put(const char *directory, const char *name, const char *text)
-{
-	char path[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fprintf(file, "%s\n", text);
-	fclose(file);
-}
-
 /* A directory takes the place of the one that sysfs has for a PCI Express device. */
 static void link_of_slot(void **state)
 {
@@ -46,11 +34,11 @@ static void link_of_slot(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
-	put(directory, "current_link_speed", "2.5 GT/s PCIe");
-	put(directory, "current_link_width", "4");
-	put(directory, "max_link_speed", "5.0 GT/s PCIe");
-	put(directory, "max_link_width", "8");
-	put(directory, "vendor", "0x13c1");
+	unit_write(directory, "current_link_speed", "2.5 GT/s PCIe\n");
+	unit_write(directory, "current_link_width", "4\n");
+	unit_write(directory, "max_link_speed", "5.0 GT/s PCIe\n");
+	unit_write(directory, "max_link_width", "8\n");
+	unit_write(directory, "vendor", "0x13c1\n");
 	/* From /sys/bus/pci/devices. */
 	snprintf(pci, sizeof(pci), "../../../..%s", directory);
 	told[0] = '\0';
@@ -59,7 +47,7 @@ static void link_of_slot(void **state)
 			    "pci_link_speed_max=5.0 GT/s PCIe;pci_link_width_max=8;"
 			    "pci_vendor_id=0x13c1;");
 	/* A link that was trained anew is a change, the rest is known. */
-	put(directory, "current_link_width", "1");
+	unit_write(directory, "current_link_width", "1\n");
 	told[0] = '\0';
 	assert_int_equal(settings_controller(&settings, pci, false, tell, NULL), 0);
 	assert_string_equal(told, "pci_link_width=1;");

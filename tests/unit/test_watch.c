@@ -358,18 +358,6 @@ static void texts(void **state)
 	assert_int_not_equal(interrupts_parse("no such file\n", &table), 0);
 }
 
-static void device_file(const char *directory, const char *name, const char *text)
-{
-	char path[PATH_MAX];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 /* A device without messages may have their directory all the same, as virtio with a line has. */
 static void device_lines(void **state)
 {
@@ -378,13 +366,13 @@ static void device_lines(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(directory));
 	assert_false(interrupts_of_device(directory, 64));
-	device_file(directory, "irq", "64\n");
+	unit_write(directory, "irq", "64\n");
 	assert_true(interrupts_of_device(directory, 64));
 	assert_false(interrupts_of_device(directory, 65));
 	snprintf(path, sizeof(path), "%s/msi_irqs", directory);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_true(interrupts_of_device(directory, 64));
-	device_file(directory, "msi_irqs/65", "msix\n");
+	unit_write(directory, "msi_irqs/65", "msix\n");
 	assert_true(interrupts_of_device(directory, 65));
 	assert_false(interrupts_of_device(directory, 64));
 	snprintf(path, sizeof(path), "rm -r %s", directory);

@@ -6,6 +6,7 @@
 #define UNIT_H
 
 #include <dirent.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,6 +50,19 @@ static void __attribute__((destructor)) descriptors_are_closed(void)
 		return;
 	fprintf(stderr, "descriptors are open that were not when the tests began\n");
 	_exit(1);
+}
+
+/* Make a file of a directory, or replace it. */
+static inline void unit_write(const char *directory, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
 }
 
 /* Long texts that are what a file of golden/ holds, byte by byte. UPDATE_GOLDEN=1 writes it anew. */
