@@ -256,7 +256,7 @@ static __always_inline void account_move(struct raidtrace_queue *state,
 	s64 distance = account_position(&state->position, &moves, groups, now_ns, issue->sector,
 					issue->bytes);
 
-	if (distance && groups & (RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)) {
+	if (distance && groups & RAIDTRACE_GROUPS_CLASSES) {
 		unsigned int bin = state->end_class * RAIDTRACE_CLASSES + issue->class;
 
 		account->blame[bin]++;

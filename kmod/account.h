@@ -9,6 +9,9 @@
 
 #include "histogram.h"
 
+/* Groups that need the class of a bio. */
+#define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
+
 /*
  * A stream is found by its end in a hash table. A ring has the streams in the order in which they
  * moved; the one behind the newest is the oldest. All places are in use from the beginning, with

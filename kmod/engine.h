@@ -379,8 +379,7 @@ static inline void raidtrace_hwqs_reset(struct raidtrace_hwqs *hwqs,
 #define RAIDTRACE_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
 /* Groups that need a request's bios, and when they were queued. */
-#define RAIDTRACE_GROUPS_BIOS \
-	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
+#define RAIDTRACE_GROUPS_BIOS	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUPS_CLASSES)
 
 /**
  * struct raidtrace_queued - a bio from queue to its end

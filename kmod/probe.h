@@ -17,8 +17,6 @@ struct gendisk;
 struct netlink_ext_ack;
 struct request_queue;
 
-#define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
-
 /* The caller reports a failure, not the log. */
 #define RAIDTRACE_GFP	(GFP_KERNEL | __GFP_NOWARN)
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account.h"
 #include "base/message.h"
 #include "base/signals.h"
 #include "base/units.h"
@@ -24,8 +25,6 @@
 
 #define LINES	20
 #define FOLLOW_MS	20
-
-#define CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
 /* The module keeps as many. */
 #define KEPT	4096
@@ -199,7 +198,7 @@ static int print(struct requests *requests, const struct rt_target *target,
 static int tail_of(struct rt_client *client, const struct rt_target *target,
 		   const struct tail_options *tail)
 {
-	struct requests requests = { .classes = target->groups & CLASSES };
+	struct requests requests = { .classes = target->groups & RAIDTRACE_GROUPS_CLASSES };
 	int err, status;
 
 	err = tail->slower_ns || tail->failed ? wait_for_one(client, target, &requests, tail) :
@@ -213,7 +212,7 @@ static int tail_of(struct rt_client *client, const struct rt_target *target,
 static int follow_on(struct rt_client *client, const struct rt_target *target, uint64_t *after, uint64_t *nr,
 		     uint64_t *lost)
 {
-	struct requests requests = { .classes = target->groups & CLASSES };
+	struct requests requests = { .classes = target->groups & RAIDTRACE_GROUPS_CLASSES };
 	int err = read_behind(client, target->id, *after, &requests);
 
 	if (!err && requests.nr) {
