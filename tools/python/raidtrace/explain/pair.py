@@ -262,11 +262,11 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
         verdict = Verdict.NOT_AVAILABLE if direction != "read" else Verdict.CONTRADICTED
         limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in limits)
         other_work = _other_work(a, b, direction)
-        refused = ["Readahead is the same in both, so it is not the cause."]
-        if direction != "read" or limiting or other_work:
-            refused = []
+        refused = []
         if moved and direction == "read":
             verdict, refused = Verdict.NOT_AVAILABLE, [f"Readahead changed during {moved}: its part is open."]
+        elif direction == "read" and not limiting and not other_work:
+            refused = ["Readahead is the same in both, so it is not the cause."]
         # what accounts for it matters more than what does not
         waits = _waits(a, b, direction)
         accounted = any(": they account for" in sentence for sentence in waits)

@@ -11,10 +11,8 @@ from raidtrace.sweep import journal
 from raidtrace.why.store import AS_IT_IS
 
 FILES = {file.rpartition("/")[2]: file for file in journal.QUEUE}  # of each setting
-OF_REQUESTS = (
-    "scheduler",
-    "nr_requests",
-)  # md and dm, which have no /sys/block/DISK/mq, may have the files all the same
+# Settings of requests: md and dm, which have no /sys/block/DISK/mq, may have the files all the same.
+OF_REQUESTS = ("scheduler", "nr_requests")
 FOLLOW = ("nr_requests", "read_ahead_kb")  # the kernel sets them anew with a scheduler and with max_sectors_kb
 CAUSES = {
     "scheduler": "scheduler",

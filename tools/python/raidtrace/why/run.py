@@ -92,8 +92,11 @@ def also_changed(run: Run, baseline: Run, change: Change) -> tuple[str, list[str
                for name, value in requested.items() if run.read_back.get(name) != value]  # fmt: skip
     own = [f"{label(name, value)} to {label(name, run.read_after[name]).split()[-1]}"
            for name, value in requested.items() if run.read_after.get(name, value) != value]  # fmt: skip
-    wrong = f"not tested: the command changed {' and '.join(own)} itself" if own else ""
-    wrong = f"not taken: {'; '.join(refused)}" if refused else wrong
+    wrong = ""
+    if refused:
+        wrong = f"not taken: {'; '.join(refused)}"
+    elif own:
+        wrong = f"not tested: the command changed {' and '.join(own)} itself"
     moved = [f"{name} {baseline.read_back[name]} -> {run.read_back[name]}" for name in FILES
              if name not in requested and name in run.read_back and name in baseline.read_back
              and run.read_back[name] != baseline.read_back[name]]  # fmt: skip

@@ -173,7 +173,7 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
     none, more = "No change was measured", f"To test further: {table.more}." if table.more else ""
     if best:
         gain = f"{best.change.name} was faster in {_count(best)} ({best.factor():.2f}x)"
-        sure = best.factor() > 1 + BEYOND * (max(table.costs) / min(table.costs) - 1) and len(table.costs) > 1
+        sure = best.factor() > 1 + BEYOND * _spread(table.costs) and len(table.costs) > 1
         doubt = "which more pairs must confirm" if sure else f"which may be chance{_differ(table.costs)}"
         none = f"No change is shown to help: {gain}, {doubt}"
         more = more or SETTLE
@@ -216,10 +216,14 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
     return Verdict(causes, "", None, 1.0, None, None, bool(kind), (), sentence)
 
 
+def _spread(costs: list[float]) -> float:
+    """How far the runs of the unchanged command lie apart, of 1."""
+    return max(costs) / min(costs) - 1
+
+
 def _differ(costs: list[float]) -> str:
-    """How far the runs of the unchanged command lie apart."""
-    spread = 100 * (max(costs) / min(costs) - 1)
-    return f", as the runs of the unchanged command differ by {size.significant(spread)} %" if spread >= 1 else ""
+    percent = 100 * _spread(costs)
+    return f", as the runs of the unchanged command differ by {size.significant(percent)} %" if percent >= 1 else ""
 
 
 def _held(table: Table) -> tuple[str, str]:
