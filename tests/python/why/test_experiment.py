@@ -252,7 +252,7 @@ def test_nothing_is_claimed_below_twice_the_noise() -> None:
 
 
 def test_runs_are_limited() -> None:
-    """What was not tried is said, with the option that ended the search. A gain of one pair is no headline."""
+    """The text lists the changes not tried and the option that ended the search. A gain of one pair is no headline."""
     place = Made(ahead, most_runs=8)
     table, said = found(place)
     assert place.runs <= 8 and table.unfinished[0].startswith("not tried: queue_depth 32, ")

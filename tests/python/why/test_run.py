@@ -83,7 +83,7 @@ def test_what_is_no_metric_is_refused_with_what_there_is(text: str) -> None:
 
 
 def test_settings_are_read_back() -> None:
-    """What was not taken, what changed along, and what the command changed."""
+    """Settings that the kernel refused, that changed with another, and that the command changed."""
     change = changes.setting("scheduler", "bfq")
     refused, moved = also_changed(GOOD, GOOD, change)
     assert refused == "not taken: scheduler bfq: it is none" and not moved
