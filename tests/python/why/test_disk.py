@@ -42,7 +42,7 @@ class Made(disk.Disk):
 def test_each_changed_run_has_one_as_it_is_beside_it() -> None:
     """Before it and after it in turn, so that a drift falls out; what is returned is always as it is first."""
     place = Made()
-    pairs = place.pairs([(CHANGE, 0), (CHANGE, 1)], 2.0)
+    pairs = list(place.pairs([(CHANGE, 0), (CHANGE, 1)], 2.0))
     assert [name for name, _ in place.made] == ["as it is", "queue_depth 8", "queue_depth 8", "as it is"]
     assert [(before.seconds, after.seconds) for before, after in pairs] == [(1, 2), (4, 3)]
 

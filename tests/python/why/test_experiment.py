@@ -50,8 +50,9 @@ class Made(experiment.Room):
         for _ in range(3):
             yield self.run(changes.BASELINE)
 
-    def pairs(self, wanted: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
-        return [(self.run(changes.BASELINE), self.run(change)) for change, _ in wanted]
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[tuple[Run, Run]]:
+        for change, _ in planned:
+            yield self.run(changes.BASELINE), self.run(change)
 
     def bound(self) -> Change | None:
         return self.free
@@ -255,10 +256,10 @@ def test_runs_are_limited() -> None:
     """The text lists the changes not tried and the option that ended the search. A gain of one pair is no headline."""
     place = Made(ahead, most_runs=8)
     table, said = found(place)
-    assert place.runs <= 8 and table.unfinished[0].startswith("not tried: queue_depth 32, ")
+    assert place.runs <= 8 and table.unfinished[0].startswith("not tried: readahead 64, ")
     assert table.ended == "--runs 8" and "not all that gained is confirmed" in table.unfinished
     last = " ".join(text.lines(table, said, False)).partition("Not finished")[2]
-    assert last.startswith(" (--runs 8 ended the search): not tried: queue_depth 32, ")
+    assert last.startswith(" (--runs 8 ended the search): not tried: readahead 64, ")
     assert (said.causes, said.change, said.factor, said.commands, said.shown) == ((), "", 1.0, (), False)
     assert said.sentence.startswith(
         "No change is shown to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), which more pairs must confirm. "
@@ -326,11 +327,30 @@ def test_of_noise_no_tip_on_latency_is_made() -> None:
     assert told <= 4
 
 
+def test_room_is_kept_for_confirming_the_best() -> None:
+    """Where not all fits, the change tried first is confirmed before those without evidence are tried. With nothing to confirm
+    the room is used for them."""
+    table, judgement = found(Made(ahead, most_runs=15))
+    assert judgement.change == "readahead 4096" and judgement.shown and len(table.rows[0].costs) == 3
+    assert [row.change.name for row in table.rows if len(row.costs) == 1] == [
+        "readahead 64",
+        "queue_depth 32",
+        "nr_requests 1024",
+    ]
+    assert "not tried: scheduler none, " in " ".join(table.unfinished)
+    nothing = Made(lambda *_: 1.0, most_runs=15)
+    assert len(found(nothing)[0].rows) == 6 and nothing.runs == 15
+
+
 def test_progress() -> None:
-    """Told before each batch, with the runs that were made."""
-    place, told = Made(ahead), []
-    experiment.Experiment(place, "seconds", lambda _what, done, most: told.append((done, most))).run()
-    assert told[0] == (3, 60) and told == sorted(told) and len(set(told)) > 2
+    """Reported before each batch: the runs that were made, the most that can be, and the seconds that these take."""
+    place, reported = Made(ahead, budget_s=500.0), []
+    place.wall_s = [10.0]
+    experiment.Experiment(place, "seconds", lambda _what, *rest: reported.append(rest)).run()
+    counts = [one[:2] for one in reported]
+    assert counts[0] == (3, 60) and counts == sorted(counts) and len(set(counts)) > 2
+    seconds = [one[2] for one in reported]
+    assert seconds[0] == pytest.approx(480, abs=5) and all(one <= 500 for one in seconds)
 
 
 def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
@@ -343,12 +363,14 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
                     raise KeyboardInterrupt
                 yield run
 
-        def pairs(self, wanted, cap_s):
-            if self.runs >= self.most_runs - 50:
-                raise KeyboardInterrupt
-            return super().pairs(wanted, cap_s)
+        def pairs(self, planned, cap_s):
+            for pair in super().pairs(planned, cap_s):
+                if self.runs >= self.most_runs - 50:
+                    raise KeyboardInterrupt
+                yield pair
 
     table, said = found(Stopped(ahead))
+    assert len(table.rows) == 3  # of a batch of seven, those that were complete
     assert table.stopped and table.rows and table.unfinished[-1].startswith("stopped by a signal")
     assert not any(row.shown for row in table.rows if len(row.costs) < 2) and said
     for most, runs in ((53, 3), (50, 2), (49, 1)):

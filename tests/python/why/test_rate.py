@@ -197,3 +197,12 @@ def test_numbers_that_allow_no_run_are_refused(words: list[str], capsys: pytest.
         cli.parser().parse_args(words)
     assert "not a number of 1 or more" in capsys.readouterr().err
     assert cli.parser().parse_args(["--runs", "1", "--budget", "1"]).runs == 1
+
+
+def test_a_budget_has_a_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    """Seconds where none is written."""
+    assert [cli.parser().parse_args(["-t", text]).budget for text in ("90", "90s", "3min", "2m", "1.5h")] == [
+        90, 90, 180, 120, 5400]  # fmt: skip
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["-t", "3ms"])
+    assert "3ms: not a time such as 300, 300s, 5min or 1h" in capsys.readouterr().err

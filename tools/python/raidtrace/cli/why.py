@@ -7,7 +7,6 @@ import pathlib
 import signal
 import sys
 import textwrap
-import time
 from collections.abc import Sequence
 from types import FrameType
 
@@ -88,6 +87,15 @@ def _positive(text: str) -> float:
     return number
 
 
+def _duration(text: str) -> float:
+    """Seconds, of a number with s, min or h behind it, or nothing."""
+    number = text.rstrip("sminh")
+    unit = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}.get(text[len(number) :])
+    if unit is None:
+        raise argparse.ArgumentTypeError(f"{text}: not a time such as 300, 300s, 5min or 1h")
+    return unit * _positive(number)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line, without the command."""
     top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
@@ -109,9 +117,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "-t",
         "--budget",
-        type=_positive,
-        metavar="SECONDS",
-        help=f"start no run after this time (default {BUDGET_S} on a disk; in the lab none)",
+        type=_duration,
+        metavar="TIME",
+        help=f"start no run after this time, as 300 (s) or 5min (default {BUDGET_S // 60}min on a disk; in the lab none)",
     )
     top.add_argument(
         "--runs",
@@ -152,14 +160,12 @@ class Progress:
     """Tells on standard error how far an experiment is, a line before each batch of runs."""
 
     def __init__(self, quiet: bool) -> None:
-        self.quiet, self.begun = quiet, time.monotonic()
+        self.quiet = quiet
 
-    def __call__(self, what: str, done: int, most: int) -> None:
+    def __call__(self, what: str, done: int, most: int, seconds: float) -> None:
         if self.quiet:
             return
-        seconds = time.monotonic() - self.begun
-        left = f", at most {seconds / done * (most - done):.0f} s left" if done else ""
-        line = f"{done:3} of at most {most} runs{left}: {what}"
+        line = f"{done:3} of at most {most} runs, at most {seconds:.0f} s left: {what}"
         print(textwrap.shorten(line, text.COLUMNS, placeholder=" ..."), file=sys.stderr, flush=True)
 
 

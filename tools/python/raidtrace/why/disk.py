@@ -95,13 +95,13 @@ class Disk(Room):
         for trial in range(1, 1 if first.failure or first.status or first.idle else BASELINES):
             yield self._run(changes.BASELINE, trial, first.seconds)
 
-    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
-        runs = []
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[tuple[Run, Run]]:
         for change, trial in planned:
+            if not self.left():
+                return
             order = (changes.BASELINE, change) if trial % 2 == 0 else (change, changes.BASELINE)
             first, second = (self._run(one, trial, cap_s) for one in order)
-            runs.append((first, second) if trial % 2 == 0 else (second, first))
-        return runs
+            yield (first, second) if trial % 2 == 0 else (second, first)
 
     def bound(self) -> Change | None:
         """Data in memory; of a program that writes, or goes past the cache, this says nothing."""

@@ -22,6 +22,7 @@ HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab c
 SMALL = 2.0  # gain of a change, below which it may only avoid a limit of the disk
 CONFIRMED = 3
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
+UNTRIED = "not tried: "
 COLD = 0.1  # of the bytes, from which on a run was not from memory
 
 
@@ -48,8 +49,8 @@ class Room:
         return max(0, min((self.most_runs - self.runs) // self.each, self._in_time()))
 
     def seconds_left(self) -> float:
-        """What all runs that are left would take."""
-        return self.left() * self._change_s()
+        """What all runs that are left would take, no longer than the budget."""
+        return min(self.left() * self._change_s(), max(self._left_s(), 0.0))
 
     def has(self, seconds: float) -> bool:
         """Whether a measurement of this length still fits."""
@@ -86,8 +87,9 @@ class Place(Protocol):
     def baselines(self) -> Iterator[Run]:
         """The command as it is, several times, each as soon as it was measured."""
 
-    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
-        """For each change and trial the run as it is that belongs to it, and the changed one."""
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[tuple[Run, Run]]:
+        """For each change and trial, in order, the unchanged run that belongs to it and the changed one, each pair as soon as
+        it is complete. It ends early when there is no room for more."""
 
     def bound(self) -> Change | None:
         """What would tell whether it is the disk at all."""
@@ -106,6 +108,9 @@ class Place(Protocol):
 
     def left(self) -> int:
         """As Room.left."""
+
+    def seconds_left(self) -> float:
+        """As Room.seconds_left."""
 
     def ended(self, missing: int) -> tuple[str, str]:
         """As Room.ended."""
@@ -178,7 +183,8 @@ class Table:
         return sorted(rows, key=lambda row: -row.factor())
 
 
-Say = Callable[[str, int, int], None]  # what is being run, runs made, runs expected
+Say = Callable[[str, int, int, float], None]  # what is being run, runs made, runs expected, s that these take at most
+FEW = chance.FEWEST - 1  # more pairs that a change needs after its first, to be confirmed
 
 
 class Experiment:
@@ -187,6 +193,7 @@ class Experiment:
     def __init__(self, place: Place, what: str, say: Say, forecast: Callable[[Table], None] = lambda _: None) -> None:
         self.place, self.metric, self.say, self.forecast = place, what, say, forecast
         self.table: Table
+        self.untried: list[Change] = []
 
     def run(self) -> Table:
         """All stages. A signal that ends it leaves the table of the runs that were made; KeyboardInterrupt if there is none."""
@@ -211,7 +218,10 @@ class Experiment:
         bound = self.place.bound()
         candidates = [*self.place.others(self.table.baseline.observed), *changes.singles(now, limits)]
         ordered = likely.first(candidates, likely.inferred(self.table.baseline.recording))
-        self._try([*([bound] if bound else []), *ordered])
+        first = [*([bound] if bound else []), *ordered]
+        self._try(first)
+        if recommended(self.table) is None:
+            self._try(first)  # what was left out to keep room for confirming the best: there is none
         for row in self.table.helpful(Kind.SETTING)[:1]:
             self._try(changes.finer(row.change, now, True))
         self._together(changes.wide(now, limits))
@@ -221,7 +231,7 @@ class Experiment:
         if self._unexplained():
             self._try(self.place.last())
             if not self._shown_otherwise() and (best is None or best.factor() < SMALL):
-                self.say("the rate of the disk, by reads of our own", self.place.runs, self.place.most_runs)
+                self._say("the rate of the disk, by reads of our own")
                 self.table.layer = self.place.layer()
                 if not self.table.layer.costs():  # else the rates are those of the layer
                     self.table.rates = self.place.rates()
@@ -285,11 +295,24 @@ class Experiment:
     def _try(self, candidates: Sequence[Change]) -> None:
         """One pair of each that was not tried before."""
         new = [change for change in dict.fromkeys(candidates) if self.table.row(change) is None]
-        room = self.place.left()
-        if len(new) > room:
-            self._ended(f"not tried: {', '.join(change.name for change in new[room:])}", len(new) - room)
+        room = max(self.place.left() - self._reserved(), 0)
         if new[:room]:
             self._measure([(change, 0) for change in new[:room]])
+        self.untried = [change for change in dict.fromkeys([*self.untried, *new]) if self.table.row(change) is None]
+        rest = [text for text in self.table.unfinished if not text.startswith(UNTRIED)]
+        self.table.unfinished = []
+        if not rest:
+            self.table.ended = self.table.more = ""
+        if self.untried:
+            self._ended(UNTRIED + ", ".join(change.name for change in self.untried), len(self.untried))
+        self.table.unfinished += rest
+
+    def _reserved(self) -> int:
+        """Pairs that confirming the best change still needs. Before a change was tried: as if there were one."""
+        best = recommended(self.table)
+        if best is None:
+            return 0 if self.table.rows else max(min(FEW, self.place.most_pairs - 1, self.place.left() - 1), 0)
+        return max(min(chance.FEWEST, self.place.most_pairs) - len(best.costs), 0)
 
     def _ended(self, what: str, changes_left: int) -> None:
         """No room for these changes, and for confirming the best."""
@@ -298,7 +321,7 @@ class Experiment:
 
     def _measure(self, planned: Sequence[tuple[Change, int]]) -> None:
         names = ", ".join(dict.fromkeys(change.name for change, _ in planned))
-        self.say(names, self.place.runs, self.place.most_runs)
+        self._say(names)
         typical = statistics.median(self.table.costs) if self.metric == metric.SECONDS else self.table.baseline.seconds
         for (change, _), (before, after) in zip(planned, self.place.pairs(planned, typical)):
             row = self.table.row(change)
@@ -306,6 +329,9 @@ class Experiment:
                 row = Row(change)
                 self.table.rows.append(row)
             self._add(row, before, after)
+
+    def _say(self, what: str) -> None:
+        self.say(what, self.place.runs, self.place.most_runs, self.place.seconds_left())
 
     def _add(self, row: Row, before: Run, after: Run) -> None:
         untested, moved = also_changed(after, before, row.change)

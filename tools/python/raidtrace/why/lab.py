@@ -114,9 +114,9 @@ class Lab(Room):
         if not first.failure and not first.idle:
             yield from self._all([(changes.BASELINE, seed) for seed in range(1, BASELINES)], first.seconds)
 
-    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> list[tuple[Run, Run]]:
-        after = self._all(list(planned), cap_s)
-        return [(self._base[seed], run) for (_, seed), run in zip(planned, after)]
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[tuple[Run, Run]]:
+        for (_, seed), run in zip(planned, self._all(list(planned), cap_s)):
+            yield self._base[seed], run
 
     def bound(self) -> Change | None:
         free = {key: value for part in self._parts for key, value in self._faster(part).items()} | self._seeks()
@@ -176,23 +176,26 @@ class Lab(Room):
         """Keys of a device that has heads to move."""
         return SEEKS if self._heads else {}
 
-    def _all(self, planned: list[tuple[Change, int]], cap_s: float) -> list[Run]:
+    def _all(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[Run]:
+        """Runs in the order planned, each as soon as it and those before it ended. The unchanged runs that they are compared
+        with, where there are none, are made before them and not among them."""
         missing = {seed for change, seed in planned if change is not changes.BASELINE} - set(self._base)
-        todo = [(changes.BASELINE, seed) for seed in sorted(missing)] + planned
+        todo = [(changes.BASELINE, seed) for seed in sorted(missing)] + list(planned)
         numbered = [(self.runs + at, change, seed) for at, (change, seed) in enumerate(todo, 1)]
         self.runs += len(todo)
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
             try:
-                runs = list(pool.map(lambda one: self._run(one[0], one[1], one[2], cap_s), numbered))
+                runs = pool.map(lambda one: self._run(one[0], one[1], one[2], cap_s), numbered)
+                for at, ((change, seed), run) in enumerate(zip(todo, runs)):
+                    if change is changes.BASELINE:
+                        self._base[seed] = run
+                    if at >= len(missing):
+                        yield run
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for guest in self._guests:
                     guest.terminate()
                 raise
-        for (change, seed), run in zip(todo, runs):
-            if change is changes.BASELINE:
-                self._base[seed] = run
-        return runs[len(missing) :]
 
     def _run(self, number: int, change: Change, seed: int, cap_s: float) -> Run:
         out = self.setup.out / f"run-{number:02}"
