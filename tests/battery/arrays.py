@@ -5,7 +5,22 @@ from __future__ import annotations
 
 import random
 
-from scenario import MNT, NO_SEEK, RAID0, RAID5, RAID5_NEW, SLOW, Run, Scenario, ahead, ceilings, family, files, load
+from scenario import (
+    CEILINGS,
+    MNT,
+    NO_SEEK,
+    RAID0,
+    RAID5,
+    RAID5_NEW,
+    SLOW,
+    Run,
+    Scenario,
+    ahead,
+    ceilings,
+    family,
+    files,
+    load,
+)
 
 
 @family
@@ -170,7 +185,7 @@ def medium_errors(draw: random.Random, place: Run) -> Scenario:
 @family
 def controller_ceiling(draw: random.Random, place: Run) -> Scenario:
     base = place.but(ahead(draw.choice((8192, 16384))), command=load(mib=256))
-    return Scenario(base, ceilings(base))
+    return Scenario(base, ceilings(base), remedies=dict.fromkeys(CEILINGS, base.but(ahead(32768))))
 
 
 @family
@@ -178,7 +193,7 @@ def drives_ceiling(draw: random.Random, place: Run) -> Scenario:
     base = Run(
         load(mib=128), ahead(4096), profile=RAID0, kernel=place.kernel, sets={"array.drives": draw.choice((2, 3))}
     )
-    return Scenario(base, ceilings(base))
+    return Scenario(base, ceilings(base), remedies=dict.fromkeys(CEILINGS, base.but(ahead(8192))))
 
 
 @family

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections.abc import Callable, Mapping
 
 GAIN = 1.15  # what taking a cause away must gain at least for it to be one
@@ -35,10 +36,12 @@ FAST_DRIVES = {
     "drive.command_us": 10,
 }
 RAID0, RAID5, RAID5_NEW, SLOW = "9500s-12-raid0", "9500s-12-raid5", "9650se-8-raid5", "slow-drive"
+CEILINGS = ("controller", "drives", "device")
 DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "virtio-capped": "vda"}  # the other profiles' disk is sda
+TWICE = {"queue depth": "queue_depth", "request slots": "nr_requests", "request size": "max_sectors_kb"}  # settings
+WORDS = {"program": ("sleep", 0.5), "processor": ("spin", 0.5), "seeks": ("io", 2), "sync": ("sync", 2)}  # of load.py
 PROFILES = (RAID0, RAID0, RAID5, RAID5_NEW)
 KERNELS = ("6.1", "6.12", "7.2")
-REMOVED = ("program", "processor", "competing", "request slots")  # causes whose remedy is that they are gone
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Run:
 class Scenario:
     """reliefs: cause -> the run without it, what is meant first. none: nothing may be named but ceilings of the array.
     paced: s of the run in which by intent nothing is asked, at its begin and end. remedies: cause -> the run with the change
-    that explain gives a figure for, where that is not the run without the cause."""
+    that explain gives a figure for, where changed() does not make it of the first run."""
 
     base: Run
     reliefs: Mapping[str, Run]
@@ -86,9 +89,28 @@ class Scenario:
     direction: str = "read"
     remedies: Mapping[str, Run] = dataclasses.field(default_factory=dict)
 
-    def remedy(self, cause: str) -> Run | None:
-        """The run that a figure of this cause is compared with."""
-        return self.remedies.get(cause) or (self.reliefs.get(cause) if cause in REMOVED else None)
+    def changes(self) -> dict[str, Run]:
+        """Cause -> the run with the change that a figure of this cause is for."""
+        made = {cause: changed(self.base, cause) for cause in self.reliefs}
+        return {**{cause: run for cause, run in made.items() if run}, **self.remedies}
+
+
+def changed(run: Run, cause: str) -> Run | None:
+    """The run with twice, or half, of what a cause is about. None: there is no such change of this cause or this command."""
+    ahead_of = int(run.settings.get("readahead_sectors", 0))
+    if cause in ("readahead", "read amplification") and ahead_of:
+        return run.but(ahead(2 * ahead_of if cause == "readahead" else ahead_of // 2))
+    if cause in TWICE and TWICE[cause] in run.settings:
+        return run.but({TWICE[cause]: 2 * int(run.settings[TWICE[cause]])})
+    if cause == "io.max" and run.limit:
+        return run.but(limit=re.sub(r"\d+", lambda number: str(2 * int(number[0])), run.limit))
+    if cause == "direct" and "{load}" in run.command:
+        deep = re.search(r"depth=(\d+)", run.command)
+        return run.but(command=f"{run.command} depth={2 * int(deep[1]) if deep else 2}")
+    if cause in WORDS and (word := re.search(rf"\b{WORDS[cause][0]}=([\d.]+)", run.command)):
+        value = float(word[1]) * WORDS[cause][1]
+        return run.but(command=run.command.replace(word[0], f"{WORDS[cause][0]}={value:g}"))
+    return None
 
 
 Make = Callable[[random.Random, Run], Scenario]
@@ -110,10 +132,12 @@ def ahead(sectors: int) -> dict[str, str | int]:
     return {"readahead_sectors": sectors}
 
 
-def place_of(seed: int) -> Run:
-    """The array and kernel of a seed, without a command: one guest has most of a seed's families."""
+def place_of(seed: int, only: str = "") -> Run:
+    """The array and kernel of a seed, without a command: one guest has most of a seed's families. only: the profile instead of
+    that of the seed."""
     draw = random.Random(seed)
-    return Run("", profile=draw.choice(PROFILES), kernel=draw.choice(KERNELS))
+    run = Run("", profile=draw.choice(PROFILES), kernel=draw.choice(KERNELS))
+    return dataclasses.replace(run, profile=only) if only else run
 
 
 def ceilings(run: Run) -> dict[str, Run]:

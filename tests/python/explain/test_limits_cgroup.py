@@ -103,7 +103,7 @@ def test_it_says_how_much_and_what_to_type():
         "0.0% of its bios are queued by kernel threads"
     )
     assert found.remedy == """echo "$(cat /sys/block/sda/dev) rbps=max" >'/sys/fs/cgroup/a b/io.max'"""
-    assert found.gain is None and found.share == 0.5
+    assert found.gain == (2.0, 2.0) and found.share == 0.5
 
 
 @pytest.mark.parametrize("text, what", [(None, UNKNOWN), ("", OUT), (limit(rbps=9), OPEN)])
@@ -213,7 +213,7 @@ def test_who_was_charged_is_read_where_there_is_a_limit(tmp_path):
 def test_a_recording_says_it_in_its_first_sentence(tmp_path):
     said = runs.one(limited(tmp_path)).chains[0].summary
     assert said[0].startswith("Limited by io.max: 128.0 MiB/s")
-    assert said[1].endswith("io.max. To measure the gain: raidctl why.")
+    assert said[1].endswith("io.max. Expected with twice the limit: about 2 times as fast.")
 
 
 def test_recordings_with_cgroups_are_read(tmp_path):

@@ -9,12 +9,11 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 
-from raidtrace.recording.virtual import is_virtual
+from raidtrace.recording.virtual import RAID_DRIVERS, is_virtual
 from raidtrace.sweep import disk_users
 from raidtrace.sweep.device import DeviceError, Machine
 
 DRIVER_3WARE = "3w-9xxx"
-RAID_DRIVERS = ("3w-9xxx", "3w-sas", "3w-xxxx", "aacraid", "arcmsr", "hpsa", "megaraid_sas", "mpi3mr", "smartpqi")
 LAB = pathlib.Path("/run/lab/raidlab-status")  # of a guest with a device that a process of the host simulates
 
 

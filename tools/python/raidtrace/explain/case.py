@@ -10,7 +10,7 @@ from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
-from raidtrace.recording.virtual import is_virtual
+from raidtrace.recording.virtual import RAID_DRIVERS, is_virtual
 
 # Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
@@ -86,6 +86,10 @@ class Case:
     def one_disk(self) -> bool:
         """Whether it is one disk, or one volume, and no array."""
         return self.phase.disk.driver in ONE_DISK and self.reading.above is None
+
+    def local_array(self) -> bool:
+        """Whether a RAID controller of this machine makes it, of several drives, and no other device is above it."""
+        return self.phase.disk.driver in RAID_DRIVERS and self.reading.above is None
 
     def simulated(self) -> bool:
         """Whether computing takes no time."""

@@ -15,7 +15,13 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-NO_SETTING = ("throttled", "device", "controller", "drives")  # no setting changes these, so no experiment tries one
+NO_SETTING = (
+    "throttled",
+    "device",
+    "controller",
+    "drives",
+    "reset",
+)  # no setting changes these, so no experiment tries one
 SURPRISING = ("throttled", "read amplification", "processor")  # causes with evidence for the first screen
 SMALL = 64  # sectors of a request up to which a rate is first given in requests a second
 CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with

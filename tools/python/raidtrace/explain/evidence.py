@@ -137,9 +137,9 @@ class Limit:
         each other in another order."""
         if self.gain is None:
             return "To measure the gain: raidctl why."
-        if self.figure() is None:
-            return f"Without that time it is at most about {self.gain[1]:.1f} times as fast."
         factor = f"{self.gain[1]:.2g}" if self.gain[1] < 100 else f"{self.gain[1]:.0f}"
+        if self.figure() is None:
+            return f"Without that time it is at most about {factor} times as fast."
         change = f" {self.gain_of}" if self.gain_of else ""
         return f"Expected{change}: {'no gain' if self.gain[1] == 1 else f'about {factor} times as fast'}."
 

@@ -5,6 +5,8 @@ Each function returns (gain, change): the gain as Limit.gain has it, the change 
 of something, so that nothing else becomes the limit first. None: the recording does not give the number.
 """
 
+import math
+
 from raidtrace.explain.case import Case
 from raidtrace.explain.even import even, straight
 from raidtrace.recording import quantities as q
@@ -17,6 +19,17 @@ PLATTER_KIB_MS = 100.0  # what a disk with heads transfers in a ms, about
 EQUAL = 1.1  # times the fastest request, up to which the median waits for no other
 NETWORK_MS = 0.3  # of the fastest request, from which on a disk without heads is no local one
 ALONE = 0.95  # part of the requests that are issued with nothing in flight
+LONG_IDLE = (
+    0.75  # part of the time without work, from which on pauses decide, whether the disk works during them or not
+)
+AHEAD = 0.5  # part of the bytes read ahead, from which on the disk may work while the program pauses
+PIECE_KIB = 32  # of an array, twice which is still within the stripe of one drive
+FAR_KIB = 1 << 16  # mean distance of random places, from which on two pieces are no closer for being larger
+FEW = 2  # requests at once on an array, twice which still go to different drives
+LATER = 1 / 7  # of the time of a request, by which the next of the same window comes later: 9500S and 9650SE of the lab
+WHOLE = 0.98  # of the largest request, from which on all of a window are as large
+DEEP = 4.2  # requests in flight up to which the drives of an array have room for twice as many
+ALONE_AREA = 0.1  # writes by reads in flight, up to which they take no part
 CALLS = 0.5  # part of the bytes past the page cache, from which on a call of the program is a request
 
 
@@ -46,36 +59,80 @@ def more_in_flight() -> Gain:
     return _figure(1.0, "from more in flight or more readahead")
 
 
+def twice_io_max(idle: float) -> Gain:
+    """Of a limit of the kernel (io.max) twice as high, where the disk is idle for this part of the time: the rate doubles, or
+    the disk is busy all the time."""
+    return _figure(min(TWICE, 1 / max(1 - idle, 1e-3)), "with twice the limit")
+
+
+def _unhindered(case: Case, fast_ms: float, middle_ms: float) -> bool:
+    """Whether the median request of a local disk without heads, or of a local array, takes as long as the fastest: as many
+    again would not wait either. A volume behind a network may have a limit that does not show below it."""
+    local = case.one_disk() and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS
+    array = case.local_array() and (case.depth() or 0.0) <= DEEP
+    return (local or array) and middle_ms <= EQUAL * fast_ms
+
+
 def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
-    """The gain of one local disk without heads, with requests that do not wait for each other. A volume behind a network takes
-    longer for each, and may have a limit that does not show below it."""
-    volume = case.virtual() or fast_ms >= NETWORK_MS
-    if not case.one_disk() or case.rotates() or volume or middle_ms > EQUAL * fast_ms:
+    """The gain of twice as many requests in flight, where they do not wait for each other."""
+    return _figure(TWICE, "with twice as many in flight") if _unhindered(case, fast_ms, middle_ms) else NONE
+
+
+def twice_the_readahead(case: Case) -> Gain:
+    """Of a local array that one reader reads in windows of few whole requests, two windows at a time. The requests of a window
+    are issued together and come one after the other, so that a window of n takes 1 + (n - 1) * LATER times as long as one
+    request does, and half of it is the time from window to window."""
+    window, largest, depth = (
+        case.reading.readahead_sectors() or 0,
+        case.reading.largest_sectors() or 0,
+        case.depth() or 0.0,
+    )
+    whole = largest > 0 and (q.size_mean(case.phase, "read") or 0.0) >= WHOLE * largest
+    others = case.area("write") >= ALONE_AREA * case.area("read")
+    if not case.local_array() or not whole or window < largest or depth > DEEP or case.streams() > 1 or others:
         return NONE
-    return _figure(TWICE, "with twice as many in flight")
+    number = max(depth / 2, 1.0)
+    return _figure(TWICE * (1 + (number - 1) * LATER) / (1 + (2 * number - 1) * LATER), "with twice the readahead")
 
 
 def larger_pieces(case: Case) -> Gain:
-    """The gain of larger random reads: a piece twice as large costs the same seek, and its transfer."""
+    """The gain of larger random reads: a piece twice as large costs the same seek, and its transfer. On an array it must not
+    need a second drive that works for another read, and near places may be in a cache."""
     size, mean_ms = (q.size_mean(case.phase, case.direction) or 0.0) / 2, q.d2c_mean_ms(case.phase, case.direction)
-    if not size or not mean_ms or size > SHORT_KIB:
+    far_kib = q.seek_sectors(case.phase) / 2 / max(q.seeks(case.phase) or 0, 1)
+    if (
+        not size
+        or not mean_ms
+        or size > (SHORT_KIB if case.one_disk() or alone(case) else PIECE_KIB)
+        or far_kib < FAR_KIB
+    ):
         return NONE
     return _figure(TWICE / (1 + size / PLATTER_KIB_MS / mean_ms), "in MiB/s, with pieces twice as large")
 
 
 def half_the_flushes(case: Case) -> Gain:
-    """Of a program that waits for each flush of a disk without heads: the writes between two flushes take next to no time."""
-    return NONE if case.rotates() else _figure(TWICE, "with half as many flushes")
+    """Of a program that waits for each flush: the writes between two flushes take next to no time. On one disk with heads they
+    take turns of the platter that depend on their places."""
+    heads = case.one_disk() and case.rotates()
+    return NONE if heads else _figure(TWICE, "with half as many flushes")
 
 
-def more_slots(case: Case, limit: int) -> Gain:
+def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gain:
     """Of a queue with too few requests. Those that wait for one are counted by Little's law: rate times the time from queue to
-    completion."""
+    completion. waits: ms of the fastest request and of the median."""
     seconds = case.phase.seconds()
     queued = (case.phase.count(case.direction, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
-    if not case.one_disk() or case.rotates() or queued <= limit:
+    flash = case.one_disk() and not case.rotates()
+    array = limit <= FEW and waits is not None and _unhindered(case, *waits)
+    if not (flash or array) or queued <= limit:
         return NONE
     return _figure(min(queued / limit, TWICE), "with twice as many")
+
+
+def not_held_back(case: Case, held_ms: float, served_ms: float) -> Gain:
+    """Of a scheduler that held requests back for longer than the disk then took, on drives that work at once."""
+    local = not case.virtual() and not case.rotates() if case.one_disk() else case.local_array()
+    return _figure((held_ms + served_ms) / served_ms, "") if local else NONE
 
 
 def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
@@ -91,11 +148,29 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     return _figure((mean_ms + held_ms) / fast_ms, "without them")
 
 
+def unbroken(length: float, silent: float, interval: float) -> tuple[float, float] | None:
+    """The gain of a phase without its silence, all in s. The silence is known by the sample, so that it may have been two
+    intervals longer. None: the rest is too short to tell."""
+    rest = length - silent
+    if rest <= 2 * interval:
+        return None
+    least, most = length / rest, length / (rest - 2 * interval)
+    return (least, least) if most <= EQUAL * least else (least, most)
+
+
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
-    """Of a program that pauses. What it does without pauses is its rate while the disk was busy, where it waits for each
-    request, and where the disk is a local one without heads: the pauses of a volume may hide its limit, those of heads change
-    the ways to the next places."""
+    """Of a program that pauses, or computes. Without pauses its rate is that while the disk was busy, where it waits for each
+    request, and where the disk is a local one without heads. Elsewhere a limit, or other ways of the heads, may come first, and
+    the figure is of pauses half as long. The disk's time is in addition to them where it does not work during them; where that
+    is not known, the figure is in the middle of both, no more than an eighth from either."""
     most = 1 / (1 - min(idle, 0.999))
-    waits = (q.class_share(case.phase, "direct") or 0.0) >= CALLS and alone(case)
-    local = not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS
-    return ((most if waits and local else 1.0), most), ""
+    calls, waits = (q.class_share(case.phase, "direct") or 0.0) >= CALLS, alone(case)
+    if calls and waits and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS:
+        return (most, most), ""
+    ahead = (q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued") or 0.0) >= AHEAD
+    least = 1 / (1 - idle / 2)
+    if calls and waits and not ahead:
+        return _figure(least, "with pauses half as long")
+    if idle >= LONG_IDLE:
+        return _figure(math.sqrt(TWICE * least), "with pauses half as long")
+    return (1.0, most), ""

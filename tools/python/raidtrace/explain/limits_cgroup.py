@@ -10,6 +10,7 @@ import dataclasses
 import shlex
 from collections.abc import Iterator, Sequence
 
+from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import ceiling_near, flat
@@ -99,7 +100,17 @@ def io_max(case: Case) -> Limit:
         text = f"{text}, but the disk waited for no more than {q.percent(idle)} of the time"
         return open_question(key, title, f"{text}: whether more would come only another limit can tell", value)
     text = f"{text}: the disk waited for {q.percent(idle)} of the time, {q.percent(by_thread)} of its bios"
-    return inferred(key, title, f"{text} are queued by kernel threads", _remedy(case, best.allowed), value, share=idle)
+    gained, change = gain.twice_io_max(idle)
+    return inferred(
+        key,
+        title,
+        f"{text} are queued by kernel threads",
+        _remedy(case, best.allowed),
+        value,
+        share=idle,
+        gain=gained,
+        gain_of=change,
+    )
 
 
 def reached(limit: Limit) -> bool:

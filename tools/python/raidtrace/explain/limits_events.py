@@ -3,6 +3,7 @@
 
 import re
 
+from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
@@ -75,7 +76,7 @@ def reset(case: Case) -> Limit:
             "look for a command that timed out: dmesg, the controller's log, cables and the drive that it was for",
             *values,
             share=share,
-            gain=(1 / (1 - min(share, 0.999)),) * 2,
+            gain=gain.unbroken(length, silent / 1e9, (case.phase.timeline.interval or 0) / 1e9),
         )
     if number:
         return open_question("reset", title, f"the driver reset its controller {number} times", *values)

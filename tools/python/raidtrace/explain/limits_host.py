@@ -77,8 +77,7 @@ def host(case: Case) -> Limit:
             value,
             case.value("processors", used, "CPUs", "command cpu"),
             share=idle,
-            gain=gained,
-            gain_of=change,
+            gain=(1.0, 1 / (1 - min(idle, 0.999))),  # to start a program is to compute, too
         )
     if computed >= MAY_COMPUTE * idle:
         text = f"{nothing}, and {computed:.2f} of a processor was used for the command: computing explains only a part of it"

@@ -75,7 +75,7 @@ def queue(case: Case) -> Limit:
     if limit > FEW * queues or flat(case) or ceiling_near(case):
         return open_question(key, title, f"{text}. Whether more would come faster only another depth can tell", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
-    gained, change = gain.more_slots(case, limit)
+    gained, change = gain.more_slots(case, limit, waits_ms(case))
     return inferred(
         key,
         title,
@@ -98,12 +98,15 @@ def scheduler(case: Case) -> Limit:
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
     if name == "none" or wait < HELD * served or depth > ROOM * allowed[0]:
         return ruled_out(key, title, text, *values)
+    gained, change = gain.not_held_back(case, wait, served)
     return inferred(
         key,
         title,
         f"{text}, with {depth:.1f} in flight where {allowed[0]} may be: it holds back what the driver would take",
         f"echo mq-deadline >/sys/block/{case.phase.disk.name}/queue/scheduler (or none)",
         *values,
+        gain=gained,
+        gain_of=change,
     )
 
 
@@ -373,6 +376,7 @@ def readahead(case: Case) -> Limit:
         return open_question(
             key, title, f"{text}; whether more would come faster only another readahead can show", value
         )
+    gained, change = gain.twice_the_readahead(case)
     doubled = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
     return inferred(
         key,
@@ -380,6 +384,8 @@ def readahead(case: Case) -> Limit:
         f"{text}{doubled}: readahead asks for no more",
         f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.phase).disk.name}",
         value,
+        gain=gained,
+        gain_of=change,
     )
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Disks that a hypervisor or a cloud makes. Their rotational flag is a choice of the host, and they may have limits of rate.
+"""What makes a disk: a hypervisor or a cloud, or a RAID controller of the machine.
 
-raidctl list has the same names, in tools/raidctl/disk/disk.c.
+A virtual disk's rotational flag is a choice of the host, and it may have limits of rate. raidctl list has the same names of
+these, in tools/raidctl/disk/disk.c.
 """
 
 import re
 
+RAID_DRIVERS = ("3w-9xxx", "3w-sas", "3w-xxxx", "aacraid", "arcmsr", "hpsa", "megaraid_sas", "mpi3mr", "smartpqi")
 DRIVERS = ("virtio-pci", "virtio-mmio", "vmw_pvscsi", "hv_storvsc", "xen-blkfront")
 MODELS = re.compile("QEMU|VBOX|VMware|Virtual|Amazon Elastic|Google|MSFT NVMe")
 NAMES = re.compile(r"(vd|xvd|ubd|nbd|rbd)[a-z0-9]")
