@@ -207,7 +207,10 @@ def mapped_reads(draw: random.Random, on: Run) -> Scenario:
     place = disk(draw, on, *FLASH, **({"limit_bytes_s": 460_000_000} if draw.random() < 0.5 else {}))
     command = {"io": 4096, "mib": 2 if sectors <= 2048 else 1, "pattern": "random", "map": 1, "span": 1 << 30}
     base = place.but(ahead(sectors), command=load(**command))
-    return Scenario(base, {"read amplification": base.but(command=load(**command, advise="random"))})
+    random_order = base.but(command=load(**command, advise="random"))
+    limited = "limit.bytes_s" in place.sets and place.sets["limit.bytes_s"] != UNLIMITED["limit.bytes_s"]
+    reliefs = {"read amplification": random_order, **({"throttled": free(base)} if limited else {})}
+    return Scenario(base, reliefs, remedies={"throttled": doubled(base)} if limited else {})
 
 
 @family
@@ -363,9 +366,14 @@ def mixed_at_an_iops_limit(draw: random.Random, on: Run) -> Scenario:
     iops, depth = draw.choice((300, 1000, 3000)), draw.choice((1, 4, 16))
     place = disk(draw, on, AZURE, VIRTIO, limit_iops=iops)
     command = {"io": 4096, "mib": max(1, iops >> 8), "direct": 1, "pattern": "random", "span": 1 << 30, "depth": depth}
-    both = f"{load(**command)} & {load(**command, write=1, offset=8 << 30)}; wait"
+    both, deeper = (
+        f"{load(**how)} & {load(**how, write=1, offset=8 << 30)}; wait"
+        for how in (command, {**command, "depth": 8 * depth})
+    )
     base = place.but(ahead(256), command=both)
-    return Scenario(base, {"throttled": free(base)}, remedies={"throttled": doubled(base)})
+    return Scenario(
+        base, {"throttled": free(base), "direct": base.but(command=deeper)}, remedies={"throttled": doubled(base)}
+    )
 
 
 @family
