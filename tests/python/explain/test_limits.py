@@ -2,6 +2,7 @@
 """Each condition of a limit, from both sides: what is just enough is inferred, what is just too little is not."""
 
 import pytest
+from conftest import TOP
 from explain_phase import first, judged, phase, verdict
 
 from raidtrace.explain import chain, limits
@@ -526,10 +527,11 @@ def test_enough_is_inferred_and_too_little_is_not(case):
 
 @pytest.mark.parametrize("case", SIDES, ids=lambda case: case[0])
 def test_what_is_inferred_says_what_to_do(case):
-    """In words that fit behind the other columns of report, in 80."""
+    """In words that fit behind the other columns of report, in 80; the title has a row in explain.rst."""
     key, direction, meta, enough, _ = case
     found = judged(NAMES.get(key, (key,)), meta, direction, **arguments(enough))
     assert found.remedy and len(found.title) <= 17
+    assert found.title in (TOP / "Documentation/explain.rst").read_text(encoding="utf-8")
 
 
 def test_what_took_most_of_the_time_comes_first():

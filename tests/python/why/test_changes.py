@@ -2,6 +2,7 @@
 """Which changes are worth a run, from the values that were read."""
 
 import pytest
+from conftest import TOP
 
 from raidtrace.why import changes
 
@@ -82,3 +83,9 @@ def test_what_to_type() -> None:
     """Readahead in sectors, as in the published benchmarks."""
     assert changes.command("read_ahead_kb", "2048", "sdb") == "blockdev --setra 4096 /dev/sdb"
     assert changes.command("queue_depth", "8", "sdb") == "echo 8 >/sys/block/sdb/device/queue_depth"
+
+
+def test_each_setting_is_in_the_page() -> None:
+    """By its name, or by the cause that it is."""
+    page = (TOP / "Documentation/why.rst").read_text(encoding="utf-8")
+    assert [name for name in changes.FILES if name not in page and changes.CAUSES[name] not in page] == []
