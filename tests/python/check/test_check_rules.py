@@ -207,11 +207,10 @@ def test_text_and_json_say_the_same():
     found = rules.judge(changed, [dataclasses.replace(DISK, readahead_kib=128)])
     text, document = check.as_text(changed, found), json.loads(check.as_json(changed, found))
     assert all(len(line) <= 80 for line in text.splitlines())
-    assert (
-        "12 pass, 1 warn, 1 fail, 2 not available; activity of 1.0 s\nTo measure what an advice gains: raidctl why"
-        in text
-    )
-    assert [document[name] for name in ("pass", "warn", "fail", "not_available")] == [12, 1, 1, 2]
+    passed = len(rules.RULES) - 4
+    counts = f"{passed} pass, 1 warn, 1 fail, 2 not available; activity of 1.0 s\nTo measure what an advice gains: raidctl why"
+    assert counts in text
+    assert [document[name] for name in ("pass", "warn", "fail", "not_available")] == [passed, 1, 1, 2]
     flat, at = " ".join(text.split()), 0
     for one in document["findings"]:
         for word in (one["verdict"], one["rule"], one["disk"] or "-", one["seen"], one["remedy"] or ""):

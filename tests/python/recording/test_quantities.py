@@ -40,17 +40,19 @@ def values(figures):
     return {quantity.name: quantity.of(figures) for quantity in QUANTITIES if quantity.member}
 
 
+NUMBERS = {
+    "requests": 1000, "bytes": 129802240, "mib_per_s": pytest.approx(129802240 / 2 / (1 << 20)), "iops": 500,
+    "in_flight_mean": 10.5, "in_flight_max": 40, "in_flight_is_lower_bound": False, "request_sectors_mode": Range(256, 257),
+    "request_mode_count": 990, "request_bytes_mean": 129802.24, "sequential": 900, "sequential_share": 0.9, "seeks": 99,
+    "seek_sectors_mean": 2048, "d2c_mean_ns": 2500000, "d2c_p50_ns": Range(2490368, 2621440),
+    "d2c_p99_ns": Range(2490368, 2621440), "d2c_p999_ns": Range(2490368, 2621440),
+    "d2c_max_ns": Range(2490368, 2621440),
+}  # fmt: skip
+
+
 def test_each_number():
-    expected = {
-        "requests": 1000, "bytes": 129802240, "mib_per_s": pytest.approx(129802240 / 2 / (1 << 20)), "iops": 500,
-        "in_flight_mean": 10.5, "in_flight_max": 40, "in_flight_is_lower_bound": False, "request_sectors_mode": Range(256, 257),
-        "request_mode_count": 990, "request_bytes_mean": 129802.24, "sequential": 900, "sequential_share": 0.9, "seeks": 99,
-        "seek_sectors_mean": 2048, "d2c_mean_ns": 2500000, "d2c_p50_ns": Range(2490368, 2621440),
-        "d2c_p99_ns": Range(2490368, 2621440), "d2c_p999_ns": Range(2490368, 2621440),
-        "d2c_max_ns": Range(2490368, 2621440),
-    }  # fmt: skip
     found = values(of())
-    assert {name: found[name] for name in expected} == expected
+    assert {name: found[name] for name in NUMBERS} == NUMBERS
 
 
 @pytest.mark.parametrize(("unknown", "lacks"), [
@@ -59,8 +61,8 @@ def test_each_number():
 ])  # fmt: skip
 def test_what_was_not_counted_is_none_and_the_rest_is_there(unknown, lacks):
     found, before = values(of(unknown)), values(of())
-    assert {name for name, value in found.items() if value is None} == set(lacks.split())
-    assert all(found[name] == before[name] for name in found.keys() - set(lacks.split()))
+    assert {name for name in NUMBERS if found[name] is None} == set(lacks.split())
+    assert all(found[name] == before[name] for name in NUMBERS.keys() - set(lacks.split()))
     needs = {quantity.name: quantity.needs for quantity in QUANTITIES}
     assert all(unknown in needs[name] for name in lacks.split())
 
