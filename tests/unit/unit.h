@@ -81,22 +81,20 @@ static inline void empty_lists(char *text)
 }
 
 /**
- * golden - compare a text with a file
+ * golden_text - the text of a file
  * @name: of the file; packed when it says so
- * @text: freed
+ * @update: what to write into it first if UPDATE_GOLDEN is set
  */
-static inline void golden(const char *name, char *text)
+static inline const char *golden_text(const char *name, const char *update)
 {
 	static char expected[1 << 20];
 	gzFile file;
-	size_t at = 0;
 	int len;
 
-	empty_lists(text);
 	if (getenv("UPDATE_GOLDEN")) {
 		file = gzopen(name, strstr(name, ".gz") ? "wb9" : "wbT");
 		assert_non_null(file);
-		gzputs(file, text);
+		gzputs(file, update);
 		assert_int_equal(gzclose(file), Z_OK);
 	}
 	file = gzopen(name, "rb");
@@ -105,6 +103,21 @@ static inline void golden(const char *name, char *text)
 	assert_true(len > 0);
 	gzclose(file);
 	expected[len] = '\0';
+	return expected;
+}
+
+/**
+ * golden - compare a text with a file
+ * @name: of the file
+ * @text: freed
+ */
+static inline void golden(const char *name, char *text)
+{
+	const char *expected;
+	size_t at = 0;
+
+	empty_lists(text);
+	expected = golden_text(name, text);
 	while (text[at] && text[at] == expected[at])
 		at++;
 	if (text[at] || expected[at])
