@@ -124,34 +124,6 @@ static void durations(void **state)
 	assert_int_equal(ns, 5000000);
 }
 
-static void sizes(void **state)
-{
-	static const struct {
-		const char *text;
-		uint64_t bytes;
-	} good[] = {
-		{ "1", 1 }, { "4096", 4096 }, { "512K", 524288 },
-		{ "1.5KiB", 1536 }, { "20480M", UINT64_C(20480) << 20 },
-		{ "20G", UINT64_C(20) << 30 }, { "20GiB", UINT64_C(20) << 30 },
-		{ "20g", UINT64_C(20) << 30 }, { "2T", UINT64_C(2) << 40 },
-		{ "1kB", 1000 }, { "1MB", 1000000 }, { "20GB", 20000000000 },
-		{ "1TB", 1000000000000 }, { "7B", 7 },
-	};
-	static const char *const bad[] = {
-		"", "G", "0", "0G", "-1", "+1", "nan", "inf", "0x10", "1 G",
-		"1Gb", "1GiBB", "1E", "1e30",
-	};
-	uint64_t bytes;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_int_equal(parse_size(good[i].text, &bytes), 0);
-		assert_int_equal(bytes, good[i].bytes);
-	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_not_equal(parse_size(bad[i], &bytes), 0);
-}
-
 /* RFC 4180: what has to be quoted, and how a record ends. */
 
 static void row(int nr, const char *const *fields, const char *expected)
@@ -184,7 +156,6 @@ int main(void)
 		cmocka_unit_test(bytes),    cmocka_unit_test(nanoseconds),
 		cmocka_unit_test(counts),   cmocka_unit_test(shares),
 		cmocka_unit_test(clocks),   cmocka_unit_test(durations),
-		cmocka_unit_test(sizes),
 		cmocka_unit_test(quoting),
 	};
 

@@ -143,37 +143,3 @@ int parse_latency(const char *text, uint64_t *ret)
 {
 	return text[strspn(text, "0123456789.")] ? parse_duration(text, ret) : -EINVAL;
 }
-
-int parse_size(const char *text, uint64_t *ret)
-{
-	static const struct {
-		const char *names[3];
-		double bytes;
-	} units[] = {
-		{ { "", "B", "B" }, 1 },
-		{ { "K", "KiB", "k" }, 0x1p10 }, { { "M", "MiB", "m" }, 0x1p20 },
-		{ { "G", "GiB", "g" }, 0x1p30 }, { { "T", "TiB", "t" }, 0x1p40 },
-		{ { "kB", "KB", "KB" }, 1e3 }, { { "MB", "MB", "MB" }, 1e6 },
-		{ { "GB", "GB", "GB" }, 1e9 }, { { "TB", "TB", "TB" }, 1e12 },
-	};
-	double value;
-	char *end;
-
-	/* strtod() takes "nan", "inf", signs and hexadecimal too. */
-	if (!isdigit((unsigned char)*text) || strpbrk(text, "xX"))
-		return -EINVAL;
-	value = strtod(text, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		for (size_t name = 0; name < 3; name++) {
-			if (strcmp(end, units[i].names[name]))
-				continue;
-			value *= units[i].bytes;
-			if (value >= 0x1p63)
-				return -ERANGE;
-			if (value < 1)
-				return -EINVAL;
-			*ret = (uint64_t)(value + 0.5);
-			return 0;
-		}
-	return -EINVAL;
-}

@@ -45,14 +45,4 @@ int parse_duration(const char *text, uint64_t *ret);
 /* parse_latency - the same of a duration that needs a unit: of 5 nobody knows whether it is seconds or milliseconds */
 int parse_latency(const char *text, uint64_t *ret);
 
-/**
- * parse_size - "20G", "20480M", "512K"; a bare number is bytes
- * @text: what to parse, no blanks; K, M, G, T and KiB ... are powers of 1024,
- *	kB, MB, GB and TB powers of 1000, as with dd
- * @ret: bytes, above 0
- *
- * Return: 0; -EINVAL when it is no size; -ERANGE beyond 2^63 bytes.
- */
-int parse_size(const char *text, uint64_t *ret);
-
 #endif
