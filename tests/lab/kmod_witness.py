@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import kmod_client as kmod
+from kmod_depths import TracedDepths
 
 DATA = {"READ": "read", "WRITE": "write"}
 DEEPEST = 256  # the last bin of depths has all that are deeper
@@ -50,12 +51,15 @@ def controller_log(disk: str, begin: int = 0) -> list[Command]:
 
 
 class Measured:
-    """What all witnesses say of the I/O to a disk in a with block."""
+    """What all witnesses say of the I/O to a disk in a with block; with `traced` ftrace, too."""
 
-    def __init__(self, disk: str) -> None:
+    def __init__(self, disk: str, traced: bool = False) -> None:
         self.disk = disk
+        self.traced = TracedDepths(disk, DEEPEST) if traced else None
 
     def __enter__(self) -> Measured:
+        if self.traced:
+            self.traced.__enter__()
         self.client = kmod.Client()
         self.before = sum(1 for _ in controller_rows(self.disk))
         self.stat = kmod.diskstats(self.disk)
@@ -69,13 +73,17 @@ class Measured:
             now = kmod.diskstats(self.disk)
             self.stat = {name: now[name] - value for name, value in self.stat.items()}
             self.commands = controller_log(self.disk, self.before)
+        if self.traced:
+            self.traced.__exit__()
         self.client.delete(self.target)
         self.client.socket.close()
 
-    def check(self, late: float = 0) -> None:
-        """Raise unless every count that a witness has is raidtrace's, exactly; `late` as in check_commands()."""
-        check_commands(self, late)
+    def check(self) -> None:
+        """Raise unless every count that a witness has is raidtrace's, exactly."""
+        check_commands(self)
         check_diskstats(self)
+        if self.traced:
+            check_depths(self, self.traced)
 
 
 def size_bin(sectors: int) -> int:
@@ -143,11 +151,11 @@ def reverses_batches(disk: str) -> bool:
     return version < (6, 12) and disk.startswith(("nvme", "vd"))
 
 
-def check_commands(measured: Measured, late: float = 0) -> None:
+def check_commands(measured: Measured) -> None:
     """Numbers, bytes, sizes, distances, streams, places and depths against the controller's log.
 
-    `late`: part of the commands that may find one answered by the controller whose interrupt is still to come: to the block
-    layer it is in flight.
+    A request may find more requests in flight than its command finds in the device: those that complete before the command
+    arrives (kmod_depths.py). Without a trace none may, except at the same nanosecond.
     """
     expected = Expected(measured.commands, measured.target["place-sectors"])
     counters = measured.counters
@@ -177,8 +185,20 @@ def check_commands(measured: Measured, late: float = 0) -> None:
     found = collections.Counter(counters.bins("depth-issue", "all"))
     deeper = sum(depth * (found - expected.depths)[depth] - depth * (expected.depths - found)[depth]
                  for depth in found | expected.depths)  # fmt: skip
-    if found.total() != expected.depths.total() or not 0 <= deeper <= late * found.total() + expected.ties:
+    wrong = deeper < 0 or (deeper > expected.ties and not measured.traced)
+    if found.total() != expected.depths.total() or wrong:
         kmod.equal("depth at issue", dict(found), dict(expected.depths))
+
+
+def check_depths(measured: Measured, traced: TracedDepths) -> None:
+    """Depth at issue against the kernel's events.
+
+    SCSI requeues requests that it has not issued. The trace cannot distinguish them from others of the same sectors.
+    """
+    if traced.lost:
+        raise AssertionError(f"ftrace lost {traced.lost} records: ROOM_KIB is too small")
+    if not measured.counters.total("requeued-unissued"):
+        kmod.equal("depth at issue, of ftrace", measured.counters.bins("depth-issue", "all"), dict(traced.depths))
 
 
 def check_diskstats(measured: Measured) -> None:
