@@ -10,7 +10,7 @@ enum rl_log_status {
 	RL_LOG_GOOD,
 	RL_LOG_FAILED,
 	RL_LOG_LOST,		/* by the fault that loses a command; never completes */
-	RL_LOG_RESET,		/* thrown away by a reset; never completes */
+	RL_LOG_RESET,		/* dropped by a reset or a failed controller; never completes */
 };
 
 #define RL_LOG_NONE	(~0U)	/* in place of an entry's index: the log was full */

@@ -201,13 +201,12 @@ static u16 nv_execute(struct nv_model *model, const struct nv_request *request)
 	return NV_GOOD;
 }
 
-static u32 nv_log_io(struct nv_model *model, const struct nv_slot *slot,
-		     const struct nv_request *request, u64 now)
+static u32 nv_log_io(struct nv_model *model, const struct nv_request *request, u16 depth, u64 now)
 {
 	const struct rl_log_entry entry = {
 		.lba = request->lba, .sectors = (u32)rl_min(request->sectors, 0xffffffffU),
-		.arrival_ns = now, .depth = (u16)(model->depth - 1),
-		.request_id = slot->command_id, .opcode = request->opcode,
+		.arrival_ns = now, .depth = depth,
+		.request_id = rl_get16(request->command + NV_COMMAND_ID), .opcode = request->opcode,
 	};
 
 	return rl_log_add(&model->device.log, &entry);
@@ -223,7 +222,7 @@ void nv_io(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 
 	u32 sectors = !status && is_transfer ? (u32)request.sectors : 0;
 	u64 due;
 
-	slot->log = nv_log_io(model, slot, &request, now);
+	slot->log = nv_log_io(model, &request, (u16)(model->depth - 1), now);
 	if (sectors)
 		fate = nv_fault_strike(model, request.lba, sectors);
 	if (fate == NV_FATE_FORGOTTEN)
@@ -237,4 +236,12 @@ void nv_io(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 
 		status = nv_execute(model, &request);
 	due = nv_timing_due(model, request.opcode, request.lba, sectors, through, now);
 	nv_queue_finish(model, slot, due, status, 0);
+}
+
+void nv_io_drop(struct nv_model *model, const u8 *command, u64 now)
+{
+	struct nv_request request = { .command = command, .opcode = command[NV_OPCODE] };
+
+	nv_check(model, &request);
+	rl_log_finish(&model->device.log, nv_log_io(model, &request, 0, now), RL_LOG_RESET, now);
 }

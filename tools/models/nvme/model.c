@@ -18,6 +18,7 @@ void nv_model_fail(struct nv_model *model)
 	for (i = 0; i < NV_QUEUES; i++)
 		model->cq[i].head = model->cq[i].tail;
 	model->csts |= NV_CSTS_FATAL;
+	nv_queue_drop(model);
 }
 
 /* Reset the controller. The registers that describe queue 0 keep their values. */
@@ -135,7 +136,7 @@ void nv_model_write(struct nv_model *model, u32 offset, u32 value)
 		break;
 	default:
 		if (offset < NV_REG_DOORBELL || offset >= NV_REG_BYTES || offset % 4 ||
-		    (model->csts & (NV_CSTS_READY | NV_CSTS_FATAL)) != NV_CSTS_READY)
+		    !(model->csts & NV_CSTS_READY))
 			return;
 		nv_queue_doorbell(model, (offset - NV_REG_DOORBELL) / 4, value);
 	}

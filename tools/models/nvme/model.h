@@ -209,6 +209,9 @@ void nv_model_reset(struct nv_model *model);
 /* Drop all commands. Their log entries become RL_LOG_RESET. */
 void nv_queue_forget(struct nv_model *model);
 
+/* The controller has failed: drop the commands in its queues, too. They get log entries of their own. */
+void nv_queue_drop(struct nv_model *model);
+
 /* Remove all queues and all commands. */
 void nv_queue_clear(struct nv_model *model);
 
@@ -265,6 +268,9 @@ u16 nv_data_move(struct nv_model *model, struct nv_data *data, void *buffer, u64
 /* Execute a command. Afterwards its slot is running, held, lost or free. */
 void nv_admin(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 now);
 void nv_io(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 now);
+
+/* Log an I/O command that is not executed. */
+void nv_io_drop(struct nv_model *model, const u8 *command, u64 now);
 
 /* Build an identify page or a log page in model->page (identify.c). Return: an enum nv_status. */
 u16 nv_identify(struct nv_model *model, const u8 *command);

@@ -212,9 +212,46 @@ static void nv_ring_cq(struct nv_model *model, struct nv_cq *cq, u32 head)
 	nv_unblock(model, cq);
 }
 
+void nv_queue_drop(struct nv_model *model)
+{
+	u64 now = rl_now_ns(&model->device);
+	u8 command[NV_COMMAND_BYTES];
+	u32 i;
+
+	model->sq[0].head = model->sq[0].tail;
+	for (i = 1; i < NV_QUEUES; i++) {
+		struct nv_sq *sq = &model->sq[i];
+
+		for (; sq->head != sq->tail; sq->head = (sq->head + 1) % sq->entries) {
+			if (!rl_dma_read(&model->device,
+					 sq->base + ((u64)sq->head << NV_COMMAND_SHIFT), command,
+					 sizeof(command)))
+				continue;
+			model->device.nr_commands++;
+			nv_io_drop(model, command, now);
+		}
+	}
+}
+
+/* The controller has failed: a doorbell only shows which commands it drops. */
+static void nv_ring_failed(struct nv_model *model, u32 number, u32 tail)
+{
+	u32 queue = number / 2;
+
+	if (number % 2 || queue >= NV_QUEUES || tail >= model->sq[queue].entries)
+		return;
+	model->sq[queue].tail = tail;
+	nv_queue_drop(model);
+}
+
 void nv_queue_doorbell(struct nv_model *model, u32 number, u32 value)
 {
 	u32 queue = number / 2;
+
+	if (model->csts & NV_CSTS_FATAL) {
+		nv_ring_failed(model, number, value);
+		return;
+	}
 
 	if (queue >= NV_QUEUES ||
 	    !(number % 2 ? model->cq[queue].entries : model->sq[queue].entries))
