@@ -243,6 +243,10 @@ static void stream_lives_a_second(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(streams, end + RAIDTRACE_STREAM_ALIVE_NS), 1U);
 	raidtrace_streams_start(streams, 4);
 	KUNIT_EXPECT_EQ(test, streams->forgotten, 0ULL);
+	/* A stream lives from its beginning. */
+	for (i = 0; i < 5; i++)
+		follow(test, 1000 * i);
+	KUNIT_EXPECT_EQ(test, streams->forgotten, 1ULL);
 }
 
 /* Against the plainest of lists, in any order, with ends that meet. */

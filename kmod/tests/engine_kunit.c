@@ -311,6 +311,7 @@ static void piece_of_a_bio_is_as_old_as_the_bio(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 300ULL);
 	take(test, START + 220, RAIDTRACE_EVENT_SPLIT, 0x300, 0x100, 0);
 	KUNIT_EXPECT_NULL(test, find_bio(&((struct machine *)test->priv)->engine, 0x300, false));
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 0ULL);
 }
 
 /* The data ends, then the sequence: one completion. What ends and never was issued says so. */
@@ -348,9 +349,11 @@ static void merged_request_leaves_no_insert(struct kunit *test)
 {
 	struct machine *m = test->priv;
 
-	event_of_request(test, START, RAIDTRACE_EVENT_INSERT, 0x9000);
-	event_of_request(test, START, RAIDTRACE_EVENT_MERGE, 0x9000);
-	issue_request(test, START + 100, 0x9000, 0, 0);
+	/* An address that would be a direction, too. */
+	event_of_request(test, START, RAIDTRACE_EVENT_INSERT, 0x9010);
+	event_of_request(test, START, RAIDTRACE_EVENT_MERGE, 0x9010);
+	issue_request(test, START + 100, 0x9010, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 1ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 0ULL);
 	KUNIT_EXPECT_EQ(test, m->account.i2d[DIR_READ][0], 0ULL);
 	KUNIT_EXPECT_EQ(test, m->account.flow[DIR_READ].request_merges, 1ULL);
@@ -438,6 +441,26 @@ static void process_gives_its_row_to_another(struct kunit *test)
 	take_record(&m->engine, &other, record);
 	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[other.row].comm[0], 0x6000ULL);
 	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, 1ULL);
+}
+
+/* The rows of processes with consecutive numbers are spread. */
+static void processes_have_rows(struct kunit *test)
+{
+	struct raidtrace_submitters *submitters = &((struct machine *)test->priv)->engine.submitters;
+	struct raidtrace_task task = {};
+
+	for (task.pid = 1; task.pid <= RAIDTRACE_SUBMITTERS / 2; task.pid++)
+		submitters->queued_ns[raidtrace_submitter_row(submitters, &task)] = START;
+	KUNIT_EXPECT_EQ(test, submitters->replaced, 0ULL);
+}
+
+static void reset_forgets_the_position_of_bios(struct kunit *test)
+{
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	raidtrace_engine_reset(&((struct machine *)test->priv)->engine);
+	queue_bio(test, START, 0x200, CLASS_DATA, 8, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->sequential_queued, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->stream_queued, 0ULL);
 }
 
 static void counts_go_where_they_belong(struct kunit *test)
@@ -540,6 +563,7 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	m->engine.bios = NULL;
 	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW, 4, START);
 	take(test, START, RAIDTRACE_EVENT_SPLIT, 0x200, 0x100, 0);
+	take(test, START, RAIDTRACE_EVENT_ISSUE_BIO, 0x9000, 0x100, 0);
 	issue_request(test, START, 0x9000, 0x100, 0);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 1ULL);
 }
@@ -912,6 +936,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(late_event_counts_at_the_time_of_the_last),
 	KUNIT_CASE(bios_are_of_the_task_told_of_last),
 	KUNIT_CASE(process_gives_its_row_to_another),
+	KUNIT_CASE(processes_have_rows),
+	KUNIT_CASE(reset_forgets_the_position_of_bios),
 	KUNIT_CASE(counts_go_where_they_belong),
 	KUNIT_CASE(append_has_no_position),
 	KUNIT_CASE(refused_bio_has_no_latency),
