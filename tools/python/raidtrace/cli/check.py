@@ -13,7 +13,7 @@ from raidtrace.quantity import output, shown, size, terminal
 from raidtrace.sweep.device import DeviceError, Machine
 
 DESCRIPTION = """Check whether this machine is ready for a benchmark: whether the data exceeds the memory, whether other
-programs are idle, and whether the settings of disk and kernel fit. Each rule prints its result (pass, warn, fail or not
+programs are idle, and whether disk and kernel have suitable settings. Each rule prints its result (pass, warn, fail or not
 available), its finding and its advice. check changes nothing. Without DISK it checks all units of 3ware controllers; in a guest
 of the lab, all simulated disks."""
 EPILOG = "Exit status: 0 if no rule fails, 1 if one fails."

@@ -137,7 +137,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="WORD",
-        help="an option of raidctl lab run, after =",
+        help="pass this option to raidctl lab run; write it after =",
     )
     lab.add_argument("--other-kernel", default="", metavar="SERIES", help="also test this kernel")
     real = top.add_argument_group("on a real disk")
