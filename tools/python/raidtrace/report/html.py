@@ -23,11 +23,11 @@ from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text
 from raidtrace.report.rows import Sentence, printable, row_id
 from raidtrace.why import store as why_store
 
-MEAN = "Latency is the mean of what completed in a step."
+MEAN = "Latency is the mean of the requests that completed in a step."
 PHASE_STEPS = 120  # of a small picture
-LBA = "Darker is more. Below, requests that began elsewhere than where the one before ended."
-SHARES = "The phases that moved most, each in the direction that moved more; disks together."
-BLAME = "Every request that did not begin where the one before ended, by what both were for. Darker is more."
+LBA = "Darker: more data. Below: requests that began elsewhere than the previous one ended."
+SHARES = "The phases that moved most data, each in the direction that moved more; all disks together."
+BLAME = "Requests that began elsewhere than the previous one ended, by the purpose of both. Darker: more requests."
 
 
 def page(paths: Sequence[pathlib.Path]) -> str:
@@ -115,16 +115,16 @@ def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
     in_flight = plot_recording.in_flight(one, one.targets)
     pictures += picture(f"{letter}-depth", "Requests in flight over time", _steps(one), of, in_flight)
     pictures += picture(
-        f"{letter}-depths", "How many were in flight for how long", SHARES, of, plot_recording.shares_of_depth(one)
+        f"{letter}-depths", "Share of time by requests in flight", SHARES, of, plot_recording.shares_of_depth(one)
     )
-    pictures += picture(f"{letter}-sizes", "How large requests were", SHARES, of, plot_recording.shares_of_size(one))
+    pictures += picture(f"{letter}-sizes", "Share of requests by size", SHARES, of, plot_recording.shares_of_size(one))
     for target in one.targets:
         disk = printable(target.disk, 40)
-        pictures += picture(f"{letter}-lba{target.target}", f"Where on {disk}, over time", LBA, of,
+        pictures += picture(f"{letter}-lba{target.target}", f"Positions on {disk} over time", LBA, of,
                             plot_recording.place_map(one, target))  # fmt: skip
-        pictures += picture(f"{letter}-blame{target.target}", f"Whose requests made {disk} seek", BLAME, of,
+        pictures += picture(f"{letter}-blame{target.target}", f"Seeks of {disk} by purpose", BLAME, of,
                             plot_recording.seek_matrix(one, target))  # fmt: skip
-    texts = [Text("What the command printed", printable(one.output, 20_000))] if one.output else []
+    texts = [Text("Output of the command", printable(one.output, 20_000))] if one.output else []
     title = f"Recording {letter}: {name}" if several else "Evidence"
     return Part(f"recording-{letter}", title, (), (), pictures, report_tables.of_recording(one, letter), texts,
                 f", recording {letter}" if several else "")  # fmt: skip

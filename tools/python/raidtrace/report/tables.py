@@ -366,7 +366,7 @@ def _counters(span: Span, used: Sequence[Figures]) -> Iterator[Table]:
     yield _latency(used)
     yield Table.of("bios", "Bios, splits and merges", BIOS, [f for f in used if f.count("queued") or f.count("issued")])
     yield Table.of("order", "Order: seeks and streams", ORDER, [f for f in data if f.count("queued") or f.issued])
-    yield Table.of("classes", "What requests were for", CLASS, _classes(span))
+    yield Table.of("classes", "Requests by purpose", CLASS, _classes(span))
     yield _blame(span)
     sums = sorted(span.processes(), key=lambda one: -one.counts["bytes_queued"])
     others = "all others" if len(sums) > 1 else "all processes"
@@ -504,7 +504,7 @@ def facts(recorded: Recorded, letter: str) -> Table:
             listed.append((recorded.disk(setting.target) if setting.target else "machine", setting.name, setting.value))
     listed += [("disturbance", one.kind, one.text) for one in recorded.disturbances]
     rows = tuple(Row(f"fact-{letter}-{at}", tuple(map(name, one))) for at, one in enumerate(listed))
-    return Table(f"facts-{letter}", "What was recorded, and with which settings", FACTS, rows)
+    return Table(f"facts-{letter}", "Recording and settings", FACTS, rows)
 
 
 DISK = Column("disk", meaning="name of the disk", numeric=False)

@@ -36,7 +36,9 @@ def _step(one: Link | Limit, rows: Rows) -> Step:
 def _limit(one: Limit, rows: Rows) -> Step:
     """A possible cause. One that the counters contradict is shown as ruled out."""
     step = _step(one, rows)
-    statement = f"{step.statement} To do: {printable(one.remedy)}. {one.expected()}" if one.remedy else step.statement
+    statement = step.statement
+    if one.remedy:
+        statement = f"{statement.rstrip('.')}. To do: {printable(one.remedy)}. {one.expected()}"
     verdict = "ruled out" if one.verdict is Verdict.CONTRADICTED else step.verdict
     return dataclasses.replace(step, statement=statement, verdict=verdict)
 
