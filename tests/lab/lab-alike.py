@@ -44,6 +44,7 @@ from raidlab.verbs.judge import Verdict  # noqa: E402
 from raidlab.verbs.workloads import Workload  # noqa: E402
 
 from raidtrace.compare import comparison  # noqa: E402
+from raidtrace.quantity.trials import student_quantile  # noqa: E402
 from raidtrace.why import chance  # noqa: E402
 
 LOSS = 1.02
@@ -230,7 +231,7 @@ def needed(*groups: list[float]) -> int:
     squares = sum(statistics.variance(group) * (len(group) - 1) for group in logs)
     spread = math.sqrt(squares / sum(len(group) - 1 for group in logs))
     for count in range(2, 1000):
-        if (measures.student(2 * count - 2) + 1.28) * spread * math.sqrt(2 / count) <= math.log(LOSS):
+        if (student_quantile(0.05, 2 * count - 2) + 1.28) * spread * math.sqrt(2 / count) <= math.log(LOSS):
             return count
     return 1000
 

@@ -23,9 +23,11 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from lab_checks import TOP, check, finish, lab  # noqa: E402
 
-sys.path.insert(0, str(TOP / "tools/lab"))
+sys.path[:0] = [str(TOP / "tools/lab"), str(TOP / "tools/python")]
 
 from raidlab.verbs import measures  # noqa: E402
+
+from raidtrace.quantity.trials import student_quantile  # noqa: E402
 
 FIO = "fio --name=a --clocksource=clock_gettime --ioengine=psync --output=/dev/null --time_based=0"
 BIG, SMALL = "blockdev --setra 16384 /dev/sda", "blockdev --setra 256 /dev/sda"
@@ -96,7 +98,7 @@ def needed(draws: list[float]) -> int:
     """Of how many draws each a loss as planted is found nine times in ten, by their spread."""
     spread = statistics.stdev([math.log(one) for one in draws])
     for count in range(2, 1000):
-        student = measures.student(2 * count - 2)
+        student = student_quantile(0.05, 2 * count - 2)
         if (student + 1.28) * spread * math.sqrt(2 / count) <= math.log(LOSS):
             return count
     return 1000

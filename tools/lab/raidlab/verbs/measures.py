@@ -22,6 +22,8 @@ from raidlab.base.failure import LabError
 from raidlab.uml import runner
 from raidlab.uml.verdict import Verdict
 
+from raidtrace.quantity.trials import student_quantile
+
 _SECTOR_BYTES = 512
 _NS_PER_MS = 1e6
 OUTSIDE = "outside"  # the phase that raidctl gives to what happens around the command
@@ -222,9 +224,6 @@ def _spans(recording: Path) -> list[Span]:
 
 # One command under several draws of chance: means, the interval of a ratio, and when there are enough draws.
 
-# Student's t, two-sided 95 %, 1 to 30 degrees of freedom.
-_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
-      2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)  # fmt: skip
 # The expectation holds in at most _FEW of all draws, or in at least 1 - _FEW: decided with an error of at most _ERROR.
 _FEW = 0.25
 _ERROR = 0.05
@@ -263,11 +262,6 @@ def mean(values: list[Value]) -> Value:
     return statistics.geometric_mean(known) if min(known) > 0 else statistics.mean(known)
 
 
-def student(freedom: int) -> float:
-    """The quantile that 95 % lie within, on both sides."""
-    return _T[min(freedom, len(_T)) - 1]
-
-
 def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | None:
     """Where the ratio after/before of the geometric means lies, at 95 %: Welch's t of the logarithms. None if there are not
     two draws of each, or one has no logarithm."""
@@ -281,7 +275,7 @@ def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | N
         exact = (after[0] or 0) / (before[0] or 1)
         return exact, exact
     freedom = sum(parts) ** 2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, logs))
-    reach = student(int(freedom)) * error
+    reach = student_quantile(0.05, int(freedom)) * error
     return math.exp(ratio - reach), math.exp(ratio + reach)
 
 
