@@ -8,13 +8,14 @@ import stat
 import subprocess
 
 import pytest
-from conftest import call, program
+from conftest import TOP, call, program
 from made_machine import Made
 
 from raidtrace.check import activity, disks, facts
 from raidtrace.check.activity import DiskUse, Line, Look, ModuleUse, Process
 from raidtrace.check.disks import Disk, Kind, Mount, UsageError
 from raidtrace.cli import check
+from raidtrace.recording import virtual
 from raidtrace.sweep.device import DeviceError
 
 
@@ -239,3 +240,8 @@ def test_the_command_line(made, monkeypatch):
     assert call(check.main, "sda", "sda").returncode == 2
     done = call(check.main, "sdz")
     assert done.returncode == 1 and done.stderr.startswith("raidctl check: sdz: no such disk")
+
+
+def test_virtual_disks_are_those_of_raidctl_list():
+    listed = (TOP / "tools/raidctl/disk/disk.c").read_text(encoding="utf-8")
+    assert [name for name in (*virtual.DRIVERS, *virtual.MODELS.pattern.split("|")) if f'"{name}"' not in listed] == []

@@ -251,7 +251,8 @@ int disk_mounts(const char *name, size_t *nr, struct mount **ret)
 static bool is_virtual(const struct disk *disk)
 {
 	static const char *const drivers[] = { "virtio-pci", "virtio-mmio",
-					       "vmw_pvscsi", "hv_storvsc" };
+					       "vmw_pvscsi", "hv_storvsc",
+					       "xen-blkfront" };
 	static const char *const models[] = { "QEMU", "VBOX", "VMware",
 					      "Virtual", "Amazon Elastic",
 					      "Google", "MSFT NVMe" };
