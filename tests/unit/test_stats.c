@@ -134,6 +134,7 @@ static void seeks(void **state)
 	assert_true(stats.seek_mean_sectors == 500);
 	assert_true(stats.size_mean_bytes == 4096);
 	assert_true(stats.bytes_per_s == 4 * 4096);
+	assert_true(stats.iops == 4);
 	assert_true(stats.d2c_mean_ns == 1000);
 	rt_counters_free(&c);
 	/* None, and their mean is nothing. */

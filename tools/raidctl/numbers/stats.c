@@ -122,9 +122,11 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 	/* What is issued again after a requeue is no other request. */
 	ret->requests = flow->issued - flow->reissued;
 	ret->bytes = flow->bytes_issued;
-	if (length)
+	if (length) {
 		ret->bytes_per_s = (double)flow->bytes_completed *
 				   (double)NS_PER_S / (double)length;
+		ret->iops = (double)flow->completed * (double)NS_PER_S / (double)length;
+	}
 	depth_stats(c, direction, ret);
 	ret->size_mode = histogram_mode(&histogram[RAIDTRACE_HISTOGRAM_KIND_SIZE],
 					RAIDTRACE_HISTOGRAM_KIND_SIZE, &ret->size_mode_count);

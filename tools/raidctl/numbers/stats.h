@@ -27,6 +27,7 @@ struct range {
  * @requests: issued
  * @bytes: issued, a requeued request counts each time
  * @bytes_per_s: completed bytes by the length of the span, 0 when that is 0
+ * @iops: completed requests by the length of the span, 0 when that is 0
  * @depth_known: time at each depth was counted for this direction
  * @depth_mean: requests in flight, weighted by time
  * @depth_exact: @depth_mean is exact, not a lower bound
@@ -51,6 +52,7 @@ struct direction_stats {
 	uint64_t requests;
 	uint64_t bytes;
 	double bytes_per_s;
+	double iops;
 	bool depth_known;
 	double depth_mean;
 	bool depth_exact;

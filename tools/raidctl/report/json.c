@@ -229,6 +229,7 @@ static void add_stats(struct json_object *to,
 	json_add_known(to, "bytes", no_issue, stats->bytes);
 	json_add_number(to, "mib_per_s", !(unknown & RT_COUNTER_BIT(BYTES_COMPLETED)),
 			stats->bytes_per_s / (1 << 20));
+	json_add_number(to, "iops", !(unknown & RT_COUNTER_BIT(COMPLETED)), stats->iops);
 	json_add_number(to, "in_flight_mean", stats->depth_known,
 			stats->depth_mean);
 	json_member(to, "in_flight_max",
