@@ -587,6 +587,67 @@ static void bio_without_a_place_is_unknown(struct kunit *test)
 	KUNIT_EXPECT_LE(test, known, all / 2);
 }
 
+/* The first address from @address on that begins its search at place @home. */
+static u64 address_at(unsigned int home, u64 address, unsigned int bits)
+{
+	while (home_of(address, bits) != home)
+		address += 64;
+	return address;
+}
+
+static void bios_of_one_home_have_eight_places(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 bio[PLACES + 1], next = 64;
+	unsigned int i;
+
+	for (i = 0; i <= PLACES; i++) {
+		bio[i] = address_at(5, next, BIO_BITS);
+		next = bio[i] + 64;
+		queue_bio(test, START + i, bio[i], CLASS_DATA, 0, 0);
+	}
+	for (i = 0; i < PLACES; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, find_bio(&m->engine, bio[i], false));
+		KUNIT_EXPECT_EQ(test, find_bio(&m->engine, bio[i], false)->queued_ns, START + i);
+	}
+	KUNIT_EXPECT_NULL(test, find_bio(&m->engine, bio[PLACES], false));
+}
+
+static void requests_of_one_home_have_64_places(struct kunit *test)
+{
+	u64 request[PLACES_MOST + 1], next = 64;
+	unsigned int i;
+
+	for (i = 0; i <= PLACES_MOST; i++) {
+		request[i] = address_at(5, next, REQUEST_BITS);
+		next = request[i] + 64;
+		issue_request(test, START, request[i], 0, 0);
+	}
+	KUNIT_EXPECT_EQ(test, in_flight(test), (u32)PLACES_MOST);
+	for (i = 0; i <= PLACES_MOST; i++)
+		complete_request(test, START, request[i], 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, (u64)PLACES_MOST);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
+}
+
+/* A class needs the bios of a request; their latency is another group. */
+static void class_without_latency(struct kunit *test)
+{
+	struct machine *m = test->priv;
+
+	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_ORIGIN, 4, START);
+	queue_bio(test, START, 0x100, CLASS_JOURNAL, 0, 0);
+	event_of_request(test, START + 1, RAIDTRACE_EVENT_INSERT, 0x9000);
+	issue_request(test, START + 3, 0x9000, 0x100, 0);
+	complete_request(test, START + 9, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	complete_request(test, START + 9, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, m->account.origin[CLASS_JOURNAL].issued, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, m->account.i2d[DIR_READ][0], 0ULL);
+}
+
 /* Places for bios: those that lie side by side in memory are spread. */
 static void bios_of_one_slab_have_places(struct kunit *test)
 {
@@ -944,6 +1005,9 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(bio_ends_once),
 	KUNIT_CASE(unknown_things_are_left_alone),
 	KUNIT_CASE(bio_without_a_place_is_unknown),
+	KUNIT_CASE(bios_of_one_home_have_eight_places),
+	KUNIT_CASE(requests_of_one_home_have_64_places),
+	KUNIT_CASE(class_without_latency),
 	KUNIT_CASE(bios_of_one_slab_have_places),
 	KUNIT_CASE(sum_of_depth_over_time_has_no_end),
 	KUNIT_CASE(history_has_what_is_known),
