@@ -60,7 +60,10 @@ def _(do, a, b):
     do.holder(f"unshare --mount --propagation private sh -c {shlex.quote(pivot)}")
 
 
-@row("mounted in a mount namespace that no process is in", "A: in use, says the kernel, and it is open in no process")
+@row(
+    "mounted in a mount namespace that no process is in",
+    "A: in use, as the kernel reports, and it is open in no process",
+)
 def _(do, a, b):
     do(f"mkfs.ext2 -q -F /dev/{a}")
     do("mkdir -p ns && mount --bind ns ns && mount --make-private ns && touch ns/kept", "umount ns/kept; umount -l ns")
@@ -68,7 +71,8 @@ def _(do, a, b):
 
 
 @row(
-    "unmounted lazily, with a process still in it", r"A: in use, says the kernel; process \d+ \(sleep\) has files of it"
+    "unmounted lazily, with a process still in it",
+    r"A: in use, as the kernel reports; process \d+ \(sleep\) has files of it",
 )
 def _(do, a, b):
     do(f"mkfs.ext2 -q -F /dev/{a} && mount -o ro /dev/{a} m")
@@ -354,7 +358,7 @@ def _(do, a, b):
     do.holder(f"sleep 36000 3<>/dev/{do.md(a, b)}")
 
 
-@row("claimed by who only reads", r"A: in use, says the kernel; it is open in process \d+ \(python3\)")
+@row("claimed by who only reads", r"A: in use, as the kernel reports; it is open in process \d+ \(python3\)")
 def _(do, a, b):
     code = "import os, sys, time; os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL); time.sleep(36000)"
     do.holder(f"python3 -c {shlex.quote(code)} /dev/{a}")

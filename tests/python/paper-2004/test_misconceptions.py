@@ -124,7 +124,7 @@ def test_what_is_out_of_reach_is_said():
 def test_a_directory_that_is_not_ours_is_left_alone(tmp_path):
     (tmp_path / "direct-one").mkdir()
     (tmp_path / "direct-one" / "thesis.tex").write_text("mine")
-    with pytest.raises(results.ResultsError, match="was not made by make misconceptions, so it is left as it is"):
+    with pytest.raises(results.ResultsError, match="was not made by make misconceptions, so it is not emptied"):
         misconceptions_run.lab_run("direct-one", tmp_path)
     assert (tmp_path / "direct-one" / "thesis.tex").read_text() == "mine"
 

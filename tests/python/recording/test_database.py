@@ -99,7 +99,7 @@ def test_what_computes_is_refused_before_a_row_is_read(maker, statement):
     path = maker.write([(1, 0, 1000, {}, {})])
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.executescript(statement)
-    with pytest.raises(RecordingError, match="more than what raidctl makes"):
+    with pytest.raises(RecordingError, match="more than the tables of raidctl"):
         invariants.load(path)
 
 
@@ -163,7 +163,7 @@ def test_an_index_of_a_sweep_goes_through_the_same_door(tmp_path):
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.executescript("DROP TABLE meta; CREATE VIEW meta AS SELECT 'key' AS key, 'value' AS value")
     for write in (False, True):
-        with pytest.raises(sweep_index.SweepIndexError, match="more than what raidctl makes"):
+        with pytest.raises(sweep_index.SweepIndexError, match="more than the tables of raidctl"):
             sweep_index.Index(path, write)
 
 

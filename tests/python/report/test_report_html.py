@@ -289,7 +289,7 @@ def test_a_recording_that_lacks_groups_says_so_and_draws_the_rest(maker):
 
 
 def test_an_empty_recording_and_none_at_all_are_refused_in_words(maker, tmp_path):
-    with pytest.raises(RecordingError, match="holds no sample"):
+    with pytest.raises(RecordingError, match="contains no sample"):
         report_html.page([maker.write([])])
     with pytest.raises(RecordingError, match="no such recording"):
         report_html.page([tmp_path / "nothing.rtdb"])

@@ -55,12 +55,12 @@ USES = {
     ),
     "root": (
         lambda m: m.mount("sdb1", "/"),
-        ["the root file system lies on it", "its partition sdb1 is mounted on /"],
+        ["the root file system is on it", "its partition sdb1 is mounted on /"],
     ),
     "root of the first process alone": (
         lambda m: (m.process(1, "init"), m.space(1, "mnt:[2]"), m.mount("sdb1", "/", 1)),
         [
-            "the root file system of process 1 (init) lies on it",
+            "the root file system of process 1 (init) is on it",
             "its partition sdb1 is mounted on / in the mount namespace of 1 (init)",
         ],
     ),
@@ -70,11 +70,11 @@ USES = {
     ),
     "root through md": (
         lambda m: (m.add("md0").hold("sdb1", "md0"), m.mount("md0", "/")),
-        ["the root file system lies on it", "its partition sdb1 is a member of md0 (md)", "md0 above it is mounted on /"],
+        ["the root file system is on it", "its partition sdb1 is a member of md0 (md)", "md0 above it is mounted on /"],
     ),
     "root by its source, where the number is a made-up one": (
         lambda m: m.mount("", "/", source=f"{m.dev}/sdb1"),
-        ["the root file system lies on it", "its partition sdb1 is mounted on /"],
+        ["the root file system is on it", "its partition sdb1 is mounted on /"],
     ),
     "the second of two sources": (
         lambda m: m.mount("", "/b", source=f"/nonexist:{m.dev}/sdb1"),
@@ -184,11 +184,11 @@ USES = {
     "an md that is reshaped": (lambda m: m.write("sdb", "md/sync_action", "reshape"), ["md is at work on it (reshape)"]),
     "what the kernel alone knows": (
         lambda m: m.busy.update(sdb=errno.EBUSY),
-        ["in use, says the kernel, and it is open in no process"],
+        ["in use, as the kernel reports, and it is open in no process"],
     ),
     "claimed by a process that only reads": (
         lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "fsck", opens=[f"{m.dev}/sdb"], flags=0o100000)),
-        ["in use, says the kernel; it is open in process 70 (fsck)"],
+        ["in use, as the kernel reports; it is open in process 70 (fsck)"],
     ),
     "locked by a partitioning tool": (
         lambda m: m.busy.update(sdb=errno.EAGAIN),
@@ -196,7 +196,7 @@ USES = {
     ),
     "left by a lazy umount with somebody in it": (
         lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "bash").enter(70, "sdb")),
-        ["in use, says the kernel; process 70 (bash) has files of it"],
+        ["in use, as the kernel reports; process 70 (bash) has files of it"],
     ),
     "an I/O error": (lambda m: m.busy.update(sdb=errno.EIO), ["it cannot be opened: Input/output error"]),
 }  # fmt: skip
@@ -355,7 +355,7 @@ def test_a_loop_whose_disk_cannot_be_seen_is_a_reason_not_to_go_on(made):
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     machine = dataclasses.replace(made.machine(), loop_numbers=unknown)
-    with pytest.raises(device.DeviceError, match="loop3 lies on /x, and what that is cannot be seen"):
+    with pytest.raises(device.DeviceError, match="loop3 is on /x, which cannot be examined"):
         destruction.permit(machine, ["sdb"], forced=True)
 
 
@@ -366,7 +366,7 @@ def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
     made.add("sda").add("sdb")
     made.mount("sda", "/")
     look = disk_users.Look.now(dataclasses.replace(made.machine(), signatures=unreadable))
-    assert destruction.refusals(look, "sda")[0].reason == "the root file system lies on it"
+    assert destruction.refusals(look, "sda")[0].reason == "the root file system is on it"
     with pytest.raises(device.DeviceError, match="cannot look for signatures"):
         destruction.refusals(look, "sdb")
 

@@ -300,7 +300,7 @@ def test_a_setting_that_the_kernel_rounds_is_an_error(tmp_path):
     assert path.read_text() == "5\n"  # one byte was written over another, as into a file of the kernel
     path.write_text("none [mq-deadline]\n")
     assert journal.value(path) == "mq-deadline"
-    with pytest.raises(OSError, match="wrote 7, it says 7one"):
+    with pytest.raises(OSError, match="wrote 7, but the kernel reports 7one"):
         path.write_text("none\n")
         journal.put(path, "7")
 

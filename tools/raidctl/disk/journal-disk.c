@@ -142,7 +142,7 @@ static int take_journal(struct journals *journals, const struct mount *mount,
 	if (!own[0] || !map(own, disk, &offset)) {
 		say(journals, mount, journal->device[0] ?
 		    "journal on another disk" :
-		    "journal not known: the file system lies on more than this disk");
+		    "journal not known: the file system is on more than this disk");
 		return 0;
 	}
 	if (journals->nr + journal->nr > MOST_EXTENTS) {

@@ -154,7 +154,7 @@ static void take_stop(struct follow *follow, int number)
 	}
 	if (again > 2)
 		again = 2;
-	note("the command is told to end: %s", strsignal(stronger[again]));
+	note("stopping the command: %s", strsignal(stronger[again]));
 	child_signal(&follow->child, stronger[again]);
 }
 

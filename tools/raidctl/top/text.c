@@ -279,7 +279,7 @@ const char *top_help_line(int line)
 		"s            sort by the next column; the column is marked with *",
 		"f or space   freeze the picture; the next interval includes that time",
 		"+ -          longer or shorter interval",
-		"r            change the readahead of the picked disk; asks first",
+		"r            change the readahead of the selected disk; asks first",
 		"q or Ctrl-C  quit",
 		"",
 		"in flight    requests with the driver: mean over the interval, by time;",

@@ -146,7 +146,7 @@ def version_key(version: str) -> list[tuple[int, int | str]]:
 def last_error(text: str) -> str:
     """apt's first error line, or else its last line."""
     lines = [line for line in text.splitlines() if line.startswith("E:")]
-    return (lines or text.splitlines()[-1:] or ["apt said nothing"])[0]
+    return (lines or text.splitlines()[-1:] or ["apt ended without a message"])[0]
 
 
 def unpack(package: pathlib.Path, into: pathlib.Path, without: Sequence[str] = ()) -> None:

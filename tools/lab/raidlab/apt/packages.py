@@ -189,7 +189,7 @@ def _download(apt: _Apt, series: str, version: str, progress: Progress) -> Path 
 
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.startswith("E:")]
-    return (lines or text.splitlines() or ["apt-get failed and said nothing"])[0]
+    return (lines or text.splitlines() or ["apt-get failed without a message"])[0]
 
 
 def _size(apt: _Apt, name: str, version: str) -> int:

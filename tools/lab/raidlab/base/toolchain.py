@@ -100,6 +100,6 @@ def _reason(log: Path) -> str:
     """The lines of a failed build that say why."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     if any("No space left on device" in line for line in lines):
-        return f"no space left on the disk that holds {log.parent}"
+        return f"no space left on the disk of {log.parent}"
     errors = [line for line in lines if "error:" in line.lower() or "***" in line]
     return "\n  ".join((errors or lines or ["it printed nothing"])[:6])

@@ -319,7 +319,7 @@ def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Prog
         if not line.endswith(("Not found in archive", "failure status due to previous errors"))
     ]
     if real or not (kernel.source / "Makefile").exists():
-        why = "\n  ".join(real[:4]) or "the archive holds no kernel source"
+        why = "\n  ".join(real[:4]) or "the archive contains no kernel source"
         raise LabError(what, why, "Free disk space if it is full, then try again.")
     progress.end()
 

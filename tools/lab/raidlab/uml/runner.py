@@ -161,7 +161,7 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: b
     if not own_root and guest.hidden(cache.CHECKOUT):
         raise LabError(
             "starting the guest",
-            f"this checkout lies at {cache.CHECKOUT}, where a guest has its own file systems",
+            f"this checkout is at {cache.CHECKOUT}, where a guest has its own file systems",
             "Move it out of /dev, /proc, /run and /sys.",
         )
     environment = {

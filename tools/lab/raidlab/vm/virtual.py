@@ -75,7 +75,7 @@ def build(arguments: argparse.Namespace) -> bool:
     if arguments.variant or arguments.refresh:
         raise LabError(
             "--vm with --variant or --refresh",
-            "those are of the lab's own kernels; of Debian's the newest is asked for once a day",
+            "--refresh and --variant are for the lab's own kernels; the newest of Debian's is fetched once a day",
             "Leave out one or the other.",
         )
     progress = Progress(arguments.quiet)

@@ -164,8 +164,8 @@ def _judge_fio_job(job: Job) -> None:
     if refusal:
         number, key = refusal
         raise BenchmarkError(
-            f"fio: {path}:{number}: {key}: where a job runs is said by whoever starts it, for another disk could be "
-            "overwritten; leave out what says more than how much is read and written"
+            f"fio: {path}:{number}: {key}: this option could name another disk, which would be "
+            "overwritten; use only options that set the amount and kind of reads and writes"
         )
 
 

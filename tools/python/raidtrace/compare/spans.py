@@ -34,7 +34,7 @@ FACTS = {
     "unavailable": "counters of tracepoints that one kernel lacks",
     "disturbance": "something else used the machine meanwhile",
 }
-UNKNOWN_TIMES = "one has times of the lab's model; whose the other's are is not recorded"
+UNKNOWN_TIMES = "one has times of the lab's model; the source of the other's times is not recorded"
 OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # compared only where both recordings have a value
 # They say what happened.
 NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")

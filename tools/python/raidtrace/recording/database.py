@@ -82,8 +82,8 @@ def _defend(database: sqlite3.Connection) -> None:
         database.execute(f"PRAGMA {pragma}")
     for kind, name, sql in database.execute("SELECT type, name, sql FROM sqlite_schema"):
         if not _plain(kind, name, sql):
-            raise sqlite3.DatabaseError("it holds more than what raidctl makes, a view or a trigger perhaps, and is not read; "
-                                        "see what: sqlite3 FILE .schema")  # fmt: skip
+            raise sqlite3.DatabaseError("it contains more than the tables of raidctl, such as a trigger, and is refused; "
+                                        "to list its contents: sqlite3 FILE .schema")  # fmt: skip
 
 
 def _plain(kind: object, name: object, sql: object) -> bool:

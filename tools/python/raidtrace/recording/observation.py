@@ -157,7 +157,7 @@ def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> 
     phases = sorted(recorded.phases, key=lambda phase: (phase.start_ns, phase.phase))
     names = tuple(dict.fromkeys(phase.name for phase in phases if phase.name != OUTSIDE))
     if not rows.samples or not recorded.targets:
-        raise RecordingError(f"{recorded.path}: holds no sample{' between --from and --to' if window else ''}")
+        raise RecordingError(f"{recorded.path}: contains no sample{' between --from and --to' if window else ''}")
     first, last = rows.samples[0][3], max(sample[4] for sample in rows.samples)
     edges: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
     for phase in phases:

@@ -43,7 +43,7 @@ def _judged(directory: pathlib.Path, maker: str, names: Sequence[str] = ()) -> l
     names_there = [name for name in names_there if not names or name in names]
     mark = directory / MARK
     if names_there and (mark.is_symlink() or not mark.is_file() or mark.read_bytes() != f"{maker}\n".encode()):
-        raise ResultsError(f"{directory} holds {names_there[0]} and was not made by {maker}, so it is left as it is; "
+        raise ResultsError(f"{directory} contains {names_there[0]} and was not made by {maker}, so it is not emptied; "
                            "name another directory with --out, or empty it")  # fmt: skip
     return names_there
 

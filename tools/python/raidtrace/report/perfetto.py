@@ -82,7 +82,7 @@ def trace(path: pathlib.Path) -> Iterator[bytes]:
     """The trace, packet by packet. RecordingError: it cannot be read, or nothing was recorded."""
     with opened(path, series=True) as rows:
         if not rows.samples:
-            raise RecordingError(f"{path}: holds no sample")
+            raise RecordingError(f"{path}: contains no sample")
         recorded = spans.read(path, rows, sums=False)
         uuids = itertools.count(1)
         yield HEAD

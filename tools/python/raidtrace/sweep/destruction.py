@@ -198,12 +198,12 @@ def _taken(machine: Machine, name: str, error: OSError) -> Refusal:
         return Refusal(name, f"it cannot be opened: {error.strerror}", "see dmesg")
     owners = sorted({process for _, process in disk_users.openers(machine, {machine.number(name)})})
     if owners:
-        return Refusal(name, f"in use, says the kernel; it is open in process {', '.join(owners)}", "end that")
+        return Refusal(name, f"in use, as the kernel reports; it is open in process {', '.join(owners)}", "end that")
     owners = disk_users.within(machine, machine.number(name))
     if owners:
-        return Refusal(name, f"in use, says the kernel; process {', '.join(owners)} has files of it", "end that")
+        return Refusal(name, f"in use, as the kernel reports; process {', '.join(owners)} has files of it", "end that")
     return Refusal(
         name,
-        "in use, says the kernel, and it is open in no process",
+        "in use, as the kernel reports, and it is open in no process",
         "look for a mount that no process sees, a ZFS pool, or a driver",
     )

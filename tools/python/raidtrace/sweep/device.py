@@ -233,6 +233,6 @@ class Machine:
             except OSError as error:
                 if not path.exists():
                     continue  # it was let go meanwhile
-                raise DeviceError(f"{name} lies on {backing}, and what that is cannot be seen: {error}") from error
+                raise DeviceError(f"{name} is on {backing}, which cannot be examined: {error}") from error
             loops.append(Loop(name, backing, rdev, file_system, int(self.read(path.parent / "offset") or 0)))
         return loops

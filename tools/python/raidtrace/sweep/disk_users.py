@@ -93,7 +93,7 @@ class Look:
         """Every use of a disk that shows in /sys and /proc."""
         above = lies_on(self.machine, disk, self.loops)
         numbers = {number: name for name in above if (number := self.machine.number(name))}
-        uses = [Use(f"the root file system{owner} lies on it", "name another disk") for owner in self._roots(numbers)]
+        uses = [Use(f"the root file system{owner} is on it", "name another disk") for owner in self._roots(numbers)]
         for name, which in above.items():
             uses += self._made_of(name, which)
             if number := self.machine.number(name):

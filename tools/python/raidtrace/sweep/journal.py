@@ -54,7 +54,7 @@ def put(path: pathlib.Path | str, text: str) -> None:
         return
     got = value(path)
     if got != text:
-        raise OSError(f"{path}: wrote {text}, it says {got}")
+        raise OSError(f"{path}: wrote {text}, but the kernel reports {got}")
 
 
 def _write(path: pathlib.Path | str, text: str) -> None:
@@ -78,7 +78,7 @@ def put_limit(file: str, machine: Machine, disk: str, text: str) -> None:
     _write(file, f"{value(machine.sys / 'block' / disk / 'dev')} {text}")
     got = limit(file, machine, disk)
     if got != text:
-        raise OSError(f"{file}: wrote {text} for {disk}, it says {got}")
+        raise OSError(f"{file}: wrote {text} for {disk}, but the kernel reports {got}")
 
 
 @dataclasses.dataclass

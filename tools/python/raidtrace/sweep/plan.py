@@ -48,7 +48,7 @@ def refused_options(text: str) -> str:
         parts += [parts[0].lstrip("-"), re.sub(r"^-.", "", parts[0])]
         named = [part for part in parts if part in ELSEWHERE]
         if named:
-            return f"{word!r}: {named[0]} could name another disk; what is overwritten is said by --destroy-data alone"
+            return f"{word!r}: {named[0]} could name another disk; only --destroy-data names the disks to overwrite"
     return ""
 
 
