@@ -184,7 +184,7 @@ static int serve(const struct addrinfo *address, const char *listen,
 	if (!daemon)
 		return fail("exporter: %s: the server does not start", listen);
 	terminal_print(stdout, "http://%s/metrics\n", listen);
-	/* Where it is was only a courtesy: the counters are wanted on. */
+	/* The address is only information: continue to serve the counters without it. */
 	if (fflush(stdout) || ferror(stdout))
 		fail("exporter: standard output: %s; the exporter continues",
 		     strerror(errno));

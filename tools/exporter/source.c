@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /*
- * What the exporter shows. The module is asked anew for each scrape: it can be
+ * What the exporter shows. Each scrape requests the counters again: it can be
  * unloaded, loaded again and replaced meanwhile. Asking needs no privilege.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What raidtrace.ko can be asked, one function for each request. */
+/* The requests to raidtrace.ko, one function for each. */
 
 #include <errno.h>
 #include <netlink/attr.h>
@@ -74,7 +74,7 @@ int rt_target_add(struct rt_client *client, int fd,
 	return err;
 }
 
-/* A request whose only attribute is the target's id. */
+/* A request with the target's id as its only attribute. */
 static struct nl_msg *new_id_request(struct rt_client *client, uint8_t command,
 				     int flags, int attribute, uint32_t id)
 {

@@ -333,7 +333,7 @@ bool rt_counters_check(const struct rt_counters *c,
 
 /* From one snapshot of counters to the next. */
 
-/* Room in @last for all that @span will add, so that adding cannot fail half way. */
+/* Room in @last for all that @span will add, so that adding cannot fail in the middle. */
 static int make_room(struct rt_counters *last, const struct rt_counters *span)
 {
 	for (int d = 0; d < RT_DIRECTIONS; d++)

@@ -31,12 +31,12 @@ struct rt_client {
 };
 
 /**
- * struct request - one request under way
+ * struct request - one request and its replies
  * @client: the socket, takes the extack text
  * @parse: called for each reply, NULL when none is expected
  * @ret: where @parse stores
  * @sequence: of its messages; others answer a request that was given up
- * @single: the first reply is the last message; no acknowledgment was asked for
+ * @single: the first reply is the last message; no acknowledgment was requested
  * @err: -errno so far
  * @done: the last message came
  */

@@ -468,7 +468,7 @@ struct rt_options {
  * struct rt_ended - a request that ended
  * @number: how many had ended with it since the disk was attached; numbers that are
  *	left out were lost
- * @queued_ns: when the first of its bios was queued, 0 when none was seen
+ * @queued_ns: when the first of its bios was queued, 0: none was observed
  * @inserted_ns: when it was inserted, 0 when it was not
  * @issued_ns: its last issue
  * @completed_ns: its end

@@ -67,7 +67,7 @@ static bool less(const struct rt_submitter *a, const struct rt_submitter *b)
 	return false;
 }
 
-/* The process that has a row now, NULL when nothing is told of it. */
+/* The process that has a row now, NULL if the reply does not contain it. */
 static const struct rt_submitter *tenant(const struct rt_counters *now,
 					 uint32_t index)
 {

@@ -25,7 +25,7 @@ static uint64_t number_of(int disk, const char *name)
 	return strtoull(text, NULL, 10);
 }
 
-/* Each hardware queue is a directory whose name is its number. */
+/* Each hardware queue is a directory with its number as name. */
 static uint32_t count_queues(int disk)
 {
 	int fd = openat(disk, "mq", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -22,7 +22,7 @@
 /**
  * struct command - a row of the table that is both dispatch and usage
  * @name: the verb
- * @verb: how it is done, NULL for one that is a program beside the binary
+ * @verb: how it is done, NULL for a program in the directory of the binary
  * @flags: NEED_*
  * @summary: one line
  */
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 	char status[] = "status";
 	char *alone[2] = { status, NULL };
 
-	/* A file that may not grow is an error that is told, not the end. */
+	/* A file that may not grow is reported as an error; without this, SIGXFSZ ends the process. */
 	signal(SIGXFSZ, SIG_IGN);
 	find_directory();
 	if (argc > 1 && !strcmp(argv[1], "--debug")) {

@@ -2,10 +2,10 @@
 /*
  * Preloaded by raidctl why: sees what a program does that changes how it
  * uses a disk, and leaves one of these out.
- *   RAIDTRACE_WHY_SEEN=FILE   a line for each kind that was seen
+ *   RAIDTRACE_WHY_SEEN=FILE   a line for each kind of call that was observed
  *   RAIDTRACE_WHY_OMIT=KIND   direct, sync, sleep, fadvise, or mapping: the
  *                             readahead of mapped files
- * A program that is linked statically, or set-user-ID, is not seen at all.
+ * A program that is linked statically, or set-user-ID, is not observed at all.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -132,7 +132,7 @@ void owner_end(int fd)
  * struct claim - what one recorder's file says
  * @pid: of the recorder
  * @start: when that process began, in clock ticks since boot
- * @target: the target asked about is among those it attached
+ * @target: the given target is among those it attached
  * @detached: nobody waits for it
  * @file: of its recording
  */

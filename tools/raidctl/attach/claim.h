@@ -10,8 +10,8 @@
  *	target <id> <attached_ns>
  *	file <path of the recording>
  *	detached
- * and a socket RUN_DIRECTORY/mark-PID.  "adding" is written before the kernel is asked, "target" after, so there is
- * no moment at which a kill would lose track of a target.
+ * and a socket RUN_DIRECTORY/mark-PID.  "adding" is written before the request to the kernel, "target" after it, so
+ * a kill at any moment leaves a trace of the target.
  */
 
 #ifndef ATTACH_CLAIM_H
@@ -53,7 +53,7 @@ void owner_end(int fd);
 void owner_socket(pid_t pid, char *ret, size_t size);
 
 /**
- * struct living - a recording under way
+ * struct living - a running recording
  * @pid: process of its recorder
  * @detached: nobody waits for it
  * @file: where to
@@ -65,7 +65,7 @@ struct living {
 };
 
 /**
- * owner_living - every recording under way, in order of their processes
+ * owner_living - every running recording, in order of their processes
  * @nr: how many
  * @ret: to be given to free()
  *

@@ -5,7 +5,7 @@
  * lines, whatever a recording holds.  It can be of any bytes.
  *
  * One door for each output: terminal.h for text, json-add.h and csv.h.  All
- * of them go by what is said here.
+ * of them use these definitions.
  */
 
 #ifndef BASE_FOREIGN_H
@@ -28,7 +28,7 @@
  */
 size_t foreign_next(const char *text, size_t len, uint32_t *ret);
 
-/* foreign_is_hidden - controls, and what is not seen or moves what is seen */
+/* foreign_is_hidden - control characters, and those that are invisible or change the order of the text */
 bool foreign_is_hidden(uint32_t code);
 
 /**

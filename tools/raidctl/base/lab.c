@@ -42,7 +42,7 @@ bool lab_has_all_pci(void)
 	return !access(status[0], F_OK);
 }
 
-/* UML is told on its command line to make its own time; without that it lives in the host's. */
+/* An option of its command line gives UML its own time; without the option it has the host's. */
 static bool makes_its_time(void)
 {
 	FILE *file = fopen("/proc/cmdline", "re");

@@ -20,7 +20,7 @@ bool lab_profile(char *ret, size_t size);
 /* Return: whether there are simulated devices. */
 bool lab_has_devices(void);
 
-/* Return: whether this is a guest all of whose PCI devices are simulated. */
+/* Return: whether this is a guest with only simulated PCI devices. */
 bool lab_has_all_pci(void);
 
 /**

@@ -23,7 +23,7 @@ const char *plain(FILE *to);
 
 /**
  * terminal_width - columns that lines of words may have
- * @to: stdout as it was when it was asked for first
+ * @to: stdout at the first call
  *
  * Return: those of the terminal, 20 to 100; 80 off a terminal.
  */

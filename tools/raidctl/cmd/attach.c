@@ -125,7 +125,7 @@ static int attach(struct rt_client *client, const struct disk *disk,
 		    err == -EEXIST ? "; see its counters: raidctl show" : "");
 }
 
-/* What cannot be counted of a disk whose driver takes bios, and where it can. */
+/* Counters that do not exist for a disk without requests, and where they exist. */
 static const char *bios_alone(const struct rt_target *target)
 {
 	static char text[256];

@@ -117,7 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /**
  * struct importing - one run of the verb
- * @options: what was asked for
+ * @options: options of the command line
  * @files: of the trace
  * @merge: sources in the order of time
  * @import: the accounting

@@ -32,7 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /*
  * A program that lies in the tree it was built in belongs to the module of that
- * tree.  The current directory is not asked: it can be anybody's.
+ * tree.  The current directory is not searched: anybody may have filled it.
  */
 static const char *find_built(const char *directory, char *ret, size_t size)
 {
@@ -68,7 +68,7 @@ static int run(struct context *context, void *data)
 			    why);
 	terminal_print(stdout, "loaded %s\n", file ? file : "the installed raidtrace");
 	fflush(stdout);
-	/* What is loaded but cannot be used is said at once. */
+	/* Report at once a module that is loaded but cannot be used. */
 	return connect_module(context, false);
 }
 

@@ -37,7 +37,7 @@ struct top_options {
  * @top: what is shown
  * @keys: where the dialogue stands
  * @simulated: profile of the simulated controller
- * @sampled_ns: when the snapshots on the screen were asked for
+ * @sampled_ns: time of the requests for the snapshots on the screen
  * @failed: why it cannot go on, "" while it can
  */
 struct watch {

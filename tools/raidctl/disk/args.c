@@ -146,7 +146,7 @@ int args_disks(const struct words *words, const char *verb, size_t *nr,
 	return 0;
 }
 
-/* By name; of two, the one whose disk is still there. */
+/* By name; if two have it, the target with a disk that exists. */
 static const struct rt_target *find_target(const struct rt_target *all,
 					   size_t nr, const char *word)
 {

@@ -131,7 +131,7 @@ int disk_attribute(const char *name, const char *attribute, char *ret,
 void disk_scheduler(const char *name, char *ret, size_t size);
 
 /**
- * disk_mounts - file systems on a disk, by way of partitions, md and dm too
+ * disk_mounts - file systems on a disk, also through partitions, md and dm
  * @name: of the disk
  * @nr: how many
  * @ret: to be given to mounts_free()
@@ -145,7 +145,7 @@ int disk_mounts(const char *name, size_t *nr, struct mount **ret);
  * @name: of the disk
  * @device: st_dev of a file
  *
- * By way of partitions, md and dm too.  Not known for btrfs, whose st_dev is
+ * Also through partitions, md and dm.  Not known for btrfs: its st_dev is
  * no device: false.
  */
 bool disk_holds(const char *name, dev_t device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What a 3ware controller told its driver: asynchronous events in the log. */
+/* Asynchronous events that a 3ware controller reported to its driver, from the log. */
 
 #include "disk/events.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What a 3ware controller told its driver: asynchronous events in the log. */
+/* Asynchronous events that a 3ware controller reported to its driver, from the log. */
 
 #ifndef DISK_EVENTS_H
 #define DISK_EVENTS_H
@@ -11,7 +11,7 @@
 #define EVENTS_TEXT 1024
 
 /**
- * events_count - how many events the driver has been told
+ * events_count - number of events that the controller reported to the driver
  * @stats: text of the SCSI host's statistics, as 3w-9xxx writes it
  *
  * Return: the number, -1 when it is not there.

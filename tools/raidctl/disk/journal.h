@@ -37,7 +37,7 @@ struct journal {
  * @options: mount options, where xfs names a log device; NULL for none
  * @ret: to be given to journal_free()
  *
- * Return: 0; -ENOTSUP for a type whose journal is not known; -EINVAL when it
+ * Return: 0; -ENOTSUP for a type with an unknown journal; -EINVAL when it
  * is no such file system; another -errno.
  */
 int journal_read(const char *path, const char *fstype, const char *options,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Settings of the machine and of the way to a disk's controller. */
+/* Settings of the machine and of the bridges to a disk's controller. */
 
 #include "disk/settings-machine.h"
 
@@ -123,7 +123,7 @@ static int take_firmware(struct settings *settings, settings_changed *changed,
 	return err;
 }
 
-/* "pci0000:00/0000:00:1c.0/0000:02:00.0": the bridges on the way. */
+/* "pci0000:00/0000:00:1c.0/0000:02:00.0": the bridges to the device. */
 static int take_path(struct settings *settings, const char *device,
 		     settings_changed *changed, void *data)
 {

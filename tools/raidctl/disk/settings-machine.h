@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Settings of the machine and of the way to a disk's controller. */
+/* Settings of the machine and of the bridges to a disk's controller. */
 
 #ifndef DISK_SETTINGS_MACHINE_H
 #define DISK_SETTINGS_MACHINE_H
@@ -21,14 +21,14 @@ int settings_machine(struct settings *settings, settings_changed *changed,
  * @changed: called for each that is known
  * @data: for @changed
  *
- * The firmware of 3ware controllers is what the driver told the kernel's log
+ * The firmware of 3ware controllers is what the driver printed in the kernel's log
  * when it was loaded; where the log is no longer that long it is not known.
  */
 int settings_controller(struct settings *settings, const char *pci,
 			bool unit_3ware, settings_changed *changed, void *data);
 
 /**
- * find_firmware - what 3w-9xxx said about a controller; pure
+ * find_firmware - the line of 3w-9xxx about a controller; pure
  * @log: a line of the kernel's log
  * @host: number of the SCSI host
  * @firmware: of DISK_NAME bytes each

@@ -33,7 +33,7 @@ struct settings {
 	struct setting *known;
 };
 
-/* settings_changed - is told a setting that is new or another; 0 or -errno */
+/* settings_changed - receives a setting that is new or changed; 0 or -errno */
 typedef int settings_changed(void *data, const char *name, const char *value);
 
 /**

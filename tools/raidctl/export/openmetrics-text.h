@@ -54,7 +54,7 @@ int openmetrics_histograms(FILE *to, const struct recording *recording);
  * @to: where
  * @recording: as openmetrics_write() has it
  *
- * Rows whose cgroup is not known are left out; without any other nothing is written.
+ * Rows without a known cgroup are left out; without any other row nothing is written.
  *
  * Return: 0 or -ENOMEM.
  */

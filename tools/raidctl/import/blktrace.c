@@ -48,7 +48,7 @@
 /* Behind an unplug: how many requests, the highest byte first on any machine. */
 #define UNPLUG_BYTES	8
 
-/* BLKTRACE_BACK_MERGE and BLKTRACE_COMPLETE are told apart by category. */
+/* BLKTRACE_BACK_MERGE and BLKTRACE_COMPLETE are distinguished by category. */
 static const uint8_t by_action[] = {
 	[0] = BLKTRACE_OTHER,
 	[1] = BLKTRACE_QUEUE,

@@ -31,7 +31,7 @@
  * @seen: enum blktrace_what that the trace has of it, 1 << each
  * @missing: sequence numbers left out between events of one CPU
  * @given_up: requests that had to leave the map of what is in flight
- * @capacity_sectors: size of the disk, 0 when nobody said
+ * @capacity_sectors: size of the disk, 0: not given
  * @place: how it is cut, all zero likewise
  * @arrival: of the disk's bios
  * @state: of the disk's queue

@@ -82,7 +82,7 @@ static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
 	blktrace_inflight_add(p->bios, &waits, &given_up);
 }
 
-/* A request whose end the trace seems not to have. */
+/* A request without a completion in the trace. */
 static void give_up(struct blktrace_device *d, uint64_t now_ns,
 		    const struct blktrace_request *request)
 {
@@ -137,9 +137,9 @@ static void on_requeue(struct blktrace_device *d, struct blktrace_pending *p,
 }
 
 /*
- * The end of a request that no issue was seen of.  A write without data left
+ * The completion of a request without an observed issue.  A write without data left
  * is either an empty flush, which ends without ever being issued, or the end
- * of a flush sequence whose data ended before it; only the first counts.
+ * of a flush sequence after the end of its data; only the first counts.
  */
 static void on_unknown(struct blktrace_device *d, const struct blktrace_event *e)
 {

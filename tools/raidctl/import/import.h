@@ -22,7 +22,7 @@
 #define BLKTRACE_TICK	65536
 
 /**
- * struct blktrace_import - an import under way
+ * struct blktrace_import - a running import
  * @merge: the sources, opened by the caller
  * @interval_ns: length of a sample
  * @sample: called for each disk at the end of each sample

@@ -28,10 +28,10 @@ struct blktrace_held;
  *	Notes are not handed out: blkparse -d leaves them with another clock than
  *	the events
  * @data: for @note
- * @held: events read and not yet handed out, a heap by time
- * @events: what @held stands for
+ * @held: events that were read and not returned yet, a heap by time
+ * @events: the events of @held
  * @nr_held: length of the heap
- * @window: how many of a single source are held
+ * @window: number of events that are kept of one source
  * @order: events read so far, puts those of one time in order
  * @last_ns: time of the event handed out last
  * @notes: notes read so far

@@ -17,7 +17,7 @@
 
 #include "import/inflight.h"
 
-/* Writes whose data is done and whose flush is not: more are not at once. */
+/* Most writes at a time with completed data and a pending flush. */
 #define BLKTRACE_FLUSHING	64
 
 /**
@@ -27,7 +27,7 @@
  * @inserted: requests with the scheduler
  * @ends: the same, with the sector behind each
  * @bios: queued, in pieces after a split
- * @flushing: bios whose request has another end to come
+ * @flushing: bios of requests that complete once more
  * @nr_flushing: how many
  */
 struct blktrace_pending {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define ROOT_ID		1
-#define KERNFS_HANDLE	0xfe	/* FILEID_KERNFS, whose 8 bytes are the id */
+#define KERNFS_HANDLE	0xfe	/* FILEID_KERNFS; its 8 bytes are the id */
 
 int cgroup_mount(char *ret, size_t size)
 {

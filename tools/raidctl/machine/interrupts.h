@@ -14,7 +14,7 @@
 /**
  * struct interrupt_line - one line that devices raise
  * @number: of the line
- * @devices: whose, as drivers name themselves; after chip, kind and type
+ * @devices: names of the drivers; after chip, kind and type
  * @first: index of its counts among those of the table
  */
 struct interrupt_line {

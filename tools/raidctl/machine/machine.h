@@ -66,7 +66,7 @@ struct host {
 /**
  * host_begin - take the first look
  * @host: to be given to host_end()
- * @disks: whose controllers' interrupts are counted
+ * @disks: interrupts of their controllers are counted
  * @nr: how many
  * @now_ns: CLOCK_MONOTONIC
  *

@@ -15,7 +15,7 @@
 /**
  * struct kind - what is to be known of a kind of histogram
  * @group: that it belongs to
- * @needs: RT_COUNTER_BIT() of the counter whose events it has
+ * @needs: RT_COUNTER_BIT() of the counter of its events
  * @disk: RT_DISK_BIT() likewise
  * @late: ABI 1 did not have it
  */

@@ -40,7 +40,7 @@ struct range {
  * @sequential_known: the order of requests was counted: @sequential and @seeks are known
  * @sequential: requests that began where the one before ended
  * @seeks: requests that began elsewhere
- * @seek_mean_sectors: mean distance of the seeks, whichever way, 0 when none
+ * @seek_mean_sectors: mean distance of the seeks, forward and backward, 0: none
  * @d2c_mean_known: requests completed, and their times were summed
  * @d2c_mean_ns: 0 when it is not known
  * @d2c_p50: the bin that the median lies in, nanoseconds

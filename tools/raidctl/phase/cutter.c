@@ -9,7 +9,7 @@
 
 /*
  * bonnie++ 2.00a: "Rewriting..." is one write(2) when the phase begins,
- * "done\n" another when it has ended.  Only the seeks are told otherwise:
+ * "done\n" another when it has ended.  Only the seeks are announced in another form:
  * each of its processes adds "done...", the newline comes after the last.
  */
 static const struct phase_rule bonnie_rules[] = {

@@ -28,7 +28,7 @@ struct phase_program;
 #define FIO_LETTERS	512
 
 /**
- * struct fio_jobs - what fio said of its jobs
+ * struct fio_jobs - the jobs in fio's status line
  * @nr: how many headers
  * @name: of each
  * @many: it stands for several jobs
@@ -44,7 +44,7 @@ struct fio_jobs {
 };
 
 /**
- * struct iozone_tests - what iozone was asked for
+ * struct iozone_tests - tests of iozone's command line
  * @tests: bit N: test N of -i
  * @row: the head of the table has been printed
  */
@@ -55,7 +55,7 @@ struct iozone_tests {
 
 /**
  * struct phase_cutter - where in its output a program is
- * @program: whose output, NULL for one that is a single phase
+ * @program: the program of the output, NULL: a single phase
  * @now: phase it is in, NULL for none of those that it names
  * @stream: where that was printed, its next newline ends the phase
  * @opened: phases that began in the last piece
@@ -121,7 +121,7 @@ void phase_end(struct phase_cutter *cutter);
 /* phase_program_name - the i-th known program, NULL beyond the last */
 const char *phase_program_name(size_t i);
 
-/* Programs whose phases can be cut, each in a file of its own; pure. */
+/* Programs with phases, each in a file of its own; pure. */
 
 /**
  * struct phase_rule - a line that opens a phase; its end closes the phase
@@ -136,7 +136,7 @@ struct phase_rule {
 };
 
 /**
- * struct phase_program - a program whose phases can be cut
+ * struct phase_program - a program with phases
  * @name: as it is called
  * @rules: what it prints, ends with a rule without an opening; NULL for one
  *	whose lines say more than that

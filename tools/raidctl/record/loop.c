@@ -137,7 +137,7 @@ static void take_output(struct follow *follow, enum stream stream)
 
 /*
  * The first signal is passed on once, and the recording goes on to the
- * command's end.  One that does not heed it is told more clearly.
+ * command's end.  A command that ignores it gets a stronger one.
  */
 static void take_stop(struct follow *follow, int number)
 {
@@ -255,7 +255,7 @@ static bool finished(const struct follow *follow)
 	       recorder_all_ended(follow->recorder);
 }
 
-/* A store that fails is said at once; the command is not our business. */
+/* Report a failing store at once, and let the command continue. */
 static void report_store_error(struct follow *follow)
 {
 	static bool said;

@@ -64,7 +64,7 @@ void record_progress_show(struct record_progress *progress,
  * @socket: path where marks are taken, "" for none
  * @progress: of the line on a terminal
  * @child: the command once it has been started
- * @signal: the first signal that asked to stop, 0 when none did
+ * @signal: the first signal that stops the recording, 0: none yet
  * @over: it was none, but @duration_ns
  * @nr_signals: how many did
  * @exec_error: -errno when the command could not be executed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What is recorded beside the disks. */
+/* What is recorded in addition to the disks. */
 
 #include "record/machine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What is recorded beside the disks: the machine's activity, its settings, and
+ * What is recorded in addition to the disks: the machine's activity, its settings, and
  * what disturbed the run.
  */
 

@@ -11,7 +11,7 @@
 #include "record/recorder.h"
 
 /**
- * struct answer - some requests of a disk, on their way to the store
+ * struct answer - some requests of a disk, to be stored
  * @target: number of the disk in the recording
  * @part: as the module gave them
  */

@@ -49,7 +49,7 @@ bool idle_since(const char *text, unsigned int major, unsigned int minor,
  * struct recorded - one disk of a recording
  * @target: in the kernel
  * @number: in the recording
- * @journals: of its file systems, as the kernel was told them; of ours alone
+ * @journals: of its file systems, as they were sent to the module; only for targets that we attached
  * @ours: attached by this process, which then has to detach it
  * @ended: no more samples: the disk is gone or the target was deleted
  * @left_out: of the sample that is being taken
@@ -100,7 +100,7 @@ enum moment {
 };
 
 /**
- * struct recorder - a recording under way
+ * struct recorder - a running recording
  * @client: connected
  * @writer: NULL until recorder_begin()
  * @nr: how many disks

@@ -322,7 +322,7 @@ static void keep_memory(void)
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);
 	mallopt(M_TRIM_THRESHOLD, 16 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
-	/* What a thread's own arena gives back or takes is told to all processors that run another of us. */
+	/* A thread with its own arena interrupts all processors of our threads when it takes or returns memory. */
 	mallopt(M_ARENA_MAX, 1);
 }
 

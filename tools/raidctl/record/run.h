@@ -33,7 +33,7 @@
  * @quiet: no summary
  * @command: ends with NULL; NULL for none
  * @cutter: set up for @command
- * @detached: who is told that it has begun, NULL for nobody
+ * @detached: notified when the recording begins, NULL for nobody
  */
 struct record_run {
 	struct rt_client *client;
@@ -121,7 +121,7 @@ struct detached {
 int detached_fork(struct detached *detached, const char *path);
 
 /**
- * detached_begun - the recording is under way: let go of the terminal
+ * detached_begun - the recording runs: release the terminal
  * @detached: from detached_fork()
  *
  * Return: 0 or -errno; then nothing has changed.

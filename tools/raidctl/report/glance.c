@@ -141,7 +141,7 @@ static void header(FILE *to, const struct layout *layout)
 		       "", "", "FLIGHT", "KiB", "%", "ms", "ms", "ms", plain(to));
 }
 
-/* What does not move data is said beside the table. */
+/* Directions without data are printed next to the table. */
 static void others(FILE *to, const struct recording *r)
 {
 	uint64_t sum[RT_DIRECTIONS] = { 0 };

@@ -191,7 +191,7 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 		char bios[UNITS_TEXT], data[UNITS_TEXT], seeks[UNITS_TEXT];
 		char who[48];
 
-		/* Who may not know them is told of all of them at once. */
+		/* A user without the privilege gets only the sum of all processes. */
 		if (s->rest)
 			snprintf(who, sizeof(who), "all %s",
 				 c->nr_submitters > 1 ? "others" : "processes");

@@ -23,7 +23,7 @@
  * @targets: what is attached
  * @nr_units: 3ware units of this machine
  * @nr_recordings: length of @recordings
- * @recordings: under way
+ * @recordings: running
  * @signing: which modules the kernel takes
  * @module_file: the module that raidctl load would load, "" for none
  * @module_signer: its signer, "" for none

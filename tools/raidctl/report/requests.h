@@ -40,7 +40,7 @@ int requests_add(struct requests *requests, const struct rt_ended *ended, size_t
  * @to: where
  * @requests: the requests
  * @first: index of the first that is printed
- * @disk: whose they are
+ * @disk: the disk of the requests
  */
 void requests_text(FILE *to, const struct requests *requests, size_t first, const char *disk);
 

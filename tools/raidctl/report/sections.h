@@ -26,7 +26,7 @@ void span_details(FILE *to, const struct rt_counters *counters);
 
 /* groups.c: Streams, latencies, classes, processes, plugs and places of one span. */
 
-/* What is said of a direction or a group begins here, behind its name. */
+/* The values of a direction or a group begin in this column, after its name. */
 #define DETAIL_WIDTH	15
 
 /* Text for people; what is not counted or did not happen is left out. */

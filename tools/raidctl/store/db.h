@@ -55,7 +55,7 @@ int store_refused(int err, const char *words);
 /* Take SQLite's last failure into @error and return it as -errno. */
 int store_failed(struct store *store);
 
-/* Run statements that have no parameters and whose rows do not matter. */
+/* Run statements without parameters; their rows are ignored. */
 int store_execute(struct store *store, const char *sql);
 
 /**

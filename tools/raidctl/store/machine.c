@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Recordings: what is known of the machine beside its disks. */
+/* Recordings: facts about the machine, except its disks. */
 
 #include "store/machine.h"
 

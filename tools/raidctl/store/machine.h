@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Recordings: what is known of the machine beside its disks.
+ * Recordings: facts about the machine, except its disks.
  *
  * Functions take what writer_put() hands on, and return 0 or -errno.
  */
@@ -71,7 +71,7 @@ struct stacked {
 };
 
 /**
- * struct note_row - what somebody wanted to be kept
+ * struct note_row - a note of the user
  * @time_ns: CLOCK_MONOTONIC
  * @text: in their words
  */

@@ -271,7 +271,7 @@ int store_close(struct store *store)
 		return 0;
 	for (int i = 0; i < STORE_STATEMENTS; i++)
 		sqlite3_finalize(store->statements[i]);
-	/* An empty journal would stay beside the file. */
+	/* Otherwise an empty journal remains next to the file. */
 	if (store->writing)
 		sqlite3_exec(store->db, "PRAGMA journal_mode=DELETE", NULL,
 			     NULL, NULL);

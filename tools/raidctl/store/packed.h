@@ -18,7 +18,7 @@
 #define PACKED_BINS	65536
 
 /**
- * struct packed_reader - what is told of a text
+ * struct packed_reader - receives the parts of a text
  * @histogram: that the bins that follow are of this one
  * @bin: one bin, below PACKED_BINS; at most INT64_MAX in it
  * @data: for both; what they return other than 0 ends reading
@@ -32,7 +32,7 @@ struct packed_reader {
 /**
  * packed_read - tell what a text has, in its order
  * @text: as packed_put() makes it
- * @reader: is told
+ * @reader: receives the parts
  *
  * Return: 0; what @reader returned; -EINVAL when it is not such a text.
  */
@@ -56,7 +56,7 @@ struct packed {
 /**
  * packed_put - make the text of a sample
  * @packed: what it is made in
- * @span: whose bins that are not zero it has
+ * @span: its bins that are not zero are written
  *
  * Return: 0 or -ENOMEM.
  */
@@ -66,7 +66,7 @@ void packed_free(struct packed *packed);
 /**
  * packed_add - add what a text has
  * @text: as packed_put() makes it
- * @sum: to whose histograms it is added
+ * @sum: the bins are added to its histograms
  *
  * Return: 0; -ENOMEM; -EINVAL when it is not such a text.
  */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A number that cannot be made a text for want of memory becomes NULL: it is asked before whether it was. */
+/* SQLite returns NULL if it lacks memory to convert a number: check the type first. */
 static int texts_of(sqlite3_stmt *stmt, int columns, const char **values)
 {
 	for (int i = 0; i < columns; i++) {
@@ -57,7 +57,7 @@ static int name_index(const char *text, const char *(*name)(unsigned int))
 
 #define WHERE_PART " WHERE phase=?1 AND target=?2"
 
-/* Run a query whose parameters are phase and target, row by row. */
+/* Run a query with the parameters phase and target, row by row. */
 static int each_of_part(struct store *store, const char *sql, uint32_t phase, uint32_t target,
 			int (*row)(sqlite3_stmt *, struct rt_counters *),
 			struct rt_counters *ret)

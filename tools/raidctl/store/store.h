@@ -10,7 +10,7 @@
  * every committed sample, because it is in the page cache by then, and a
  * crash of the machine leaves all of them but perhaps the last; FULL would
  * wait for one more flush per sample, OFF could leave a file that cannot be
- * read after a crash, which is when a recording is wanted most.
+ * read after a crash, when a recording matters most.
  *
  * Versions.  A new table or column is no new version; readers name the columns
  * they want, and one that a recording lacks reads as NULL.
@@ -61,13 +61,13 @@ bool store_is_there(struct store *store);
 
 /**
  * store_stopped - note that nothing more could be stored
- * @store: whose last commit failed
+ * @store: its last commit failed
  *
  * Overwrites one word in place, which takes no room: "running", of the key end.
  */
 void store_stopped(struct store *store);
 
-/* store_remove - a closed recording that is not wanted, and its journal */
+/* store_remove - remove a closed recording and its journal */
 void store_remove(const char *path);
 
 /*

@@ -94,7 +94,7 @@ static void free_batch(struct batch *batch)
 }
 
 /*
- * All that waits, up to the one whose @next is @end, is one transaction: a disk
+ * All that waits, up to the entry with @next equal to @end, is one transaction: a disk
  * that takes longer for one than an interval would be further behind with each.
  */
 static int store_batches(struct store *store, const struct batch *batch,

@@ -59,7 +59,7 @@ enum top_event top_events_wait(int signals, int left_ms)
 	poll(fds, 2, left_ms);
 	if (fds[1].revents & POLLIN && take_signal(signals))
 		return TOP_EVENT_END;
-	/* Keys that came before the terminal went are not wanted. */
+	/* Ignore keys that were typed before the terminal closed. */
 	if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		return TOP_EVENT_END;
 	return fds[0].revents & POLLIN ? TOP_EVENT_KEYS : TOP_EVENT_NONE;

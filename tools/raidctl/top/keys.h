@@ -57,7 +57,7 @@ enum top_action {
  * @frozen: the picture stands still
  * @interval_ns: between snapshots
  * @digits: of the value as typed
- * @disk: whose readahead is asked for, it stays while another is picked
+ * @disk: the disk of the new readahead; it stays while another is selected
  * @kib: the value, in TOP_CONFIRM and with TOP_WRITE
  * @message: the last line of the screen, "" for none
  */

@@ -51,14 +51,14 @@ enum top_event {
 /**
  * top_events_open - have signals come as events
  *
- * Return: a descriptor; -1, and why has been said.
+ * Return: a descriptor; -1 after a message with the reason.
  */
 int top_events_open(void);
 
 /**
  * top_events_screen - take the terminal; top_view_end() gives it back
  *
- * Return: an exit status; the failure has been said.
+ * Return: an exit status; the failure has been reported.
  */
 int top_events_screen(void);
 
@@ -117,7 +117,7 @@ const char *top_state_text(const struct top_row *row);
 void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		     bool reads, int line);
 
-/* top_classes_text - whose seeks they were, "" when it is not known */
+/* top_classes_text - classes of the seeks, "" if they are not known */
 void top_classes_text(char *ret, size_t size, const struct top_row *row);
 
 /* top_detail_label - what such a line tells */

@@ -15,7 +15,7 @@
  * struct judgement - of two looks
  * @before: the first
  * @after: the second
- * @told: is told
+ * @told: receives the differences
  * @tick_ns: of processor time
  * @seconds: between them, at least one: a tick in a moment is no rate
  * @err: what @told returned
@@ -188,7 +188,7 @@ static void add_account(struct account *account,
 
 /*
  * A process that ended: the next one above it that is still there now has all
- * that it used, of which a part was told before.
+ * that it used; a part of this was reported before.
  */
 static void inherit(const struct judgement *j,
 		    const struct look_process *ended, struct account *accounts)

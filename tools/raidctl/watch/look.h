@@ -31,7 +31,7 @@
 #define WATCH_SWAP_PER_S	1.0	/* pages */
 #define WATCH_STEAL_PERCENT	1.0	/* of all processors */
 #define WATCH_STEP_NS		2000000	/* of CLOCK_REALTIME */
-#define WATCH_SLEW_PPM		500	/* that adjtimex(2) may be asked for */
+#define WATCH_SLEW_PPM		500	/* most that adjtimex(2) accepts */
 
 enum look_process_role {
 	ROLE_OTHER,
@@ -179,7 +179,7 @@ void look_close(struct look_files *files);
  * look_read - take a look
  * @files: opened
  * @scope: what belongs to the recording
- * @before: the last look, NULL for the first; the kind of a device is not asked
+ * @before: the last look, NULL for the first; kinds of devices are not read
  *	again, and threads of the kernel are not read anew each time
  * @ret: to be given to look_free(), also after a failure
  *
@@ -190,7 +190,7 @@ int look_read(struct look_files *files, const struct look_scope *scope,
 void look_free(struct look *look);
 
 /**
- * struct look_told - who is told what two looks tell
+ * struct look_told - receives the differences of two looks
  * @disturbed: something was; kind, subject, unit and value are set, and text
  *	without the time
  * @row: a number about a process
@@ -207,7 +207,7 @@ struct look_told {
  * @before: the first
  * @after: the second
  * @ticks_per_second: of processor time
- * @told: is told
+ * @told: receives the differences
  *
  * Return: 0 or what a function of @told returned.
  */
