@@ -23,7 +23,7 @@ def test_only_an_earlier_demo_is_cleared(tmp_path):
     (foreign / "thesis.txt").write_text("years of work")
     (tmp_path / "notes.txt").write_text("mine")
     (foreign / "lab.json").write_text("{}")  # a run of the lab with somebody's recordings is no demo either
-    with pytest.raises(results.ResultsError, match="holds lab.json and was not made by raidctl demo, so it is left"):
+    with pytest.raises(results.ResultsError, match="contains lab.json and was not made by raidctl demo, so it is not emptied"):
         demo.clear(tmp_path, cells)
     assert (foreign / "thesis.txt").read_text() == "years of work"
     shutil.rmtree(foreign)
@@ -38,7 +38,7 @@ def test_only_an_earlier_demo_is_cleared(tmp_path):
 def test_a_report_of_somebody_else_is_not_overwritten(tmp_path):
     cells = workload.cells(1, 1)
     (tmp_path / "report.txt").write_text("mine")
-    with pytest.raises(results.ResultsError, match="holds report.txt"):
+    with pytest.raises(results.ResultsError, match="contains report.txt"):
         demo.clear(tmp_path, cells)
     assert [path.name for path in tmp_path.iterdir()] == ["report.txt"] and (
         tmp_path / "report.txt"
