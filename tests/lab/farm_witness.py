@@ -26,11 +26,13 @@ class Window:
     def __init__(self, disk: str, counters: kmod.Counters) -> None:
         self.counters = counters
         since, now = counters.reply["since-ns"], counters.reply["now-ns"]
-        self.disk, self.since, self.now = disk, since, now
         self.again = counters.reply.get("resets", 0) > 0  # what was on its way then ends in this window
         self.rows: dict[str, list[dict[str, str]]] = {direction: [] for direction in DATA.values()}
         self.lost_before = dict.fromkeys(DATA.values(), 0)  # and is perhaps sent back in it
+        failures = set[str]()
         for row in controller_rows(disk):
+            if row["status"] == "failed":
+                failures.add(row["completion_ns"])
             if row["name"] not in DATA:
                 continue
             if since <= int(row["arrival_ns"]) <= now:
@@ -38,16 +40,14 @@ class Window:
                 self.rows[DATA[row["name"]]].append(kept)
             elif self.again and int(row["arrival_ns"]) < since and row["status"] != "good":
                 self.lost_before[DATA[row["name"]]] += 1
-
-    def aborted(self, direction: str) -> int:
-        """Commands that the device answered well at the nanosecond at which another one failed."""
-        failures = {row["completion_ns"] for row in controller_rows(self.disk) if row["status"] == "failed"}
-        return sum(
-            DATA.get(row["name"]) == direction
+        # Commands that the device answered well at the nanosecond at which another one failed.
+        self.aborted = collections.Counter(
+            DATA[row["name"]]
+            for row in (controller_rows(disk) if failures else ())
+            if row["name"] in DATA
             and row["status"] == "good"
             and row["completion_ns"] in failures
-            and self.since <= int(row["arrival_ns"]) <= self.now
-            for row in controller_rows(self.disk)
+            and since <= int(row["arrival_ns"]) <= now
         )
 
 
@@ -63,7 +63,7 @@ def owed(window: Window, faults: bool, ended: bool) -> list[str]:
         sent = flow["issued"] - flow["requeued"]
         spared = len(rows) - sent  # commands that were thrown away or failed, and sent again
         most = len(rows) - states["good"] + window.lost_before[direction] if faults else 0
-        if spared < 0 or (spared > most and not (faults and spared <= most + window.aborted(direction))):
+        if spared < 0 or (spared > most and not (faults and spared <= most + window.aborted[direction])):
             wrong.append(f"issued and not sent back is not what the controller got; {told}")
         # Each error is of a request that was counted as issued, or of one that was on its way at attach or never issued.
         well = flow["completed"] - flow["errors"]
@@ -71,7 +71,7 @@ def owed(window: Window, faults: bool, ended: bool) -> list[str]:
         if not window.again and well > states["good"]:
             wrong.append(f"more ended well than the controller did; {told}")
         more = states["good"] - most
-        if ended and not window.again and more > 0 and not (faults and more <= window.aborted(direction)):
+        if ended and not window.again and more > 0 and not (faults and more <= window.aborted[direction]):
             wrong.append(f"ended well is not what the controller did; {told}")
         if ended and (flow["in-flight"] or flow["abandoned"]):
             wrong.append(f"{flow['abandoned']} abandoned, and something is in flight; {told}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The farm's witness complains of each thing that cannot be, and of nothing that can."""
 
+import collections
 import sys
 import types
 
@@ -24,12 +25,13 @@ FLOW = {
 NONE = dict.fromkeys(FLOW, 0)
 
 
-def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=False, lost=0, **flow):
+def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=False, lost=0, aborted=0, **flow):
     """What is complained of reads of 8 sectors that ended so."""
     window = object.__new__(farm_witness.Window)
     window.rows = {"read": [{"status": state, "sectors": "8"} for state in states], "write": []}
     window.again = resets
     window.lost_before = {"read": lost, "write": 0}
+    window.aborted = collections.Counter(read=aborted)
     bins = {"read": {8: 10} if sizes is None else sizes, "write": {}}
     window.counters = types.SimpleNamespace(
         flow={"read": FLOW | {name.replace("_", "-"): value for name, value in flow.items()}, "write": NONE},
@@ -57,6 +59,15 @@ def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=Fal
         {"errors": 2, "unmatched": 2},  # of requests that were on their way at attach
         {"errors": 1, "unissued": 1},  # of one that the block layer ended by itself
         {"unmatched": 2},
+        # libata sends again what was answered together with a failure
+        {
+            "states": ("good",) * 10 + ("failed",),
+            "faults": True,
+            "aborted": 1,
+            "issued": 11,
+            "requeued": 2,
+            "completed": 9,
+        },
     ],
 )
 def test_what_can_be_is_not_complained_of(said):
@@ -79,6 +90,12 @@ def test_what_can_be_is_not_complained_of(said):
         ({"errors": 1}, "what the controller did"),
         ({"errors": 2, "unmatched": 1}, "what the controller did"),
         ({"resets": True, "faults": True, "lost": 5, "requeued": 6}, "what the controller got"),
+        (
+            {"states": ("good",) * 10 + ("failed",), "faults": True, "issued": 11, "requeued": 2, "completed": 9},
+            "what the controller got",
+        ),
+        ({"states": ("good",) * 10, "faults": True, "completed": 9}, "what the controller did"),
+        ({"states": ("good",) * 10, "aborted": 1, "completed": 9}, "what the controller did"),
         ({"in_flight": 1}, "in flight"),
         ({"abandoned": 1}, "1 abandoned"),
         ({"bytes_issued": 40448}, "40448 bytes issued, not 40960"),
