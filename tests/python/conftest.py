@@ -85,8 +85,8 @@ class Maker:
         for number in range(1, targets + 1):
             row = (number, f"sd{chr(96 + number)}", "3w-9xxx", "", "0:0:0:0", 1, 0, 1, 1 << 30, 256, 256, 72, 254, 1, 254,
                    0)  # fmt: skip
-            database.execute(f"INSERT INTO target VALUES({','.join('?' * len(row))},NULL,NULL,NULL)", row)
-        database.executemany("INSERT INTO phase VALUES(?,?,?,?)", phases)
+            long_recording.put(database, "target", row)
+        database.executemany("INSERT INTO phase(phase, name, start_ns, end_ns) VALUES(?,?,?,?)", phases)
         columns = [row[1] for row in database.execute("PRAGMA table_info(flow)")][2:]
         for number, (phase, start, end, flow, bins) in enumerate(samples, 1):
             database.execute(
@@ -100,7 +100,7 @@ class Maker:
                 database.executemany(
                     "INSERT INTO bin VALUES(?,?,?,?,?)", [(number, direction, kind, b, n) for b, n in histogram.items()]
                 )
-        database.execute("INSERT INTO output VALUES(1,'stdout',?)", (output,))
+        database.execute("INSERT INTO output(time_ns, stream, text) VALUES(1,'stdout',?)", (output,))
         for statement in more:
             database.execute(statement)
         database.commit()

@@ -51,7 +51,7 @@ def record(directory: pathlib.Path, phases=(("read", {}),), settings=None, origi
     db = sqlite3.connect(path)
     db.execute("UPDATE target SET groups=?, nr_tags=254", (GROUPS,))
     for name, value in ({**SETTINGS, **(settings or {})}).items():
-        db.execute("INSERT INTO setting VALUES(0,1,?,?)", (name, value))
+        db.execute("INSERT INTO setting(time_ns, target, name, value) VALUES(0,1,?,?)", (name, value))
     for key, value in (meta or {}).items():
         db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
     for at in range(1, len(samples) + 1):
@@ -61,7 +61,9 @@ def record(directory: pathlib.Path, phases=(("read", {}),), settings=None, origi
             db.execute(f"INSERT INTO origin(sample, class, {columns}) VALUES({marks})", (at, name, *counts.values()))
         for name, value in (command or {}).items():
             row = (edges[at - 1], edges[at], "command", "", name, "ns" if name == "cpu" else "bytes", value)
-            db.execute("INSERT INTO host VALUES(?,?,?,?,?,?,?)", row)
+            db.execute(
+                "INSERT INTO host(start_ns, end_ns, source, subject, name, unit, value) VALUES(?,?,?,?,?,?,?)", row
+            )
     db.commit()
     db.close()
     return path

@@ -95,9 +95,15 @@ def fill(db, seconds, hertz, disks):
     samples = seconds * hertz
     for number, kind in enumerate(KINDS, 1):
         begin, end = (samples * at // len(KINDS) for at in (number - 1, number))
-        db.execute("INSERT INTO phase VALUES(?,?,?,?)", (number, kind[0], begin * span, end * span))
+        db.execute(
+            "INSERT INTO phase(phase, name, start_ns, end_ns) VALUES(?,?,?,?)",
+            (number, kind[0], begin * span, end * span),
+        )
         for target in range(1, disks + 1):
-            db.execute("INSERT INTO setting VALUES(?,?,'readahead_sectors',?)", (begin * span, target, str(kind[7])))
+            db.execute(
+                "INSERT INTO setting(time_ns, target, name, value) VALUES(?,?,'readahead_sectors',?)",
+                (begin * span, target, str(kind[7])),
+            )
         db.executemany(
             "INSERT INTO sample(sample, target, phase, start_ns, end_ns) VALUES(?,?,?,?,?)",
             ((at * disks + target, target, number, at * span, (at + 1) * span)
@@ -126,6 +132,12 @@ def fill(db, seconds, hertz, disks):
                    (number,))  # fmt: skip
 
 
+def put(db, table, row):
+    """A row of a table. The columns behind those given are NULL."""
+    names = [one[1] for one in db.execute(f"PRAGMA table_info({table})")][: len(row)]
+    db.execute(f"INSERT INTO {table}({', '.join(names)}) VALUES({', '.join('?' * len(row))})", row)
+
+
 def write(path, seconds=3600, hertz=10, disks=4):
     """The recording; rows of its table bin."""
     path.unlink(missing_ok=True)
@@ -138,7 +150,7 @@ def write(path, seconds=3600, hertz=10, disks=4):
     for target in range(1, disks + 1):
         row = (target, f"sd{chr(96 + target)}", "3w-9xxx", "0000:01:00.0", f"0:0:{target}:0", 1, 0, 1, CAPACITY, 256, 256, 72,
                254, 1, 254, 0, GROUPS, 16, CAPACITY // 256)  # fmt: skip
-        db.execute(f"INSERT INTO target VALUES({','.join('?' * len(row))})", row)
+        put(db, "target", row)
     fill(db, seconds, hertz, disks)
     db.commit()
     rows = db.execute("SELECT count(*) FROM bin").fetchone()[0]

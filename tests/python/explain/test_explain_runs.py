@@ -233,7 +233,7 @@ def test_a_directory_of_a_run_is_no_sweep_and_words_are_no_seconds(tmp_path):
 def test_readahead_that_changes_during_a_phase_is_not_called_the_same(tmp_path):
     a, b = (record(tmp_path / name, (("read", {"seconds": seconds}),)) for name, seconds in (("a", 8.0), ("b", 4.0)))
     assert "Readahead changed" not in " ".join(explain_runs.two(a, b).chains[0].summary)
-    change(a, "INSERT INTO setting VALUES(2000000000,1,'readahead_sectors','16384')")
+    change(a, "INSERT INTO setting(time_ns, target, name, value) VALUES(2000000000,1,'readahead_sectors','16384')")
     chain = explain_runs.two(a, b).chains[0]
     said = " ".join(chain.summary)
     assert "Readahead changed during A: its part is open." in said and "the same in both" not in said
@@ -342,7 +342,9 @@ def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path)
     path = record(tmp_path, (("before", APART), ("read", APART)))
     db = sqlite3.connect(path)
     db.execute(
-        "INSERT INTO setting VALUES(?,1,'controller_events','ERROR (0x04:0x0002): Degraded unit')", (8 * SECOND,)
+        "INSERT INTO setting(time_ns, target, name, value) "
+        "VALUES(?,1,'controller_events','ERROR (0x04:0x0002): Degraded unit')",
+        (8 * SECOND,),
     )
     db.commit()
     db.close()

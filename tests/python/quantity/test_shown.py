@@ -69,7 +69,10 @@ def hostile(maker):
         for where in ("UPDATE phase SET name=", "UPDATE target SET driver=", "UPDATE target SET disk="):
             for name in HOSTILE[: 1 if "phase" in where else 2]:
                 db.execute(f"{where}CAST(? AS TEXT)", (os.fsencode(name),))
-        db.execute("INSERT INTO setting VALUES(0, 1, 'mount', CAST(? AS TEXT))", (os.fsencode(HOSTILE[0]),))
+        db.execute(
+            "INSERT INTO setting(time_ns, target, name, value) VALUES(0, 1, 'mount', CAST(? AS TEXT))",
+            (os.fsencode(HOSTILE[0]),),
+        )
         db.execute("INSERT INTO submitter(sample, submitter, pid, comm, queued) VALUES(1, 0, 7, CAST(? AS TEXT), 3)",
                    (os.fsencode(HOSTILE[1]),))  # fmt: skip
         db.execute("INSERT INTO meta VALUES('hostname', CAST(? AS TEXT))", (os.fsencode(HOSTILE[0]),))

@@ -23,7 +23,7 @@ db = sqlite3.connect(sys.argv[1], isolation_level=None)
 db.execute("PRAGMA cache_size=2")
 db.execute("BEGIN")
 for number in range(500):
-    db.execute("INSERT INTO output VALUES(?, 'stdout', ?)", (number + 10, "x" * 500))
+    db.execute("INSERT INTO output(time_ns, stream, text) VALUES(?, 'stdout', ?)", (number + 10, "x" * 500))
 db.execute("UPDATE meta SET value = 'not committed'")
 os._exit(0)
 """

@@ -68,9 +68,9 @@ JUDGED = (
     ("UPDATE flow SET unmatched=1 WHERE sample=2 AND direction='read';"
      "UPDATE sample SET start_ns=start_ns+1000000000, end_ns=end_ns+1000000000 WHERE sample=2",
      "sda: the issue of 1 of 201 reads and writes was not counted (at most 0 were"),
-    ("INSERT INTO setting VALUES(5, 1, 'in_flight_at_attach', '3');"
+    ("INSERT INTO setting(time_ns, target, name, value) VALUES(5, 1, 'in_flight_at_attach', '3');"
      "UPDATE flow SET unmatched=3 WHERE sample=1 AND direction='read'", "hold"),
-    ("INSERT INTO setting VALUES(5, 1, 'in_flight_at_attach', '3');"
+    ("INSERT INTO setting(time_ns, target, name, value) VALUES(5, 1, 'in_flight_at_attach', '3');"
      "UPDATE flow SET unmatched=4 WHERE sample=1 AND direction='read'", "the issue of 4 of 204 reads"),
     (QUEUES + "(2,1,100,100,0,0,0,0,1,1)", "hold"),
     (QUEUES + "(2,1,99,100,0,0,0,0,1,1)", "sda: hardware queues: 99 requests issued, and 100 of all directions"),
@@ -86,7 +86,10 @@ def test_numbers_agree_or_the_first_that_does_not_is_named(tmp_path, statements,
     with sqlite3.connect(path) as db:
         db.executescript("PRAGMA application_id=0x52544442; PRAGMA user_version=2;" + long_recording.SCHEMA + BALANCED)
         for number, issued in ((1, 101), (2, 100)):
-            db.execute("INSERT INTO phase VALUES(?, ?, ?, ?)", (number, f"p{number}", number * 100, number * 100 + 100))
+            db.execute(
+                "INSERT INTO phase(phase, name, start_ns, end_ns) VALUES(?, ?, ?, ?)",
+                (number, f"p{number}", number * 100, number * 100 + 100),
+            )
             db.execute("INSERT INTO sample(sample, target, phase, start_ns, end_ns) VALUES(?, 1, ?, ?, ?)",
                        (number, number, number * 100, number * 100 + 100))  # fmt: skip
             names = [row[1] for row in db.execute("PRAGMA table_info(flow)")][2:]

@@ -77,8 +77,9 @@ MD = (
     "INSERT INTO sample(sample, target, phase, start_ns, end_ns, plugs) VALUES(101,2,1,0,400,7),(102,3,1,0,400,9)",
     "INSERT INTO flow(sample, direction, queued, issued) VALUES(101,'read',64,16),(102,'read',60,15)",
     "INSERT INTO bin VALUES(101,'read','size',256,16)",
-    "INSERT INTO setting VALUES(0,1,'readahead_sectors','256'),(0,2,'readahead_sectors','64'),(5,1,'readahead_sectors','512')",
-    "INSERT INTO setting VALUES(0,0,'vm.dirty_ratio','20')",
+    "INSERT INTO setting(time_ns, target, name, value) "
+    "VALUES(0,1,'readahead_sectors','256'),(0,2,'readahead_sectors','64'),(5,1,'readahead_sectors','512')",
+    "INSERT INTO setting(time_ns, target, name, value) VALUES(0,0,'vm.dirty_ratio','20')",
 )
 
 
@@ -113,9 +114,10 @@ EVERY = (
     "INSERT INTO origin(sample, class, queued, seeks) VALUES(1,'journal',4,2),(2,'journal',1,1),(2,'data',9,0)",
     "INSERT INTO submitter(sample, submitter, pid, comm, cgroup, queued) "
     "VALUES(1,3,77,'dd','/a',5),(2,8,77,'dd','/b',6),(2,7,77,'dd','/a',1),(2,9,NULL,NULL,NULL,2)",
-    "INSERT INTO host VALUES(0,400,'cpu','','idle','ns',500)",
-    "INSERT INTO disturbance VALUES(1,'swap','',0,9,'pages',3,'3 pages to swap')",
-    "INSERT INTO output VALUES(2,'stderr','late')",
+    "INSERT INTO host(start_ns, end_ns, source, subject, name, unit, value) VALUES(0,400,'cpu','','idle','ns',500)",
+    "INSERT INTO disturbance(disturbance, kind, subject, start_ns, end_ns, unit, value, text) "
+    "VALUES(1,'swap','',0,9,'pages',3,'3 pages to swap')",
+    "INSERT INTO output(time_ns, stream, text) VALUES(2,'stderr','late')",
 )
 
 

@@ -188,8 +188,12 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
         where = "WHERE key != 'interval_ns'" if table == "meta" else ""
         db.execute(f"UPDATE {table} SET {column} = ? || rowid {where}" if table not in ("meta", "submitter") else
                    f"UPDATE {table} SET {column} = ? {where}", (HOSTILE,))  # fmt: skip
-    db.execute("INSERT INTO output VALUES(1, 'stdout', ?)", (HOSTILE,))
-    db.execute("INSERT INTO disturbance VALUES(1, ?, ?, 0, 1, ?, 1, ?)", (HOSTILE,) * 4)
+    db.execute("INSERT INTO output(time_ns, stream, text) VALUES(1, 'stdout', ?)", (HOSTILE,))
+    db.execute(
+        "INSERT INTO disturbance(disturbance, kind, subject, start_ns, end_ns, unit, value, text) "
+        "VALUES(1, ?, ?, 0, 1, ?, 1, ?)",
+        (HOSTILE,) * 4,
+    )
     db.commit()
     db.close()
     page = report_html.page([path])

@@ -9,10 +9,7 @@
 static const char insert_meta[] =
 	"INSERT OR REPLACE INTO meta VALUES(?,?)";
 static const char insert_target[] =
-	"INSERT INTO target(target,disk,driver,pci,hctl,unit_3ware,bio_based,"
-	"rotational,capacity_sectors,max_sectors,max_hw_sectors,max_segments,"
-	"nr_requests,nr_hw_queues,nr_tags,attached_ns,groups,streams,"
-	"place_sectors) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+	"INSERT INTO target VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 static const char insert_setting[] =
 	"INSERT INTO setting VALUES(?,?,?,?)";
 static const char insert_phase[] =

@@ -11,7 +11,7 @@ import functools
 import pathlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from raidtrace.quantity.bins import CLASSES, KINDS
 from raidtrace.recording import columns, connection
@@ -292,15 +292,24 @@ def read(path: pathlib.Path, rows: SampleRows, sums: bool = True) -> Recorded:
     return _Reader(path, rows).recorded(sums)
 
 
+_Row = TypeVar("_Row", Target, Phase, Setting, Disturbance)
+
+
+def _made(kind: type[_Row], rows: Sequence[Mapping[str, Any]]) -> tuple[_Row, ...]:
+    """An object for each row. A column without a field is exported and not used here."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    return tuple(kind(**{name: row[name] for name in names}) for row in rows)
+
+
 class _Reader:
     def __init__(self, path: pathlib.Path, rows: SampleRows) -> None:
         self.path, self.rows = path, rows
 
     def recorded(self, sums: bool) -> Recorded:
         rows = self.rows
-        targets = tuple(Target(**row) for row in self._table("target", "target"))
+        targets = _made(Target, self._table("target", "target"))
         of = {one.target: one for one in targets}
-        phases = tuple(Phase(**row) for row in self._table("phase", "phase"))
+        phases = _made(Phase, self._table("phase", "phase"))
         names = {one.phase: one.name for one in phases}
         groups = sorted((number, target) for target, number in rows.groups)
         spans = (self._span(number, names[number], of[target]) for number, target in groups
@@ -312,16 +321,13 @@ class _Reader:
                 GROUP BY phase, source, host.name"""
             for number, source, name, value in rows.execute(query):
                 host.setdefault(number, {})[source, name] = value
-        disturbances = (
-            {name: value for name, value in row.items() if name != "disturbance"}
-            for row in self._table("disturbance", "start_ns, disturbance")
-        )
         return Recorded(
             self.path, {row["key"]: row["value"] for row in self._table("meta", "key")}, targets, phases,
-            tuple(Setting(**row) for row in self._table("setting", "time_ns, rowid")), tuple(spans) if sums else (),
+            _made(Setting, self._table("setting", "time_ns, rowid")), tuple(spans) if sums else (),
             tuple(row["text"] for row in self._table("note", "time_ns, rowid")),
             tuple((row["target"], row["parent"]) for row in self._table("stack", "parent, target")),
-            tuple(Disturbance(**row) for row in disturbances), host, connection.output(rows.db)[""], len(rows.samples),
+            _made(Disturbance, self._table("disturbance", "start_ns, disturbance")), host,
+            connection.output(rows.db)[""], len(rows.samples),
             added=rows.added,
         )  # fmt: skip
 
