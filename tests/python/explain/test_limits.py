@@ -612,7 +612,7 @@ def test_that_nothing_says_so_is_not_a_contradiction():
 def test_a_missing_drive_that_costs_little_is_said_with_what_to_do():
     found = judged("degraded", settings={"controller_events": "Drive removed\\nDegraded unit"})
     assert found.verdict is Verdict.NOT_SHOWN and found.remedy.startswith("replace the drive")
-    assert found.statement.startswith('the controller said: "Degraded unit"; its cost')
+    assert found.statement.startswith('the controller reported: "Degraded unit"; its cost')
 
 
 def test_reads_that_take_neither_alike_nor_very_differently_are_an_open_question():

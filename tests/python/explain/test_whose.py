@@ -44,7 +44,7 @@ def test_the_direction_of_the_command_comes_first_and_the_other_says_whose_it_is
     first, second = explain_runs.one(path).chains
     assert (first.direction, second.direction) == ("read", "write")
     assert first.title == "sda, phase run (reads, cat xfs)" and not any("account" in said for said in first.summary)
-    assert second.title == "sda, phase run (writes of w, beside cat xfs)"
+    assert second.title == "sda, phase run (writes of w, next to cat xfs)"
     assert "cat wrote none of these 2 GiB by the kernel's account of processes; most are of w." in second.summary
 
 

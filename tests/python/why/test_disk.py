@@ -72,7 +72,7 @@ def test_others() -> None:
     assert Made().others(frozenset()) == []
     place = Made(load="cat", freeze=("system.slice/x.service",))
     assert [change.cause for change in place.others(frozenset({"sync"}))] == [
-        "load beside it", "load of system.slice/x.service", "sync"]  # fmt: skip
+        "concurrent load", "load of system.slice/x.service", "sync"]  # fmt: skip
 
 
 def test_left_is_in_pairs() -> None:

@@ -210,7 +210,7 @@ def test_program_and_load() -> None:
         return 1.0 if change.alone else 2.0 if values["scheduler"] == "bfq" else 4.0
 
     _, said = found(Made(beside, extra=(changes.ALONE,)))
-    assert said.causes == ("load beside it",) and said.commands == ("echo bfq >/sys/block/sdx/queue/scheduler",)
+    assert said.causes == ("concurrent load",) and said.commands == ("echo bfq >/sys/block/sdx/queue/scheduler",)
     _, said = found(Made(lambda _values, change: 1.0 if change.program == "sleep" else 3.0, seen=frozenset({"sleep"})))
     assert said.causes == ("program sleeps",) and not said.commands and "without pauses" in said.sentence
 

@@ -28,7 +28,7 @@ def test_faults() -> None:
     assert causes(lab.Lab(wanted(sets={"fault.lose_command": "5", "fault.slow_factor": "3"}))) == [
         "fault (fault.lose_command)"
     ]
-    assert causes(lab.Lab(wanted(load="cat x"))) == ["load beside it"]
+    assert causes(lab.Lab(wanted(load="cat x"))) == ["concurrent load"]
 
 
 def test_physics() -> None:

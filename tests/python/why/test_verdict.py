@@ -148,14 +148,14 @@ def test_a_p99_that_is_compared_is_not_said_twice() -> None:
 
 def test_a_program_is_without_and_a_load_with() -> None:
     assert said(row(SLEEP, 3.0)).sentence.startswith("Program sleeps: without its sleeps it takes 1 s instead of 3 s")
-    assert said(row(changes.ALONE, 3.0)).sentence.startswith("Load beside it: with nothing beside it it takes 1")
+    assert said(row(changes.ALONE, 3.0)).sentence.startswith("Concurrent load: with no concurrent load it takes 1")
 
 
 def test_another_change_that_helps_is_named() -> None:
     others = [row(changes.ALONE, 1.04), row(changes.setting("scheduler", "none"), 1.0)]
     assert "The best of the other 2 changes gave 1.04x." in said(row(DEEP, 3.0), *others).sentence
     others.append(row(changes.ALONE, 2.0))
-    assert "The best of the other 3 changes, nothing beside it, gave 2.00x." in said(row(DEEP, 3.0), *others).sentence
+    assert "The best of the other 3 changes, no concurrent load, gave 2.00x." in said(row(DEEP, 3.0), *others).sentence
 
 
 def test_a_setting_that_is_the_best_is_not_named_again() -> None:

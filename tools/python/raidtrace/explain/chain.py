@@ -47,7 +47,7 @@ def title(reading: Reading, direction: str, meta: Mapping[str, str]) -> str:
     where = reading.phase.settings.get("fstype") or (reading.above.settings.get("fstype", "") if reading.above else "")
     what = " ".join(word for word in (observation.program(meta), where.splitlines()[0] if where else "") if word)
     owner = (
-        f" of {q.movers(reading.phase, direction) or 'others'}, beside "
+        f" of {q.movers(reading.phase, direction) or 'others'}, next to "
         if q.foreign(reading.phase, direction)
         else ", "
         if what

@@ -80,10 +80,10 @@ def io_max(case: Case) -> Limit:
     idle, names = case.idle(), ", ".join(dict.fromkeys(one.path for one in every))
     if not (charged := case.phase.charged) or idle is None:
         lacks = "idle time was" if charged else "who queued (group submitter, with cgroups in the kernel) was"
-        return open_question(key, title, f"{names} may have no more than so much, and {lacks} not counted")
+        return open_question(key, title, f"{names} have a limit, and {lacks} not counted")
     near = [one for one in (_reached(case, limit, case.phase.charged) for limit in every) if one]
     if not near:
-        return ruled_out(key, title, f"{names} may have no more than so much, and queued less than half of the bytes")
+        return ruled_out(key, title, f"{names} have a limit, and queued less than half of the bytes")
     best = max(near, key=lambda one: (one.least, one.most))
     value = case.value("of-limit", best.least, "of 1", SETTING, "bytes-queued", "queued", "splits")
     at_most = "" if best.most - best.least < 0.01 else f" to {best.most:.0%}"

@@ -148,7 +148,7 @@ def degraded(case: Case) -> Limit:
         return inferred(
             "degraded",
             "Rebuild",
-            f"md says {action}: its own reads and writes take their share",
+            f"md reports {action}: its own reads and writes take a part of the time",
             "let it end, or lower sync_speed_max of md",
         )
     last = _state(phase.settings.get("controller_events", ""))
@@ -158,12 +158,12 @@ def degraded(case: Case) -> Limit:
             for line in reversed(_lines(phase.settings["controller_events"]))
             if "egraded" in line or "ebuild failed" in line
         )
-        return _lacking(case, title, f'the controller said: "{line}"')
+        return _lacking(case, title, f'the controller reported: "{line}"')
     if last:
         return inferred(
             "degraded",
             BACKGROUND[last],
-            f"the controller said that it began to {last}: its own reads and writes take their share",
+            f"the controller reported that it began to {last}: its own reads and writes take a part of the time",
             "let it end, or give it a lower rate in the controller's set-up",
         )
     known = above is not None or "md_degraded" in phase.settings or "controller_events" in phase.settings

@@ -83,8 +83,8 @@ def host(case: Case) -> Limit:
         text = f"{nothing}, and {computed:.2f} of a processor was used for the command: computing explains only a part of it"
         return open_question("program", title, text, value)
     if (unwritten := dirty_limit(case)) is not None:
-        few = f"vm.dirty_bytes, which lets {unwritten / 1024:.0f} KiB be unwritten, holds writers back"
-        text = f"{nothing}: nobody asked, or {few}"
+        few = f"vm.dirty_bytes, which allows {unwritten / 1024:.0f} KiB of unwritten data, delays writers"
+        text = f"{nothing}: there were no requests, or {few}"
         return open_question("program", title, text, value)
     if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_COMPUTE * idle and not case.simulated():
         text = (
@@ -205,7 +205,7 @@ def discards(case: Case) -> Limit:
     if part < FLUSHED:
         return ruled_out(key, title, f"{text} took {part:.0%} of the time", *values)
     if sum(numbers.values()) < FLUSHES:
-        return open_question(key, title, f"{text} took {part:.0%} of the time: whether they cost more than once is not known",
+        return open_question(key, title, f"{text} took {part:.0%} of the time: their cost is not known",
                              *values)  # fmt: skip
     waits = waits_ms(case)
     if waits is None or waits[1] < BY_DISCARDS * waits[0]:
@@ -239,7 +239,7 @@ def strangers(case: Case) -> tuple[float, str]:
     parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
     if case.one_disk() and case.rotates() and case.phase.seconds():
         moves = min(bios, q.seeks(case.phase) or 0) * HEAD_MOVES_S / case.phase.seconds()
-        parts.append((min(parts[1][0] + moves, 1.0), "of the time, for data and ways of the heads,"))
+        parts.append((min(parts[1][0] + moves, 1.0), "of the time, for data and seeks,"))
     part, of = max(parts)
     verb = "is" if "time" in of else "are"
     return part, f"{part:.0%} {of} {verb} of others than the command, most of {most.comm}, pid {most.pid}"
@@ -270,7 +270,7 @@ def _undelayed(case: Case) -> str:
     took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
     if took >= SLOWED * waits[0]:
         return ""
-    return f"{case.direction}s take {took:.3g} ms, as the fastest did: what others do meanwhile does not delay them"
+    return f"{case.direction}s take {took:.3g} ms, as the fastest did: concurrent requests do not delay them"
 
 
 def competing(case: Case) -> Limit:
@@ -408,23 +408,26 @@ def filesystem(case: Case) -> Limit:
     )
     if part < DRY or blocks < times / 2:
         return ruled_out(
-            "file system", title, f"{blocks} blocks of metadata on the way, the queue ran empty {times} times", *values
+            "file system",
+            title,
+            f"{blocks} blocks of metadata between the data; the queue ran empty {times} times",
+            *values,
         )
     if (case.phase.count("write", "issued") or 0) >= OTHERS * (case.phase.count("read", "issued") or 1):
         return open_question(
             "file system", title, f"{blocks} blocks of metadata, how many of them were read is unknown", *values
         )
     if blocks >= BLOCKS_ALONE * (case.phase.count("read", "queued") or 1):
-        text = f"{blocks} blocks of metadata and nearly nothing else: reads of the disk beside its file system count as that"
+        text = f"{blocks} blocks of metadata and nearly nothing else: reads of the disk that bypass its file system count as metadata"
         return open_question("file system", title, text, *values)
     part = min(part, 0.9)
     return inferred(
         "file system",
         title,
-        f"{blocks} blocks of metadata were read on the way, and the queue ran empty {times} times: "
-        f"until such a block is there nobody knows what to read next. Each costs the {alone:.2f} ms that a request alone "
+        f"{blocks} blocks of metadata were read between the data, and the queue ran empty {times} times: "
+        f"the next read can start only after such a block was read. Each costs the {alone:.2f} ms that a request alone "
         f"takes, together {part:.0%} of the time",
-        "a file system with extents, such as XFS or ext4, reads far less metadata on its way",
+        "a file system with extents, such as XFS or ext4, reads far less metadata",
         *values,
         share=part,
         gain=(1.0, 1 / (1 - part)),

@@ -135,7 +135,7 @@ def request_size(case: Case) -> Limit:
         and windows is not None
         and (case.depth() or 0.0) <= TWICE * windows * case.streams() < FLAT_FROM
     ):
-        text = f"{text}; but readahead decides how much is on its way, and smaller requests keep more drives at work"
+        text = f"{text}; but readahead decides how much is in flight, and smaller requests keep more drives busy"
         return open_question(key, title, text, *values)
     remedy = f"echo {min(most or 0, 1280)} >/sys/block/{case.phase.disk.name}/queue/max_sectors_kb"
     return inferred(key, title, text, remedy, *values)
@@ -272,7 +272,7 @@ def positioning(case: Case) -> Limit:
     return inferred(
         key,
         title,
-        f"{text}; each request takes {wait:.2f} ms, the way there with it{full}{_stream(case)}",
+        f"{text}; each request takes {wait:.2f} ms with its seek{full}{_stream(case)}",
         "read in order or in larger pieces"
         + ("" if case.one_disk() else ", or keep more in flight so that the drives work at once"),
         value,
@@ -381,7 +381,7 @@ def readahead(case: Case) -> Limit:
     return inferred(
         key,
         title,
-        f"{text}{doubled}: readahead asks for no more",
+        f"{text}{doubled}: this is the number that readahead allows",
         f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.phase).disk.name}",
         value,
         gain=gained,

@@ -249,7 +249,7 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
         calls, served = counts
         if served > UNTOLD * calls:
             return (
-                f"the disk served {served / q.MIB:.1f} MiB; what was asked for is not known: read and write calls did for "
+                f"the disk served {served / q.MIB:.1f} MiB; the requested bytes are not known: read and write calls requested "
                 f"{calls / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
             )
         part = f"{served / q.MIB:.1f} MiB ({q.percent(served / calls)}) served by the disk"

@@ -54,7 +54,7 @@ class Kind(enum.Enum):
     SETTING = "setting"
     LIMIT = "limit"
     GROUP = "settings together"
-    LOAD = "load beside it"
+    LOAD = "concurrent load"
     PROGRAM = "program"
     FAULT = "fault"
     LAB = "lab"
@@ -82,7 +82,7 @@ class Change:
 
 
 BASELINE = Change(AS_IT_IS, "", Kind.BASELINE)
-ALONE = Change("nothing beside it", "load beside it", Kind.LOAD, alone=True)
+ALONE = Change("no concurrent load", "concurrent load", Kind.LOAD, alone=True)
 WARM = Change("data in memory", "disk", Kind.FREE, warm=True)
 
 

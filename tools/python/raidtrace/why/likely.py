@@ -12,7 +12,7 @@ from raidtrace.why.changes import Change
 CHANGES = {
     "io.max": ("limit of its cgroup",),
     "sync": ("sync",),
-    "competing": ("load beside it",),
+    "competing": ("concurrent load",),
     "read amplification": ("readahead of mapped files", "readahead"),
     "queue depth": ("queue depth",),
     "request slots": ("nr_requests",),
