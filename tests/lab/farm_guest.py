@@ -45,6 +45,14 @@ def settle(disk: str) -> None:
     kmod.wait_for("the end of I/O", lambda: not kmod.diskstats(disk)["in_flight"], 600)
 
 
+def is_dead(disk: str) -> bool:
+    """Whether its driver has given it up: it has no size, or no files any more."""
+    try:
+        return pathlib.Path(f"/sys/block/{disk}/size").read_text(encoding="ascii") == "0\n"
+    except OSError:
+        return True
+
+
 def change(disk: str, draw: random.Random) -> None:
     """Some settings; not every scheduler is there, and not every one takes every number."""
     for name in draw.sample(sorted(SETTINGS), draw.randrange(4)):
@@ -247,17 +255,14 @@ class Seed:
                 client.delete(target)
 
     def run(self) -> None:
-        """All of it. A disk that a fault has unplugged has no files any more: then the seed ends."""
+        """All of it. The seed ends when a fault has unplugged a disk, or when its driver has given it up."""
         for _ in range(self.draw.randrange(2, 5)):
             disk = self.draw.choice(self.disks)
             change(disk, self.draw)
             try:
                 self.draw.choice((self.quiet, self.quiet, self.busy, self.busy, self.killed))(disk)
-            except OSError as error:
-                unplugged = (
-                    error.errno in (errno.ENOENT, errno.ENXIO) and not pathlib.Path(f"/sys/block/{disk}").exists()
-                )
-                if not self.faults or not unplugged:
+            except (OSError, kmod.Refused) as error:
+                if not self.faults or error.errno not in (errno.ENOENT, errno.ENXIO, errno.ENODEV) or not is_dead(disk):
                     raise
                 break
 
