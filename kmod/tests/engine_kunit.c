@@ -443,6 +443,26 @@ static void process_gives_its_row_to_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, 1ULL);
 }
 
+/* A process whose name was recorded before another one lost its row looks for its own. */
+static void row_is_looked_up_after_a_replacement(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	struct raidtrace_source other = { .mask = ~0U >> 1 };
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
+	const u64 task[] = { START, head, 0x6000, 0, 0 };
+	const u64 bio[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
+							0, 4096), 0x200, 0 };
+	unsigned int i;
+
+	for (i = 0; i <= RAIDTRACE_SUBMITTER_TRIES; i++) {
+		take_record(&m->engine, &other, task);
+		take(test, START, head, 0x7000 + i, 0, 0);
+		queue_bio(test, START + i, 0x300, CLASS_DATA, 0, 0);
+	}
+	take_record(&m->engine, &other, bio);
+	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[other.row].comm[0], 0x6000ULL);
+}
+
 /* The rows of processes with consecutive numbers are spread. */
 static void processes_have_rows(struct kunit *test)
 {
@@ -513,7 +533,7 @@ static void refused_bio_has_no_latency(struct kunit *test)
 		issue_request(test, START + i, 0x9000, 0x100, 8 * i);
 		complete_request(test, START + i, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
 	}
-	take(test, START + 3, end, 0x200, 0, 0);
+	take(test, START + 3, end, 0x210, 0, 0);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 6ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 4ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 6ULL * 4096);
@@ -562,6 +582,8 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	m->engine.requests = requests;
 	m->engine.bios = NULL;
 	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW, 4, START);
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	take(test, START, RAIDTRACE_EVENT_END, 0x100, 0, 0);
 	take(test, START, RAIDTRACE_EVENT_SPLIT, 0x200, 0x100, 0);
 	take(test, START, RAIDTRACE_EVENT_ISSUE_BIO, 0x9000, 0x100, 0);
 	issue_request(test, START, 0x9000, 0x100, 0);
@@ -599,6 +621,7 @@ static void bios_of_one_home_have_eight_places(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	u64 bio[PLACES + 1], next = 64;
+	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, 0, 0);
 	unsigned int i;
 
 	for (i = 0; i <= PLACES; i++) {
@@ -611,6 +634,15 @@ static void bios_of_one_home_have_eight_places(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, find_bio(&m->engine, bio[i], false)->queued_ns, START + i);
 	}
 	KUNIT_EXPECT_NULL(test, find_bio(&m->engine, bio[PLACES], false));
+	/* A bio that ends, or is refused, leaves its place. */
+	for (i = 0; i < PLACES; i++)
+		take(test, START, end | (i % 2 ? RAIDTRACE_EVENT_NOWAIT : 0), bio[i], 0, 0);
+	for (i = 0; i < PLACES; i++)
+		KUNIT_EXPECT_NULL(test, find_bio(&m->engine, bio[i], false));
+	for (i = 1; i <= PLACES; i++) {
+		queue_bio(test, START, bio[i], CLASS_DATA, 0, 0);
+		KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, bio[i], false));
+	}
 }
 
 static void requests_of_one_home_have_64_places(struct kunit *test)
@@ -637,6 +669,8 @@ static void class_without_latency(struct kunit *test)
 
 	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_ORIGIN, 4, START);
 	queue_bio(test, START, 0x100, CLASS_JOURNAL, 0, 0);
+	KUNIT_EXPECT_EQ(test, (u32)find_bio(&m->engine, 0x100, false)->row,
+			(u32)RAIDTRACE_SUBMITTER_REST);
 	event_of_request(test, START + 1, RAIDTRACE_EVENT_INSERT, 0x9000);
 	issue_request(test, START + 3, 0x9000, 0x100, 0);
 	complete_request(test, START + 9, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
@@ -716,6 +750,8 @@ static void history_has_what_is_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ended->sector, 800ULL);
 	KUNIT_EXPECT_EQ(test, ended->bytes, 4096U);
 	KUNIT_EXPECT_EQ(test, ended->pid, 4711U);
+	KUNIT_EXPECT_NE(test, ended->row, 0U);
+	KUNIT_EXPECT_EQ(test, ended->row, ((struct machine *)test->priv)->source.row);
 	KUNIT_EXPECT_EQ(test, ended->class, (u32)CLASS_JOURNAL);
 	KUNIT_EXPECT_EQ(test, ended->direction, (u32)DIR_READ);
 	KUNIT_EXPECT_FALSE(test, ended->error || ended->again);
@@ -822,6 +858,20 @@ static void history_has_both_bios_after_an_abandoned_issue(struct kunit *test)
 	issue_request(test, START + 41, 0x9000, 0x500, 0);
 	complete_request(test, START + 42, 0x9000, 0x500, RAIDTRACE_EVENT_STARTED);
 	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->queued_ns, START + 40);
+	/* Of two that were queued at the same time the first one. */
+	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 1), 0x6161, 0, 0);
+	queue_bio(test, START + 50, 0x600, CLASS_DATA, 0, 0);
+	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 2), 0x6262, 0, 0);
+	queue_bio(test, START + 50, 0x700, CLASS_DATA, 8, 0);
+	take(test, START + 51, several, 0x9000, 0x600, 0);
+	take(test, START + 51, several, 0x9000, 0x700, 0);
+	issue_request(test, START + 51, 0x9000, 0, 0);
+	complete_request(test, START + 52, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->pid, 1U);
+	take(test, START + 60, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_WRITE, 0, 0, 4096),
+	     0x9000, 0, 0);
+	complete_request(test, START + 61, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->direction, (u32)DIR_WRITE);
 }
 
 /* Records lie one behind the other, and go on at the beginning of the ring. */
@@ -923,6 +973,7 @@ static void counts_a_request_in_a_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->source.tail, 15U);
 	KUNIT_EXPECT_EQ(test, left, 5U);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->queued, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->ahead_queued, 0ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->splits, 1ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 2ULL);
@@ -997,6 +1048,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(late_event_counts_at_the_time_of_the_last),
 	KUNIT_CASE(bios_are_of_the_task_told_of_last),
 	KUNIT_CASE(process_gives_its_row_to_another),
+	KUNIT_CASE(row_is_looked_up_after_a_replacement),
 	KUNIT_CASE(processes_have_rows),
 	KUNIT_CASE(reset_forgets_the_position_of_bios),
 	KUNIT_CASE(counts_go_where_they_belong),
