@@ -130,7 +130,7 @@ def main() -> None:
         check("and simulated time is", "simulated time" in notes["raid0/program"], notes)
         tuned = explain(out, "lost/tuned")
         check("a lost drive that costs a reader in order little is said, not named", "degraded" not in shown(tuned) and
-              any("The controller said" in said for said in tuned["summary"]), tuned["summary"])  # fmt: skip
+              any("The controller reported" in said for said in tuned["summary"]), tuned["summary"])  # fmt: skip
         pair = explain(out, "whole/scattered", "lost/scattered")
         check("a lost drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
         said = next((link["statement"] for link in pair["links"] if link["key"] == "changed"), "")
