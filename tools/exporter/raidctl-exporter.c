@@ -40,7 +40,8 @@ error_t argp_err_exit_status = EXIT_USAGE;
 
 static const struct argp_option options[] = {
 	{ "listen", 'l', "ADDRESS:PORT", 0, "Listen at this address (default " DEFAULT_LISTEN ")", 0 },
-	{ "cgroups", 'g', NULL, 0, "Also serve the I/O of each cgroup; needs CAP_SYS_ADMIN", 0 },
+	{ "cgroups", 'g', NULL, 0,
+	  "Also serve the I/O of each cgroup; needs CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH", 0 },
 	{ 0 }
 };
 

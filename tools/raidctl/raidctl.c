@@ -60,8 +60,8 @@ static const struct command commands[] = {
 	{ "status", &verb_status, 0,
 	  "show module, attached disks and recordings (default)" },
 	{ "lab", NULL, 0, "run commands on simulated disks" },
-	{ "demo", NULL, 0, "repeat the published effect of readahead" },
-	{ "workload", NULL, 0, "run a published benchmark, or parse its output" },
+	{ "demo", NULL, 0, "repeat a published readahead benchmark on a simulated array" },
+	{ "workload", NULL, 0, "run a known benchmark, or parse its output" },
 	{ "sweep", NULL, 0, "run a plan of benchmarks, in the lab or on disks" },
 	{ "explain", NULL, 0, "explain the throughput of a recording, step by step" },
 	{ "why", NULL, 0, "find a cause by experiment, in the lab or on a disk" },
@@ -118,8 +118,8 @@ static void usage(FILE *to)
 				       commands[i].summary);
 	fputs("\nOptions of a verb: raidctl VERB --help. Manual: man raidctl-VERB.\n"
 	      "--debug: if a verb ends because of a defect of raidctl, print the traceback.\n"
-	      "Exit status: 0 success, 1 failure, 2 wrong command line; record passes on the\n"
-	      "exit status of its command.\n",
+	      "Exit status: 0 success, 1 failure, 2 wrong command line; record and lab run\n"
+	      "pass on the exit status of their command.\n",
 	      to);
 }
 

@@ -184,7 +184,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_attach = {
 	.argp = {
 		options, parse, "[DISK...]",
-		"Begin to count the requests of each DISK. Without DISK, count all units of 3ware controllers; in the lab, all simulated disks.",
+		"Begin to count the requests of each DISK. Without DISK, count all units of 3ware controllers; in a guest of raidctl lab, all simulated disks.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct attach_options),

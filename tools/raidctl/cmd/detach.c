@@ -104,7 +104,7 @@ static int run_reset(struct context *context, void *data)
 const struct verb verb_detach = {
 	.argp = {
 		options, parse, "DISK...",
-		"Stop counting each DISK and drop its counters. A removed disk keeps its name.",
+		"Stop counting each DISK and drop its counters. For a disk that was removed, give the name that it had.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct detach_options),

@@ -45,7 +45,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_list = {
 	.argp = {
 		options, parse, NULL,
-		"List every disk: kind (rotating, flash, virtual, array), model, size, readahead and the rule that sets it, hardware queues, scheduler, driver and mounted file systems. Units of 3ware controllers come first.",
+		"List every disk: kind (rotating, flash, virtual, array), model, size, readahead and what set it, hardware queues, scheduler, driver and mounted file systems. Units of 3ware controllers come first.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct list_options),

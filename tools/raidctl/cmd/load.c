@@ -75,7 +75,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_load = {
 	.argp = {
 		NULL, parse, "[FILE]",
-		"Load the kernel module. It counts nothing until a disk is attached. The module is the first of these: FILE; in a guest of the lab, the file that RAIDTRACE_KO names; kmod/raidtrace.ko of the source tree that contains this raidctl; the module installed below /lib/modules. A module in the current directory is loaded only as FILE.",
+		"Load the kernel module. It counts nothing until a disk is attached. The module is the first of these: FILE; in a guest of raidctl lab, the file that RAIDTRACE_KO names; kmod/raidtrace.ko of the source tree that contains this raidctl; the module installed below /lib/modules. A module in the current directory is loaded only as FILE.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct load_options),

@@ -52,7 +52,7 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     _shell(verbs.add_parser("shell", help="start a shell in a guest"))
     _ab(verbs.add_parser(
         "ab", help="run a command on several kernels and compare them",
-        usage="raidctl lab ab [options] --kernel A [--kernel B... | --patch FILE] -- CMD...\n"
+        usage="raidctl lab ab [options] [--kernel A] [--kernel B... | --patch FILE | --tree DIR] -- CMD...\n"
         "       raidctl lab ab [options] --kernel A [--kernel B | --patch FILE] --workload SET",
         description="Run CMD on several kernels, record it, and compare the recordings. If CMD contains 'raidctl record', it "
         "records itself.",
@@ -234,7 +234,11 @@ def _guest(verb: argparse.ArgumentParser) -> None:
         help="change a key of the profile, such as fault.lose_command=100; 'raidctl lab show P' lists the keys that P sets",
     )  # fmt: skip
     verb.add_argument(
-        "--env", metavar="NAME=VALUE", action="append", default=[], help="set an environment variable of CMD"
+        "--env",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="set an environment variable of the command or shell",
     )
     verb.add_argument(
         "--host", action="store_true", default=os.environ.get("LAB_ROOT") == "host",

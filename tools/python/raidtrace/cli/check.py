@@ -14,8 +14,8 @@ from raidtrace.sweep.device import DeviceError, Machine
 
 DESCRIPTION = """Check whether this machine is ready for a benchmark: whether the data exceeds the memory, whether other
 programs are idle, and whether disk and kernel have suitable settings. Each rule prints its result (pass, warn, fail or not
-available), its finding and its advice. check changes nothing. Without DISK it checks all units of 3ware controllers; in a guest
-of the lab, all simulated disks."""
+available) and its finding; if it warns or fails, also its advice. check changes nothing. Without DISK it checks all units
+of 3ware controllers; in a guest of raidctl lab, all simulated disks."""
 EPILOG = "Exit status: 0 if no rule fails, 1 if one fails."
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 COLUMN = 38  # of the first word of a finding

@@ -103,7 +103,10 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
                      help=f"in guests with these simulated disks (default {PROFILE}); this machine is not changed")  # fmt: skip
     top.add_argument(
-        "-d", "--disk", metavar="DISK", help="disk to test; it is not written (default in the lab: the first disk)"
+        "-d",
+        "--disk",
+        metavar="DISK",
+        help="disk to test; it is not written, unless --in-use is given (default in the lab: the first disk)",
     )
     top.add_argument("-p", "--prepare", default="", metavar="CMD", help="shell command before each run, not measured")
     top.add_argument(

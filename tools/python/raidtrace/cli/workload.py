@@ -16,7 +16,7 @@ from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import shown, size
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[3] / "bin"
-DESCRIPTION = """Run a published benchmark and print its figures, or parse the output of an earlier run."""
+DESCRIPTION = """Run a known benchmark and print its figures, or parse the output of an earlier run."""
 
 
 def parser() -> argparse.ArgumentParser:

@@ -418,7 +418,7 @@ def filesystem(case: Case) -> Limit:
             "file system", title, f"{blocks} blocks of metadata, how many of them were read is unknown", *values
         )
     if blocks >= BLOCKS_ALONE * (case.phase.count("read", "queued") or 1):
-        text = f"{blocks} blocks of metadata and nearly nothing else: reads of the disk that bypass its file system count as metadata"
+        text = f"{blocks} blocks of metadata and nearly nothing else: so do reads that bypass the file system count"
         return open_question("file system", title, text, *values)
     part = min(part, 0.9)
     return inferred(
