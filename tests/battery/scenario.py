@@ -109,7 +109,7 @@ def changed(run: Run, cause: str) -> Run | None:
         return run.but(command=f"{run.command} depth={2 * int(deep[1]) if deep else 2}")
     if cause in WORDS and (word := re.search(rf"\b{WORDS[cause][0]}=([\d.]+)", run.command)):
         value = float(word[1]) * WORDS[cause][1]
-        return run.but(command=run.command.replace(word[0], f"{WORDS[cause][0]}={value:g}"))
+        return run.but(command=run.command.replace(word[0], f"{WORDS[cause][0]}={value:.10g}"))
     return None
 
 

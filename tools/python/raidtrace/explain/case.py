@@ -14,6 +14,7 @@ from raidtrace.recording.virtual import RAID_DRIVERS, is_virtual
 
 # Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
+SATA = ("ahci", "ata_piix")
 NO_HEADS = ("nvme", "mmcblk")  # whatever `rotational` says
 HARDLY = 0.13  # part of the time, up to which what does not take it is at most 1.15 times as fast
 OUTSIDE = 0.05  # s of idle time before and after the requests that are worth a word
@@ -90,6 +91,10 @@ class Case:
     def local_array(self) -> bool:
         """Whether a RAID controller of this machine makes it, of several drives, and no other device is above it."""
         return self.phase.disk.driver in RAID_DRIVERS and self.reading.above is None
+
+    def sata(self) -> bool:
+        """Whether it is a SATA disk of this machine: nothing in front of it limits its rate but its link."""
+        return self.phase.disk.driver in SATA and not self.virtual()
 
     def simulated(self) -> bool:
         """Whether computing takes no time."""

@@ -40,6 +40,6 @@ def straight(rate: Even, times: float = 1.0) -> bool:
     return min(rate.requests, rate.bytes) <= times * tolerance(rate)
 
 
-def local(rate: Even) -> bool:
-    """Whether a rate is so high that it may be that of a local disk and its link, and no limit of a volume."""
-    return rate.mib_per_s >= LINK_MIB_S or rate.iops >= FLASH_IOPS
+def local(case: Case, rate: Even) -> bool:
+    """Whether a rate may be that of a local disk and its link, and no limit of a volume: of a SATA disk, or a high one."""
+    return case.sata() or rate.mib_per_s >= LINK_MIB_S or rate.iops >= FLASH_IOPS

@@ -84,6 +84,9 @@ def limits(
         made = [_open(limit, text) if limit.key in DEPTH else limit for limit in made]
     if any(limit.key in CEILINGS and limit.verdict is Verdict.INFERRED for limit in made):
         made = [_open(limit, "the disk is at its rate") if limit.key == "pieces" else limit for limit in made]
+    if limits_device.link_near(case):
+        text = "the rate is near that of the fastest SATA link"
+        made = [_open(limit, text) if limit.key in (*DEPTH, "pieces", "file system") else limit for limit in made]
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
         text = "one disk with heads reads ahead by itself: whether more would come faster only an experiment tells"
         made = [_open(limit, text) if limit.key in ONE_HEAD else limit for limit in made]

@@ -39,6 +39,7 @@ LONGER = 1.05  # times the end of the bin of the fastest request
 LARGE_KIB = 1280  # of a request: Linux's own preset
 AHEAD_KIB = 4096  # of readahead, from which on programs that do not read in order may fetch much more than they use
 IN_ORDER, SELDOM = 0.9, 0.1  # parts of the bios in order, and of the requests that begin elsewhere, of a read in order
+SATA_MIB_S = 525.0  # of 6 Gbit/s, with its coding and protocol, as disks' data sheets have it: 550 to 560 MB/s
 PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much in order, wherever its heads are
 ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
 
@@ -176,7 +177,7 @@ def even_rate(case: Case) -> tuple[float, float] | None:
     if not case.one_disk() or case.rotates() or (case.idle() or 0.0) >= IDLE:
         return None
     rate, waits = even(case, case.phase)[0], waits_ms(case)
-    if rate is None or waits is None or not local(rate) or waits[1] < QUEUED * waits[0]:
+    if rate is None or waits is None or not local(case, rate) or waits[1] < QUEUED * waits[0]:
         return None
     return waits if straight(rate, 2) else None
 
@@ -193,6 +194,11 @@ def platter(case: Case) -> bool:
         and case.elsewhere() <= SELDOM
         and (case.idle() or 0.0) < EMPTIED
     )
+
+
+def link_near(case: Case) -> bool:
+    """Whether a SATA disk is near the rate of the fastest SATA link."""
+    return case.sata() and (q.mib_per_s(case.phase, case.direction) or 0.0) >= NEAR * SATA_MIB_S
 
 
 def ceiling_near(case: Case) -> ceiling.Ceiling | None:

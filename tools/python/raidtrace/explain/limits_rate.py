@@ -74,7 +74,7 @@ def throttled(case: Case) -> Limit:
     if times[1] < WAITED * times[0]:
         text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: none waits for a limit"
         return ruled_out(key, title, text, *values)
-    if local(rate):
+    if local(case, rate):
         return open_question(
             key, title, f"{text} at even intervals: a limit, or the rate of the disk and its link", *values
         )
