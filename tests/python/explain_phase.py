@@ -79,6 +79,7 @@ def phase(
     asked=None,
     driver="3w-9xxx",
     queues=None,
+    tags=254,
     calls=None,
     number_of_calls=None,
     faults=None,
@@ -164,7 +165,7 @@ def phase(
     host = {("command", name): value for name, value in used.items() if value is not None}
     for name, processors in (kernel or {}).items():
         host["cpu" if name == "system" else "kernel", name] = int(processors * span)
-    disk = Disk(1, "sda", driver, capacity_sectors=1 << 30, max_sectors=256, nr_hw_queues=queues, nr_tags=254)
+    disk = Disk(1, "sda", driver, capacity_sectors=1 << 30, max_sectors=256, nr_hw_queues=queues, nr_tags=tags)
     return Observation(
         disk,
         "run",

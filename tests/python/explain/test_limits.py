@@ -231,6 +231,13 @@ SIDES = [
     ("competing", "read", {}, BY_HEADS, {"driver": "3w-9xxx"}),
     # what does not delay the requests of a disk without heads costs nothing
     ("competing", "read", {}, {**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}}, {"d2c": {7.5: 10, 8.0: 990}}),
+    (
+        "competing",
+        "read",
+        {},
+        {**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}},
+        {"settings": {"scheduler": "bfq"}},
+    ),  # it shares the disk already
     ("competing", "read", {}, {**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "i2d_ms": 1.5}, {"i2d_ms": 0.5}),
     ("competing", "read", {}, {**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "driver": "ahci"}, {"driver": "nvme"}),
     (
@@ -948,3 +955,27 @@ def test_what_the_disk_gives_in_order_is_told_where_another_phase_shows_it(said,
     beside = (phase(**said),)
     found = limits.limits(Reading("A", phase(**READER)), "read", {}, beside)
     assert ("In order this disk gave" in next(limit for limit in found if limit.key == "seeks").statement) is told
+
+
+@pytest.mark.parametrize(("idle", "verdict"), [(51, Verdict.CONTRADICTED), (49, Verdict.NOT_SHOWN)])
+def test_others_that_are_always_there_may_delay_the_fastest_request_too(idle, verdict):
+    """Requests that found the disk idle, of 1,000: below 5 % the fastest one says nothing."""
+    found = judged("competing", **{**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "found": {0: idle, 1: 1000 - idle}})
+    assert found.verdict is verdict
+
+
+def test_a_scheduler_may_hold_back_the_others():
+    held = {"i2d_ms": 9.0, "settings": {"scheduler": "bfq", "queue_depth": "32"}}
+    assert judged("scheduler", **held).verdict is INFERRED
+    assert (
+        judged("scheduler", **held, submitters=[(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], others=(9,)).verdict
+        is Verdict.NOT_SHOWN
+    )
+
+
+def test_without_a_scheduler_there_are_no_more_requests_than_tags():
+    few = {"driver": "nvme", "depth": 4.0, "q2c_ms": 99.0, "settings": {"nr_requests": "4", "scheduler": "none"}}
+    assert judged("request slots", **few, tags=300).remedy.startswith("echo 256 >")
+    assert judged("request slots", **few, tags=32).remedy.startswith("echo 32 >")
+    few["settings"] = {**few["settings"], "scheduler": "mq-deadline"}
+    assert judged("request slots", **few, tags=32).remedy.startswith("echo 256 >")

@@ -221,7 +221,8 @@ def _experiment(
         least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
         if not options.quiet:
             estimate = f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation."
-            estimate += f" At most {place.most_runs - place.runs} runs more, {place.seconds_left():.0f} s."
+            most = min(place.most_runs - place.runs, place.left() * place.each)
+            estimate += f" At most {most} runs more, {place.seconds_left():.0f} s."
             estimate += f" Effects from {100 * (least - 1):.0f} % on can be found."
             print(textwrap.fill(estimate, text.COLUMNS), file=sys.stderr, flush=True)
 

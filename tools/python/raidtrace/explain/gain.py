@@ -18,6 +18,7 @@ SHORT_KIB = 64  # size of a random request up to which the seek takes nearly all
 PLATTER_KIB_MS = 100.0  # what a disk with heads transfers in a ms, about
 EQUAL = 1.1  # times the fastest request, up to which the median waits for no other
 NETWORK_MS = 0.3  # of the fastest request, from which on a disk without heads is no local one
+ONE_SIZE = 0.95  # part of the requests of one size, from which on the fastest is the same request as the others
 ALONE = 0.95  # part of the requests that are issued with nothing in flight
 LONG_IDLE = (
     0.75  # part of the time without work, from which on pauses decide, whether the disk works during them or not
@@ -37,10 +38,15 @@ def _figure(gain: float, change: str) -> Gain:
     return (max(gain, 1.0),) * 2, change
 
 
+def found_idle(case: Case) -> float:
+    """Part of the requests, of 1, that were issued with nothing in flight."""
+    depths = case.phase.histogram("all", "depth_issue")
+    return depths.get(0, 0) / max(sum(depths.values()), 1)
+
+
 def alone(case: Case) -> bool:
     """Whether nearly all requests were issued with nothing in flight: the program waits for each."""
-    depths = case.phase.histogram("all", "depth_issue")
-    return depths.get(0, 0) >= ALONE * sum(depths.values())
+    return found_idle(case) >= ALONE
 
 
 def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
@@ -144,6 +150,9 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     if case.virtual() or fast_ms >= NETWORK_MS:
         limited = rate is not None and straight(rate)
         return _figure(1 / (1 - part), "without them") if limited else NONE
+    sizes = case.phase.histogram(case.direction, "size")
+    if max(sizes.values(), default=0) < ONE_SIZE * sum(sizes.values()):  # then the fastest are those of one process
+        return NONE
     held_ms = case.wait_ms("i2d_sum_ns", "issued") or 0.0
     return _figure((mean_ms + held_ms) / fast_ms, "without them")
 

@@ -31,6 +31,10 @@ LARGER, SMALLER = (
 )  # times a call, and times by which less than a window, from which on requests are cut by ends of files
 BY_DISCARDS = 1.5  # times the fastest request that the median takes, from which on discards may be why
 SLOWED = 1.15  # times the fastest request that requests take on average, from which on others may delay them
+SELDOM_IDLE = (
+    0.05  # part of the requests that found the disk idle, below which even the fastest may have waited for others
+)
+SHARES = "bfq"  # the scheduler that shares a disk between processes
 DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.15 times as fast
 
 
@@ -290,7 +294,13 @@ def competing(case: Case) -> Limit:
         case.value("strangers", part, "of 1", "submitter"),
     )
     if (part >= OTHERS or (share >= OTHERS and requests >= OTHERS)) and (text := _undelayed(case)):
-        return ruled_out("competing", title, text, *values)
+        if gain.found_idle(case) >= SELDOM_IDLE:
+            return ruled_out("competing", title, text, *values)
+        text = f"{text}, unless all of them waited: the disk was never idle when a request was issued"
+        return open_question("competing", title, text, *values)
+    if part >= OTHERS and case.phase.settings.get("scheduler") == SHARES:
+        text = f"{others}; {SHARES} shares the disk between processes: only an experiment shows what they cost"
+        return open_question("competing", title, text, *values)
     if part >= OTHERS:
         waits = waits_ms(case)
         gained, change = gain.others_gone(case, part, waits[0]) if waits else gain.NONE

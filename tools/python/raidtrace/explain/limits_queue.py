@@ -4,7 +4,8 @@
 from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, SMALL, ceiling_near, flat, waits_ms
+from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, OTHERS, SMALL, ceiling_near, flat, waits_ms
+from raidtrace.explain.limits_host import strangers
 from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
@@ -26,6 +27,7 @@ SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter 
 ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
 SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
 NEAR = 16384  # sectors to the next request on average, up to which a head need not move for it
+MORE_REQUESTS = 256  # as Linux sets nr_requests for a disk with enough tags
 ALONE = 2  # direct reads in flight, below which each may wait for its place to come by, in order too
 TURN = 6.0  # ms that a read then takes at least: a turn of the platters
 SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
@@ -80,11 +82,17 @@ def queue(case: Case) -> Limit:
         key,
         title,
         text,
-        f"echo {32 if name == 'queue_depth' else 256} >/sys/block/{case.phase.disk.name}/{where}",
+        f"echo {32 if name == 'queue_depth' else _more_requests(case)} >/sys/block/{case.phase.disk.name}/{where}",
         *values,
         gain=gained,
         gain_of=change,
     )
+
+
+def _more_requests(case: Case) -> int:
+    """nr_requests to try next. Without a scheduler the kernel takes no more than the driver has tags."""
+    tags = case.phase.disk.nr_tags or 0
+    return min(tags, MORE_REQUESTS) if tags and case.phase.settings.get("scheduler") == "none" else MORE_REQUESTS
 
 
 def scheduler(case: Case) -> Limit:
@@ -98,6 +106,9 @@ def scheduler(case: Case) -> Limit:
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
     if name == "none" or wait < HELD * served or depth > ROOM * allowed[0]:
         return ruled_out(key, title, text, *values)
+    if strangers(case)[0] >= OTHERS:
+        text = f"{text}; other processes use the disk, and a scheduler may hold back their requests for those of the command"
+        return open_question(key, title, text, *values)
     gained, change = gain.not_held_back(case, wait, served)
     return inferred(
         key,
