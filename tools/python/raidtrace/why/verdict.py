@@ -62,7 +62,10 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         commands = changes.without(best.change.program, program, preload)
     sentences = [_what(table, best), _rest(table, best)]
     if settable and settable is not best:
-        sentences.append(f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x.")
+        pairs = "" if settable.shown else f" in {_count(settable)}"
+        sentences.append(
+            f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x{pairs}. The command below sets this."
+        )
     if best.change.kind is Kind.PROGRAM:
         sentences.append(f"To do: {PROGRAM[best.change.program][2]}.")
     sentences += [_latency(table, best), _physics(table, best)]
