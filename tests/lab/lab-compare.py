@@ -19,7 +19,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
 
-sys.path.insert(0, str(TOP / "tools" / "lab"))
+sys.path[:0] = [str(TOP / "tools/lab"), str(TOP / "tools/python")]
 from raidlab.verbs import compare, measures  # noqa: E402
 
 READ = ("dd", "if=/dev/sda", "of=/dev/null", "bs=1M", "count=16")
