@@ -8,6 +8,7 @@ import random
 from scenario import MNT, Run, Scenario, ahead, family, files, load
 
 NVME, AZURE, VIRTIO, SATA, SSD = "nvme-970pro", "nvme-azure", "virtio-capped", "sata-hdd-7200", "sata-ssd"
+FOUR = "nvme-4"  # of which the first is used
 FLASH = (NVME, AZURE, VIRTIO)
 KERNELS = ("6.1", "7.2")
 UNLIMITED = {"limit.iops": 10_000_000, "limit.bytes_s": 20_000_000_000}
@@ -18,11 +19,12 @@ NO_SEEK = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_ful
 
 
 def disk(draw: random.Random, place: Run, *profiles: str, **sets: int) -> Run:
-    """A disk and a kernel; the disk of place if it is one of the profiles, or a SATA SSD in the place of flash without limits.
-    sets: keys with _ for the dot; limits of a profile are lifted unless they are named."""
+    """A disk and a kernel; the disk of place if it is one of the profiles, or a SATA SSD, or one of four NVMe drives, in the
+    place of flash. sets: keys with _ for the dot; limits of a profile are lifted unless they are named."""
     drawn, only = draw.choice(profiles), place.profile
-    profile = only if only in profiles or (only == SSD and profiles == FLASH and not sets) else drawn
-    lifted = UNLIMITED if profile in FLASH else {}
+    stands_in = (only == SSD and profiles == FLASH and not sets) or (only == FOUR and NVME in profiles)
+    profile = only if only in profiles or stands_in else drawn
+    lifted = UNLIMITED if profile in (*FLASH, FOUR) else {}
     named = {key.replace("_", ".", 1): value for key, value in sets.items()}
     return Run("", profile=profile, kernel=draw.choice(KERNELS), sets={**lifted, **named})
 

@@ -37,7 +37,12 @@ FAST_DRIVES = {
 }
 RAID0, RAID5, RAID5_NEW, SLOW = "9500s-12-raid0", "9500s-12-raid5", "9650se-8-raid5", "slow-drive"
 CEILINGS = ("controller", "drives", "device")
-DISKS = {"nvme-970pro": "nvme0n1", "nvme-azure": "nvme0n1", "virtio-capped": "vda"}  # the other profiles' disk is sda
+DISKS = {
+    "nvme-970pro": "nvme0n1",
+    "nvme-4": "nvme0n1",
+    "nvme-azure": "nvme0n1",
+    "virtio-capped": "vda",
+}  # the other profiles' disk is sda
 TWICE = {"queue depth": "queue_depth", "request slots": "nr_requests", "request size": "max_sectors_kb"}  # settings
 WORDS = {"program": ("sleep", 0.5), "processor": ("spin", 0.5), "seeks": ("io", 2), "sync": ("sync", 2)}  # of load.py
 PROFILES = (RAID0, RAID0, RAID5, RAID5_NEW)
