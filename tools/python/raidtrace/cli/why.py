@@ -25,6 +25,7 @@ raidctl why restore restores the settings."""
 RESTORE = """Restore the settings that a killed raidctl why or sweep changed. The next raidctl why also does this."""
 ERRORS = (experiment.WhyError, device.DeviceError, journal.JournalError, OSError)
 PROFILE = "9500s-12-raid0"
+MOST_RUNS = 25
 BUDGET_S = 600  # of a real disk: what it changes is in use by others
 
 
@@ -127,7 +128,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--runs",
         type=lambda text: int(_positive(text)),
-        help="largest number of runs (default 25 in the lab, 100 on a disk)",
+        help=f"largest number of runs (default {MOST_RUNS})",
     )
     top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
                      help="directory of recordings and table (default %(default)s)")  # fmt: skip
@@ -185,7 +186,7 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     disk = options.disk or why_lab.first_disk(options.lab)
     setup = why_lab.Setup(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
                           options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
-    place = why_lab.Lab(setup, options.runs or 25, options.budget or float("inf"))
+    place = why_lab.Lab(setup, options.runs or MOST_RUNS, options.budget or float("inf"))
     return _experiment(options, command, place, setup.disk)
 
 
@@ -203,7 +204,9 @@ def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
                                options.phase, bool(options.destroy_data), options.in_use,
                                tuple(options.freeze))  # fmt: skip
         force = options.force_signature
-        with why_disk.Disk.opened(setup, machine, force, options.runs or 100, options.budget or BUDGET_S) as place:
+        with why_disk.Disk.opened(
+            setup, machine, force, options.runs or MOST_RUNS, options.budget or BUDGET_S
+        ) as place:
             return _experiment(options, command, place, name)
 
 
