@@ -53,7 +53,7 @@ class TracedDepths:
         (TRACING / "buffer_size_kb").write_text("4", encoding="ascii")
 
     def _count(self) -> None:
-        """Of empty flushes and second ends of a write no issue is known. They have no sectors."""
+        """An end without a counted issue changes nothing: an empty flush and the second end of a write have no sectors."""
         flying: collections.Counter[tuple[str, ...]] = collections.Counter()
         depth = 0
         with open(TRACING / "trace", encoding="ascii") as trace:

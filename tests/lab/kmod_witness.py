@@ -51,7 +51,7 @@ def controller_log(disk: str, begin: int = 0) -> list[Command]:
 
 
 class Measured:
-    """What all witnesses say of the I/O to a disk in a with block; with `traced` ftrace, too."""
+    """The counts of all witnesses of the I/O to a disk in a with block. `traced`: ftrace is one of them."""
 
     def __init__(self, disk: str, traced: bool = False) -> None:
         self.disk = disk
