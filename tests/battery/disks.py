@@ -152,8 +152,7 @@ def flash_one_at_a_time(draw: random.Random, on: Run) -> Scenario:
     command = {"io": io, "mib": max(2, 500 * io >> 20), "direct": 1, "pattern": draw.choice(("random", "seq"))}
     place, depth = disk(draw, on, *FLASH), draw.choice((1, 2))
     base = place.but(ahead(256), command=load(**command, depth=depth))
-    return Scenario(base, {"direct": base.but(command=load(**command, depth=16))},
-                    remedies={"direct": base.but(command=load(**command, depth=2 * depth))})  # fmt: skip
+    return Scenario(base, {"direct": base.but(command=load(**command, depth=16))})
 
 
 @family
@@ -250,8 +249,7 @@ def flash_few_requests(draw: random.Random, on: Run) -> Scenario:
     place = disk(draw, on, NVME, AZURE)
     command = {"io": 4096, "mib": 12, "direct": 1, "pattern": "random", "depth": draw.choice((16, 32))}
     base = place.but({"nr_requests": 4, "scheduler": "none"}, command=load(**command))
-    return Scenario(base, {"request slots": base.but({"nr_requests": 256})},
-                    remedies={"request slots": base.but({"nr_requests": 8})})  # fmt: skip
+    return Scenario(base, {"request slots": base.but({"nr_requests": 256})})
 
 
 @family
@@ -259,8 +257,7 @@ def fsync_on_a_volume(draw: random.Random, on: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=draw.choice((4, 16)) << 10, mib=1, write=1)}"
     base = disk(draw, on, VIRTIO, volume_flush_ns=draw.choice((1_000_000, 4_000_000))).but(
         prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")  # fmt: skip
-    return Scenario(base, {"sync": base.but(command=command)}, direction="write",
-                    remedies={"sync": base.but(command=command + " sync=2")})  # fmt: skip
+    return Scenario(base, {"sync": base.but(command=command)}, direction="write")
 
 
 @family
@@ -311,10 +308,9 @@ def sata_random(draw: random.Random, on: Run) -> Scenario:
     command = {"io": draw.choice((4096, 16384)), "mib": 2, "direct": 1}
     place, depth = disk(draw, on, SATA), draw.choice((1, 4, 16))
     base = place.but(ahead(256), command=load(**command, pattern="random", depth=depth))
-    larger = base.but(command=load(**{**command, "io": 2 * command["io"]}, pattern="random", depth=depth))
     return Scenario(base, {"seeks": base.but(command=load(**command)),
                            "direct": base.but(command=load(**command, pattern="random", depth=32)),
-                           "device": base.physics(NO_SEEK)}, remedies={"seeks": larger})  # fmt: skip
+                           "device": base.physics(NO_SEEK)})  # fmt: skip
 
 
 @family
@@ -338,8 +334,7 @@ def sata_program_sleeps(draw: random.Random, on: Run) -> Scenario:
 def sata_fsync(draw: random.Random, on: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=16 << 10, mib=1, write=1)}"
     base = disk(draw, on, SATA).but(prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")
-    return Scenario(base, {"sync": base.but(command=command)}, direction="write",
-                    remedies={"sync": base.but(command=command + " sync=2")})  # fmt: skip
+    return Scenario(base, {"sync": base.but(command=command)}, direction="write")
 
 
 @family

@@ -20,9 +20,7 @@ EQUAL = 1.1  # times the fastest request, up to which the median waits for no ot
 NETWORK_MS = 0.3  # of the fastest request, from which on a disk without heads is no local one
 ONE_SIZE = 0.95  # part of the requests of one size, from which on the fastest is the same request as the others
 ALONE = 0.95  # part of the requests that are issued with nothing in flight
-LONG_IDLE = (
-    0.75  # part of the time without work, from which on pauses decide, whether the disk works during them or not
-)
+LONG_IDLE = 0.75  # part of the time without work, from which on pauses decide, also if the disk works during them
 AHEAD = 0.5  # part of the bytes read ahead, from which on the disk may work while the program pauses
 PIECE_KIB = 32  # of an array, twice which is still within the stripe of one drive
 FAR_KIB = 1 << 16  # mean distance of random places, from which on two pieces are no closer for being larger
@@ -30,12 +28,17 @@ FEW = 2  # requests at once on an array, twice which still go to different drive
 LATER = 1 / 7  # of the time of a request, by which the next of the same window comes later: 9500S and 9650SE of the lab
 WHOLE = 0.98  # of the largest request, from which on all of a window are as large
 DEEP = 4.2  # requests in flight up to which the drives of an array have room for twice as many
-ALONE_AREA = 0.1  # writes by reads in flight, up to which they take no part
+FEW_WRITES = 0.1  # writes by reads in flight, up to which they take no part
 CALLS = 0.5  # part of the bytes past the page cache, from which on a call of the program is a request
 
 
 def _figure(gain: float, change: str) -> Gain:
     return (max(gain, 1.0),) * 2, change
+
+
+def at_most(part: float) -> tuple[float, float]:
+    """The bound of a gain without a cause that took this part of the time, of 1."""
+    return 1.0, 1 / (1 - min(part, 0.999))
 
 
 def found_idle(case: Case) -> float:
@@ -94,7 +97,7 @@ def twice_the_readahead(case: Case) -> Gain:
         case.depth() or 0.0,
     )
     whole = largest > 0 and (q.size_mean(case.phase, "read") or 0.0) >= WHOLE * largest
-    others = case.area("write") >= ALONE_AREA * case.area("read")
+    others = case.area("write") >= FEW_WRITES * case.area("read")
     if not case.local_array() or not whole or window < largest or depth > DEEP or case.streams() > 1 or others:
         return NONE
     number = max(depth / 2, 1.0)
@@ -172,14 +175,14 @@ def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
     request, and where the disk is a local one without heads. Elsewhere a limit, or other ways of the heads, may come first, and
     the figure is of pauses half as long. The disk's time is in addition to them where it does not work during them; where that
     is not known, the figure is in the middle of both, no more than an eighth from either."""
-    most = 1 / (1 - min(idle, 0.999))
+    bound = at_most(idle)
     calls, waits = (q.class_share(case.phase, "direct") or 0.0) >= CALLS, alone(case)
     if calls and waits and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS:
-        return (most, most), ""
+        return (bound[1], bound[1]), ""
     ahead = (q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued") or 0.0) >= AHEAD
     least = 1 / (1 - idle / 2)
     if calls and waits and not ahead:
         return _figure(least, "with pauses half as long")
     if idle >= LONG_IDLE:
         return _figure(math.sqrt(TWICE * least), "with pauses half as long")
-    return (1.0, most), ""
+    return bound, ""

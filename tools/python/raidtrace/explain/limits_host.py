@@ -81,7 +81,7 @@ def host(case: Case) -> Limit:
             value,
             case.value("processors", used, "CPUs", "command cpu"),
             share=idle,
-            gain=(1.0, 1 / (1 - min(idle, 0.999))),  # to start a program is to compute, too
+            gain=gain.at_most(idle),  # to start a program is to compute, too
         )
     if computed >= MAY_COMPUTE * idle:
         text = f"{nothing}, and {computed:.2f} of a processor was used for the command: computing explains only a part of it"
@@ -152,7 +152,7 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
         value,
         case.value("processors", used, "CPUs", f"kernel {work}"),
         share=idle,
-        gain=(1.0, 1 / (1 - min(idle, 0.999))),
+        gain=gain.at_most(idle),
     )
 
 
@@ -440,5 +440,5 @@ def filesystem(case: Case) -> Limit:
         "a file system with extents, such as XFS or ext4, reads far less metadata",
         *values,
         share=part,
-        gain=(1.0, 1 / (1 - part)),
+        gain=gain.at_most(part),
     )
