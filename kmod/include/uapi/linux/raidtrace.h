@@ -26,16 +26,16 @@ enum raidtrace_state {
  * enum raidtrace_direction - What a bio or request asks for. Passthrough is
  *   kept apart from the rest.
  * @RAIDTRACE_DIRECTION_READ: reads
- * @RAIDTRACE_DIRECTION_WRITE: writes, those that carry a flush or FUA flag too
+ * @RAIDTRACE_DIRECTION_WRITE: writes, also those with a flush or FUA flag
  * @RAIDTRACE_DIRECTION_DISCARD: discards
- * @RAIDTRACE_DIRECTION_WRITE_ZEROES: ranges to be zeroed without a transfer of
- *   data
+ * @RAIDTRACE_DIRECTION_WRITE_ZEROES: ranges that the disk fills with zeroes;
+ *   no data is transferred
  * @RAIDTRACE_DIRECTION_FLUSH: cache flushes without data
  * @RAIDTRACE_DIRECTION_OTHER: zone commands, secure erase
  * @RAIDTRACE_DIRECTION_PASSTHROUGH: SG_IO, ioctl and commands the SCSI layer
  *   adds (INQUIRY, MODE SENSE ...)
- * @RAIDTRACE_DIRECTION_ALL: every direction together, passthrough included;
- *   only in-flight numbers are kept for it
+ * @RAIDTRACE_DIRECTION_ALL: all directions together, also passthrough; it has
+ *   only the requests in flight
  */
 enum raidtrace_direction {
 	RAIDTRACE_DIRECTION_READ,
@@ -54,8 +54,7 @@ enum raidtrace_direction {
 
 /**
  * enum raidtrace_group - Groups of counters, selected when a target is added.
- *   What is not selected is not counted, costs nothing, and is absent from
- *   replies.
+ *   Other groups are not counted, cost nothing, and are absent from replies.
  * @RAIDTRACE_GROUP_FLOW: events, bytes, requests in flight and the sum of d2c;
  *   always counted
  * @RAIDTRACE_GROUP_SIZE: histogram of sizes
@@ -67,12 +66,12 @@ enum raidtrace_direction {
  * @RAIDTRACE_GROUP_PLACE: bytes per part of the disk
  * @RAIDTRACE_GROUP_PLUG: plugs, unplugs, requests per unplug
  * @RAIDTRACE_GROUP_ORIGIN: bios, requests, bytes and seeks per class
- * @RAIDTRACE_GROUP_BLAME: seeks by the class the head came from and the class
- *   it went to
+ * @RAIDTRACE_GROUP_BLAME: seeks by the classes of the requests before and
+ *   after them
  * @RAIDTRACE_GROUP_SUBMITTER: bios, bytes and seeks at queue per process
  * @RAIDTRACE_GROUP_READAHEAD: bios that read ahead, windows of the page cache
- * @RAIDTRACE_GROUP_HWQ: requests per hardware queue; counted only when it is
- *   named
+ * @RAIDTRACE_GROUP_HWQ: requests per hardware queue; not among the default
+ *   groups
  */
 enum raidtrace_group {
 	RAIDTRACE_GROUP_FLOW = 1,
@@ -91,12 +90,13 @@ enum raidtrace_group {
 };
 
 /**
- * enum raidtrace_class - What a bio is for, decided when it is queued.
+ * enum raidtrace_class - Purpose of a bio, determined when it is queued.
  * @RAIDTRACE_CLASS_DATA: contents of files or of the disk itself, on demand or
  *   written back
  * @RAIDTRACE_CLASS_READAHEAD: the same, read ahead
- * @RAIDTRACE_CLASS_DIRECT: memory of no page cache, as O_DIRECT uses it
- * @RAIDTRACE_CLASS_METADATA: what a filesystem keeps about files
+ * @RAIDTRACE_CLASS_DIRECT: memory that is not in the page cache, as with
+ *   O_DIRECT
+ * @RAIDTRACE_CLASS_METADATA: metadata of a filesystem
  * @RAIDTRACE_CLASS_JOURNAL: within the journal's sectors
  * @RAIDTRACE_CLASS_SWAP: swapped memory
  * @RAIDTRACE_CLASS_MIXED: a request of bios of several classes
@@ -126,27 +126,27 @@ enum raidtrace_class {
  *   sectors from the previous end
  * @RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME: nanoseconds spent at each in-flight
  *   depth
- * @RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE: requests issued, by the in-flight
- *   depth that each found
+ * @RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE: requests issued, by the number of
+ *   requests in flight before the issue
  * @RAIDTRACE_HISTOGRAM_KIND_D2C: requests completed, by nanoseconds from issue
  *   to completion
  * @RAIDTRACE_HISTOGRAM_KIND_SEEK_QUEUED: bios queued, by signed distance in
  *   sectors from the end of the bio before
  * @RAIDTRACE_HISTOGRAM_KIND_I2D: requests issued, by nanoseconds from insert
  *   to issue
- * @RAIDTRACE_HISTOGRAM_KIND_Q2C: bios, or the pieces that they were split
- *   into, that completed, by nanoseconds from queue to completion
- * @RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C: requests completed, by the in-flight
- *   depth of all that their issue found and by nanoseconds from issue to
+ * @RAIDTRACE_HISTOGRAM_KIND_Q2C: bios completed, or pieces of bios that were
+ *   split, by nanoseconds from queue to completion
+ * @RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C: requests completed, by the number of
+ *   requests in flight before their issue and by nanoseconds from issue to
  *   completion
  * @RAIDTRACE_HISTOGRAM_KIND_PLACE: bytes of requests issued, by 1/256 of the
  *   disk
  * @RAIDTRACE_HISTOGRAM_KIND_UNPLUG: unplugs, by requests sent; of direction
  *   all
- * @RAIDTRACE_HISTOGRAM_KIND_BLAME: seeks at issue, by class the head came from
- *   and class it went to; of direction all
- * @RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE: sectors of the same seeks, forward
- *   and backward added up
+ * @RAIDTRACE_HISTOGRAM_KIND_BLAME: seeks at issue, by the classes of the
+ *   requests before and after the seek; of direction all
+ * @RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE: sum of the distances of these
+ *   seeks in sectors, forward and backward
  * @RAIDTRACE_HISTOGRAM_KIND_RA_SYNC: windows read ahead because a page was
  *   missing, by size in sectors; of direction all
  * @RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC: windows read ahead because a marked page
