@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the suites of requests share: a queue, an account, and events of it. */
+/* Shared by the suites of requests: a queue, an account, and their events. */
 #ifndef RAIDTRACE_ACCOUNT_FIXTURE_H
 #define RAIDTRACE_ACCOUNT_FIXTURE_H
 
@@ -26,7 +26,7 @@
 #define GROUPS_ALL 0xfff
 #define STREAMS 4
 
-/* Counting began at this time; nanoseconds in the cases are later ones. */
+/* Time at which counting began. The nanoseconds of the cases are added to it. */
 #define START 1000000
 
 struct fixture {
@@ -61,7 +61,7 @@ static __maybe_unused u64 issue_of(struct kunit *test, u64 now, enum raidtrace_d
 	return now;
 }
 
-/* Returns the time the issue counts at. */
+/* Returns the time at which the issue counts. */
 static __maybe_unused u64 issue(struct kunit *test, u64 now, enum raidtrace_direction direction, u64 sector,
 				u64 nr_sectors)
 {

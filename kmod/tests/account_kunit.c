@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What an issue changes: sizes, positions, streams, places and classes. */
+/* Counters that an issue changes: sizes, positions, streams, places and classes. */
 #include <linux/module.h>
 
 #include "account_fixture.h"
@@ -95,7 +95,7 @@ static void requests_continue_streams(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 0ULL);
 }
 
-/* The matrix sums to the seeks, its distances to theirs, and classes to directions. */
+/* Sums of blame equal those of the seeks, sums over classes those over directions. */
 static void seeks_are_blamed_on_both_classes(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -116,7 +116,7 @@ static void seeks_are_blamed_on_both_classes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->account.origin[RAIDTRACE_CLASS_DATA].bytes_issued, 8192ULL);
 }
 
-/* What is not selected stays zero; what is in flight and issued is always known. */
+/* Counters of other groups stay zero. Requests issued and in flight are always counted. */
 static void groups_not_selected_stay_zero(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -157,8 +157,8 @@ static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit 
 		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
 }
 
-/* Each counter is looked at, and none behind them. */
-static void anything_counted_is_seen(struct kunit *test)
+/* The test for zero reads each counter, and none beyond the last. */
+static void is_zero_reads_each_counter(struct kunit *test)
 {
 	u64 counter[RAIDTRACE_LOT + 4] = { 0 };
 	const unsigned int counters = RAIDTRACE_LOT + 3;
@@ -173,8 +173,8 @@ static void anything_counted_is_seen(struct kunit *test)
 	}
 }
 
-/* Who asks what changed is told of the lots that did, by the number given, and of no other. */
-static void moving_says_which_lots_changed(struct kunit *test)
+/* Lots that changed are marked with the given number, other lots are not. */
+static void move_marks_changed_lots(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
@@ -240,8 +240,8 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(seeks_are_blamed_on_both_classes),
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
-	KUNIT_CASE(anything_counted_is_seen),
-	KUNIT_CASE(moving_says_which_lots_changed),
+	KUNIT_CASE(is_zero_reads_each_counter),
+	KUNIT_CASE(move_marks_changed_lots),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}
 };

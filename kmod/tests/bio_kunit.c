@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What each bio changes when it is queued, where on the disk it is, and which streams it continues. */
+/* Counters that a queued bio changes, its part of the disk, and the stream that it continues. */
 #include <kunit/test.h>
 #include <linux/slab.h>
 
@@ -220,7 +220,7 @@ static void stream_that_is_forgotten_is_not_alive(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 0U);
 }
 
-/* A second after it moved a stream has ended; one that is forgotten before might have gone on. */
+/* A stream ends a second after its last bio. If it is replaced earlier it counts as forgotten. */
 static void stream_lives_a_second(struct kunit *test)
 {
 	struct raidtrace_streams *streams = &((struct fixture *)test->priv)->streams;
@@ -249,8 +249,8 @@ static void stream_lives_a_second(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, streams->forgotten, 1ULL);
 }
 
-/* Against the plainest of lists, in any order, with ends that meet. */
-static void streams_are_those_of_a_list(struct kunit *test)
+/* Compared with a simple list, in random order, with streams that reach the same sector. */
+static void streams_equal_those_of_a_list(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	u64 list[4] = {}, random = 88172645463325252ULL;
@@ -292,8 +292,8 @@ static void one_stream_is_the_previous_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 0U);
 }
 
-/* Ends of one hash are in one chain, and none of them is taken for another. */
-static void ends_of_one_hash_are_told_apart(struct kunit *test)
+/* Streams whose ends have the same hash are distinguished. */
+static void ends_of_one_hash_are_distinguished(struct kunit *test)
 {
 	u64 second = 8;
 
@@ -307,7 +307,7 @@ static void ends_of_one_hash_are_told_apart(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, follow(test, second));
 }
 
-/* Whatever was there before: as many as said, none of them anywhere or alive. */
+/* After the start there are as many streams as requested, all without an end and not alive. */
 static void start_forgets_all(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -364,9 +364,9 @@ static struct kunit_case bio_cases[] = {
 	KUNIT_CASE(stream_that_moved_least_recently_is_forgotten),
 	KUNIT_CASE(stream_that_is_forgotten_is_not_alive),
 	KUNIT_CASE(stream_lives_a_second),
-	KUNIT_CASE(streams_are_those_of_a_list),
+	KUNIT_CASE(streams_equal_those_of_a_list),
 	KUNIT_CASE(one_stream_is_the_previous_end),
-	KUNIT_CASE(ends_of_one_hash_are_told_apart),
+	KUNIT_CASE(ends_of_one_hash_are_distinguished),
 	KUNIT_CASE(start_forgets_all),
 	KUNIT_CASE(bios_one_sector_apart_and_without_a_place),
 	{}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time at each depth, latencies, requeues and resets: that nothing is lost on the way. */
+/* Time at each depth, latencies, requeues and resets: no event and no time is lost. */
 #include "account_fixture.h"
 
 static void time_is_spent_at_the_depth_before_the_event(struct kunit *test)
@@ -18,7 +18,7 @@ static void time_is_spent_at_the_depth_before_the_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, depth_time(test, DIR_ALL, 2), 30ULL);
 }
 
-static void depth_found_does_not_count_the_request_itself(struct kunit *test)
+static void depth_excludes_the_request_itself(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 
@@ -116,7 +116,7 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_DEPTH_TIME, DIR_READ), 30ULL);
 }
 
-/* Any number of events in any order: every sum equals its count. */
+/* Random events: each sum equals the count of its events. */
 static void sums_hold_under_random_load(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -154,7 +154,7 @@ static void sums_hold_under_random_load(struct kunit *test)
 
 static struct kunit_case depth_cases[] = {
 	KUNIT_CASE(time_is_spent_at_the_depth_before_the_event),
-	KUNIT_CASE(depth_found_does_not_count_the_request_itself),
+	KUNIT_CASE(depth_excludes_the_request_itself),
 	KUNIT_CASE(passthrough_counts_in_the_depth_of_all),
 	KUNIT_CASE(clock_that_steps_back_loses_no_time),
 	KUNIT_CASE(completion_counts_latency),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the accounting does at its edges: each case was first a mutant that no other case noticed. */
+/* The accounting at its limits. Each case notices a mutant that no other case noticed. */
 #include "account_fixture.h"
 
 #include <linux/limits.h>
@@ -109,7 +109,7 @@ static void reset_carries_every_direction_and_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->queue.in_flight_max[DIR_ALL], (u32)RAIDTRACE_DIRECTIONS);
 }
 
-/* Depths of directions that have no histogram of their own count in that of all, and only once. */
+/* Directions without a depth histogram count in the one of all directions, once. */
 static void time_of_other_directions_is_in_all_alone(struct kunit *test)
 {
 	const struct raidtrace_completion done = { .direction = DIR_FLUSH, .d2c_ns = 6 };
@@ -149,7 +149,7 @@ static void part_of_a_sector_has_a_size_and_no_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, distance_sectors(S64_MIN), 1ULL << 63);
 }
 
-/* A clock that is behind an end counts as that end, as it does behind an issue. */
+/* An event that is earlier than the last end counts at the time of that end. */
 static void event_after_an_end_is_not_before_it(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -158,7 +158,7 @@ static void event_after_an_end_is_not_before_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_queue_time(&f->queue, START + 20), START + 50ULL);
 }
 
-/* Seeks of a class are the sum of its column of the matrix: either group needs it. */
+/* The seeks of a class are the sum of its column of blame: the group origin needs it, too. */
 static void blame_and_origin_are_selected_apart(struct kunit *test)
 {
 	struct fixture *f = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What events come to: who knows what of which bio and request. */
+/* The engine: bios and requests from their events. */
 #include <kunit/test.h>
 #include <linux/slab.h>
 
@@ -109,7 +109,7 @@ static u32 in_flight(struct kunit *test)
 	return ((struct machine *)test->priv)->engine.queue.in_flight[DIR_ALL];
 }
 
-static void head_of_a_record_says_what_was_put_there(struct kunit *test)
+static void head_of_a_record_returns_its_fields(struct kunit *test)
 {
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_DIRECTION_PASSTHROUGH,
 					RAIDTRACE_CLASS_MAX, RAIDTRACE_EVENT_STARTED, ~0U);
@@ -154,8 +154,8 @@ static void request_is_timed_from_queue_and_issue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 30ULL);
 }
 
-/* 64 flush requests of as many queues, and 64 others, are in flight at once, each once. */
-static void requests_are_told_apart_by_address(struct kunit *test)
+/* 64 flush requests of 64 queues and 64 other requests are in flight at once, each counted once. */
+static void requests_are_distinguished_by_address(struct kunit *test)
 {
 	unsigned int i, round;
 
@@ -172,7 +172,7 @@ static void requests_are_told_apart_by_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 0ULL);
 }
 
-/* More requests than there are places: those that find none are not counted as issued, nor as ended. */
+/* More requests than places: those without a place count neither as issued nor as completed. */
 static void request_without_a_place_is_unmatched(struct kunit *test)
 {
 	const unsigned int all = 4 << REQUEST_BITS;
@@ -193,8 +193,8 @@ static void request_without_a_place_is_unmatched(struct kunit *test)
 }
 
 /*
- * A scheduler holds four times as many requests as there are places, some of them are with the
- * driver at a time: each issue and each end counts, and the times of most inserts are lost.
+ * A scheduler holds four times as many requests as there are places, the driver some of them:
+ * each issue and each end counts, and the times of most inserts are unknown.
  */
 static void insert_gives_its_place_to_an_issue(struct kunit *test)
 {
@@ -221,8 +221,8 @@ static void insert_gives_its_place_to_an_issue(struct kunit *test)
 	KUNIT_EXPECT_LE(test, timed, (u64)(1 << REQUEST_BITS));
 }
 
-/* The end of a bio that is not known: of a disk without requests it may be a piece's. */
-static void unknown_end_says_something_of_requests_alone(struct kunit *test)
+/* The end of an unknown bio. On a disk without requests it may be the end of a piece. */
+static void unknown_end_counts_for_requests_only(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	struct raidtrace_issued *requests = m->engine.requests;
@@ -238,7 +238,7 @@ static void unknown_end_says_something_of_requests_alone(struct kunit *test)
 	raidtrace_engine_start(&m->engine, 0xfff, 4, START);
 }
 
-/* What was read with one busy answer is data and a position once. */
+/* A request that the driver refuses once counts its bytes and position once. */
 static void issue_after_a_requeue_is_no_new_position(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -268,7 +268,7 @@ static void issue_after_a_requeue_is_no_new_position(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 80ULL);
 }
 
-/* Of bios that agree their class, else mixed; one that nothing is known of says nothing. */
+/* A request has the class of its bios, or the class mixed. An unknown bio has no class. */
 static void class_of_several_bios(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -314,7 +314,7 @@ static void piece_of_a_bio_is_as_old_as_the_bio(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 0ULL);
 }
 
-/* The data ends, then the sequence: one completion. What ends and never was issued says so. */
+/* A flush sequence ends after its data: one completion. A request without an issue is unissued. */
 static void ends_that_are_no_completion(struct kunit *test)
 {
 	issue_request(test, START, 0x9000, 0, 0);
@@ -344,7 +344,7 @@ static void request_issued_twice_was_abandoned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_flight(test), 1U);
 }
 
-/* The request goes away; the next one at its address was not inserted. */
+/* A merged request is not issued. The next one at its address was not inserted. */
 static void merged_request_leaves_no_insert(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -367,7 +367,7 @@ static void late_event_counts_at_the_time_of_the_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
 }
 
-static void bios_are_of_the_task_told_of_last(struct kunit *test)
+static void bios_have_the_last_recorded_task(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
@@ -392,14 +392,14 @@ static void bios_are_of_the_task_told_of_last(struct kunit *test)
 	take(test, START, head, 0x6262, 0, 0);
 	queue_bio(test, START, 0x300, CLASS_DATA, 0, 0);
 	KUNIT_EXPECT_EQ(test, m->source.row, row);
-	/* After a reset the table is empty, and the writer does not tell again. */
+	/* After a reset the table is empty. The writer sends no new record of its task. */
 	raidtrace_engine_reset(&m->engine);
 	queue_bio(test, START, 0x200, CLASS_DATA, 0, 0);
 	KUNIT_EXPECT_NE(test, m->engine.submitters.queued_ns[m->source.row], 0ULL);
 	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[m->source.row].comm[0], 0x6262ULL);
 }
 
-/* Of more processes than there are rows those that queued nothing for longest make room, for good. */
+/* With more processes than rows, those that have been idle longest lose their row. */
 static void process_gives_its_row_to_another(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -408,12 +408,12 @@ static void process_gives_its_row_to_another(struct kunit *test)
 	u64 record[] = { START, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_READ, CLASS_DATA,
 						     0, 4096), 0x200, 0 };
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
-	u64 told[] = { START, head, 0x6000, 0, 0 };
+	u64 task[] = { START, head, 0x6000, 0, 0 };
 	unsigned int i, replaced = 0;
 	u64 sum = 0;
 
-	/* One that goes on keeps its row, whoever comes. */
-	take_record(&m->engine, &other, told);
+	/* A process that continues keeps its row. */
+	take_record(&m->engine, &other, task);
 	for (i = 0; i < RAIDTRACE_SUBMITTERS * 2; i++) {
 		record[0] = START + 2 * i;
 		take_record(&m->engine, &other, record);
@@ -443,7 +443,7 @@ static void process_gives_its_row_to_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, 1ULL);
 }
 
-/* A process whose name was recorded before another one lost its row looks for its own. */
+/* After any replacement each source finds its row again. */
 static void row_is_looked_up_after_a_replacement(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -503,7 +503,7 @@ static void counts_go_where_they_belong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account.window[1][16], 1ULL);
 }
 
-/* Where in a zone it is appended the disk decides. */
+/* The disk chooses the sector of a zone append. */
 static void append_has_no_position(struct kunit *test)
 {
 	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
@@ -519,7 +519,7 @@ static void append_has_no_position(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->seek_forward_sectors, 0ULL);
 }
 
-/* A refused bio counts as queued, and has no latency. The next one at its address is another. */
+/* A refused bio counts as queued, without a latency. The next bio at its address is another one. */
 static void refused_bio_has_no_latency(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -541,7 +541,7 @@ static void refused_bio_has_no_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
 }
 
-/* An end that is told a second time has no latency: what was known of the bio is gone. */
+/* A second end of the same bio has no latency, as the first one removed the bio. */
 static void bio_ends_once(struct kunit *test)
 {
 	queue_bio(test, START, 0x100, CLASS_DATA, 8, 0);
@@ -552,7 +552,7 @@ static void bio_ends_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
 }
 
-/* What this engine does not know it leaves alone; a part of a request in flight is data of its direction. */
+/* Unknown kinds of records change nothing. A part of a request in flight counts its bytes. */
 static void unknown_things_are_left_alone(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -590,7 +590,7 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 1ULL);
 }
 
-/* More bios side by side than there are places: some are not known, none is mistaken for another. */
+/* More bios at once than places: some are unknown, none is taken for another one. */
 static void bio_without_a_place_is_unknown(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -609,7 +609,7 @@ static void bio_without_a_place_is_unknown(struct kunit *test)
 	KUNIT_EXPECT_LE(test, known, all / 2);
 }
 
-/* The first address from @address on that begins its search at place @home. */
+/* The first address from @address on whose search begins at place @home. */
 static u64 address_at(unsigned int home, u64 address, unsigned int bits)
 {
 	while (home_of(address, bits) != home)
@@ -662,7 +662,7 @@ static void requests_of_one_home_have_64_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
 }
 
-/* A class needs the bios of a request; their latency is another group. */
+/* The classes of requests need their bios, also without the group latency. */
 static void class_without_latency(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -682,7 +682,7 @@ static void class_without_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account.i2d[DIR_READ][0], 0ULL);
 }
 
-/* Places for bios: those that lie side by side in memory are spread. */
+/* Bios that are neighbours in memory have distant places. */
 static void bios_of_one_slab_have_places(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -699,7 +699,7 @@ static void bios_of_one_slab_have_places(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, find_bio(&m->engine, 0x60000000, false));
 }
 
-/* Beyond the last bin of the histogram the mean depth still is exact. */
+/* The mean depth is exact also above the last bin of the histogram. */
 static void sum_of_depth_over_time_has_no_end(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -726,8 +726,8 @@ static struct raidtrace_history *keep_history(struct kunit *test)
 	return engine->history;
 }
 
-/* Every moment of a request, of one bio and of several, requeued and failed, and whose it was. */
-static void history_has_what_is_known(struct kunit *test)
+/* The history has the times and process of a request: of one bio, of several, requeued, failed. */
+static void history_has_all_times(struct kunit *test)
 {
 	struct raidtrace_history *history = keep_history(test);
 	u64 several = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE_BIO, 0, 0, 0, 0);
@@ -775,14 +775,14 @@ static void history_has_what_is_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ended->pid, 4711U);
 	KUNIT_EXPECT_EQ(test, ended->depth, 1U);
 	KUNIT_EXPECT_TRUE(test, ended->error && ended->again);
-	/* What was never seen queued, at an address that had a request before. */
+	/* An unknown bio, in a request at the address of an earlier one. */
 	issue_request(test, START + 200, 0x9000, 0x666, 0);
 	complete_request(test, START + 210, 0x9000, 0x666, RAIDTRACE_EVENT_STARTED);
 	ended = raidtrace_history_next(history, &number);
 	KUNIT_ASSERT_NOT_NULL(test, ended);
 	KUNIT_EXPECT_EQ(test, ended->queued_ns, 0ULL);
 	KUNIT_EXPECT_FALSE(test, ended->error || ended->again);
-	/* One whose end was never seen leaves nothing to the next at its address. */
+	/* A request without an observed end leaves nothing for the next one at its address. */
 	queue_bio(test, START + 300, 0x100, CLASS_DATA, 0, 0);
 	issue_request(test, START + 310, 0x9000, 0x100, 0);
 	queue_bio(test, START + 400, 0x200, CLASS_DATA, 0, 0);
@@ -836,7 +836,7 @@ static void history_has_the_slow_and_the_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, history->nr, 2ULL);
 }
 
-/* Of two bios of a request whose last end was not observed the older one is known. */
+/* The history has the older one of two bios. */
 static void history_has_both_bios_after_an_abandoned_issue(struct kunit *test)
 {
 	struct raidtrace_history *history = keep_history(test);
@@ -852,13 +852,13 @@ static void history_has_both_bios_after_an_abandoned_issue(struct kunit *test)
 	queue_bio(test, START + 30, 0x400, CLASS_DATA, 0, 0);
 	complete_request(test, START + 31, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
 	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->queued_ns, START + 10);
-	/* And of a single one its own. */
+	/* A request with one bio has the time of that bio. */
 	issue_request(test, START + 32, 0x9000, 0x400, 0);
 	queue_bio(test, START + 40, 0x500, CLASS_DATA, 0, 0);
 	issue_request(test, START + 41, 0x9000, 0x500, 0);
 	complete_request(test, START + 42, 0x9000, 0x500, RAIDTRACE_EVENT_STARTED);
 	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->queued_ns, START + 40);
-	/* Of two that were queued at the same time the first one. */
+	/* The first of two bios that were queued at the same time. */
 	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 1), 0x6161, 0, 0);
 	queue_bio(test, START + 50, 0x600, CLASS_DATA, 0, 0);
 	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 2), 0x6262, 0, 0);
@@ -874,7 +874,7 @@ static void history_has_both_bios_after_an_abandoned_issue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raidtrace_history_next(history, &number)->direction, (u32)DIR_WRITE);
 }
 
-/* Records lie one behind the other, and go on at the beginning of the ring. */
+/* Records follow each other, and continue at the beginning of the ring. */
 static void counts_until_a_time_and_a_number(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -906,7 +906,7 @@ static void counts_until_a_time_and_a_number(struct kunit *test)
 #define SOURCES 7
 #define ROUNDS 40
 
-/* Each request is issued by one source and completed by the next one. */
+/* One source issues a request, the next one completes it. */
 static void sources_count_in_order_of_time(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -953,7 +953,7 @@ static void sources_count_in_order_of_time(struct kunit *test)
 			1U);
 }
 
-/* Each kind of record has a length of its own. */
+/* Each kind of record has its own length. */
 static void counts_a_request_in_a_ring(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -979,7 +979,7 @@ static void counts_a_request_in_a_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 2ULL);
 }
 
-/* Bios and requests of all kinds at ever other places, with these groups. */
+/* Random bios and requests, counted with these groups. */
 static void count_some(struct kunit *test, u32 groups)
 {
 	struct machine *m = test->priv;
@@ -1010,7 +1010,7 @@ static void count_some(struct kunit *test, u32 groups)
 	}
 }
 
-/* The default groups and flow alone have code of their own; the group plug has no event here. */
+/* The default groups and flow alone have their own code. No event here is of the group plug. */
 static void groups_count_alike_in_all_code(struct kunit *test)
 {
 	static const u32 own[] = { RAIDTRACE_GROUPS_DEFAULT, RAIDTRACE_GROUP_FLOW };
@@ -1033,12 +1033,12 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(sources_count_in_order_of_time),
 	KUNIT_CASE(counts_a_request_in_a_ring),
 	KUNIT_CASE(counts_until_a_time_and_a_number),
-	KUNIT_CASE(head_of_a_record_says_what_was_put_there),
+	KUNIT_CASE(head_of_a_record_returns_its_fields),
 	KUNIT_CASE(request_is_timed_from_queue_and_issue),
-	KUNIT_CASE(requests_are_told_apart_by_address),
+	KUNIT_CASE(requests_are_distinguished_by_address),
 	KUNIT_CASE(request_without_a_place_is_unmatched),
 	KUNIT_CASE(insert_gives_its_place_to_an_issue),
-	KUNIT_CASE(unknown_end_says_something_of_requests_alone),
+	KUNIT_CASE(unknown_end_counts_for_requests_only),
 	KUNIT_CASE(issue_after_a_requeue_is_no_new_position),
 	KUNIT_CASE(class_of_several_bios),
 	KUNIT_CASE(piece_of_a_bio_is_as_old_as_the_bio),
@@ -1046,7 +1046,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(request_issued_twice_was_abandoned),
 	KUNIT_CASE(merged_request_leaves_no_insert),
 	KUNIT_CASE(late_event_counts_at_the_time_of_the_last),
-	KUNIT_CASE(bios_are_of_the_task_told_of_last),
+	KUNIT_CASE(bios_have_the_last_recorded_task),
 	KUNIT_CASE(process_gives_its_row_to_another),
 	KUNIT_CASE(row_is_looked_up_after_a_replacement),
 	KUNIT_CASE(processes_have_rows),
@@ -1062,7 +1062,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(class_without_latency),
 	KUNIT_CASE(bios_of_one_slab_have_places),
 	KUNIT_CASE(sum_of_depth_over_time_has_no_end),
-	KUNIT_CASE(history_has_what_is_known),
+	KUNIT_CASE(history_has_all_times),
 	KUNIT_CASE(history_has_the_last_ones),
 	KUNIT_CASE(history_has_the_slow_and_the_failed),
 	KUNIT_CASE(history_has_both_bios_after_an_abandoned_issue),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every value falls in its bin, at all edges; that bounds are theirs tests/unit/test_bins.c says. */
+/* Each value has its bin, at all bounds. tests/unit/test_bins.c tests the bounds. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -48,8 +48,8 @@ static const struct bin_case bin_cases[] = {
 	{ "first pair", D2C, 32, 32 },
 	{ "first pair's other", D2C, 33, 32 },
 	{ "1 ms", D2C, 1000000, 16 + (19 - 4) * 16 + 14 },
-	{ "no request held", DEPTH, 0, 0 },
-	{ "many requests held", DEPTH, 300, 256 },
+	{ "no request", DEPTH, 0, 0 },
+	{ "many requests", DEPTH, 300, 256 },
 	{ "longest insert", D2C, S64_MAX, RAIDTRACE_D2C_BINS - 1 },
 	{ "first that is too long", D2C, 1LL << 39, RAIDTRACE_D2C_BINS - 1 },
 	{ "longest", D2C, S64_MAX, RAIDTRACE_D2C_BINS - 1 },
@@ -98,7 +98,7 @@ static void log_linear_bins_are_narrow(struct kunit *test)
 	}
 }
 
-/* Octaves of depth and of time; the last takes what is beyond it. */
+/* Octaves of depth and of time. The last one has all larger values. */
 static void two_dimensions_have_rows_and_columns(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(0), 0U);

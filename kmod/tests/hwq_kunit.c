@@ -87,7 +87,7 @@ static u64 in_flight(struct kunit *test, u32 row)
 	       hwq->completed_other_node - hwq->returned;
 }
 
-/* Each request counts on its queue, by the CPU where it ends as seen from that of its issue. */
+/* A request counts on its queue, by whether it ends on the CPU or node of its issue. */
 static void request_ends_on_a_cpu(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -116,7 +116,7 @@ static void request_ends_on_a_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->engine.hwqs->rows, 4U);
 }
 
-/* The last row, of all queues beyond, fits the head of a record. */
+/* The row of all higher queues fits in the head of a record. */
 static void last_row_is_that_of_the_rest(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -153,7 +153,7 @@ static void depth_is_that_of_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwq_of(test, 1)->depth_sum_ns, 20ULL);
 }
 
-/* What is in flight at a reset is carried over, and is the highest depth at first. */
+/* Requests in flight at a reset are carried, and are the highest depth at first. */
 static void reset_carries_what_is_in_flight(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -177,7 +177,7 @@ static void reset_carries_what_is_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwq_of(test, 1)->depth_sum_ns, 10ULL + 2 * 10);
 }
 
-/* A requeue, and an issue that finds the one before in flight, each undo an issue. */
+/* A requeue undoes an issue, and so does a second issue of a request in flight. */
 static void issue_is_undone(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -197,7 +197,7 @@ static void issue_is_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account[0].flow[DIR_READ].abandoned, 1ULL);
 }
 
-/* A part of a request, a request that was not issued, one that ends again: none leaves a queue. */
+/* No request leaves a queue by a part, without an issue, or by a second end. */
 static void ends_that_are_none(struct kunit *test)
 {
 	issue_on(test, CPU_A, START, 0x9000, 1);
@@ -212,7 +212,7 @@ static void ends_that_are_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwq_of(test, 0)->issued, 0ULL);
 }
 
-/* More requests than places: those that find none are on no queue, as in flow. */
+/* More requests than places: those without a place count on no queue, and not in flow. */
 static void request_without_a_place_is_on_no_queue(struct kunit *test)
 {
 	const unsigned int all = 4 << REQUEST_BITS;
