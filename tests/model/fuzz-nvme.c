@@ -29,7 +29,7 @@ static void look(const struct nv_model *model)
 	for (i = 0; i < NV_SLOTS; i++) {
 		reached[LOST] |= model->slot[i].state == NV_SLOT_LOST;
 		reached[BLOCKED] |= model->slot[i].state == NV_SLOT_BLOCKED;
-		reached[HELD] |= model->slot[i].state == NV_SLOT_HELD;
+		reached[HELD] |= model->slot[i].state == NV_SLOT_EVENT;
 		reached[DELETED] |= model->slot[i].state == NV_SLOT_RUNNING && model->slot[i].status == NV_QUEUE_DELETED;
 	}
 	reached[MEDIUM] |= model->fault.bad.sectors > 0;
@@ -57,7 +57,7 @@ static void check(void)
 		for (at = model->cq[i].first_blocked; at != NV_NO_SLOT && blocked <= NV_SLOTS; at = model->slot[at].next)
 			blocked++;
 	if (depth != model->depth || free != states[NV_SLOT_FREE] || blocked != states[NV_SLOT_BLOCKED] ||
-	    model->due.count != states[NV_SLOT_RUNNING] || model->nr_held != states[NV_SLOT_HELD])
+	    model->due.count != states[NV_SLOT_RUNNING] || model->nr_event_requests != states[NV_SLOT_EVENT])
 		abort();
 	for (i = 0; i < NV_QUEUES; i++)
 		if (model->sq[i].entries && (model->sq[i].head >= model->sq[i].entries || !model->cq[model->sq[i].cq].entries))

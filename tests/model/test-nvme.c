@@ -516,12 +516,12 @@ static void events_wait_for_requests_and_requests_for_events(void **state)
 {
 	struct drive *drive = drive_enabled(READY);
 	struct command ask = admin_command(NV_ASYNC_EVENT, 0, 0, 0);
-	u16 ids[NV_MAX_HELD];
+	u16 ids[NV_MAX_EVENT_REQUESTS];
 	struct completion completion;
 	u32 result, i;
 
 	(void)state;
-	for (i = 0; i < NV_MAX_HELD; i++)
+	for (i = 0; i < NV_MAX_EVENT_REQUESTS; i++)
 		ids[i] = drive_submit(drive, 0, &ask);
 	assert_int_equal(drive_run(drive, 0, ask, NULL), 0x4105);
 	drive_pass(drive, 1000000000);

@@ -215,15 +215,15 @@ static void raid5_gathers_rows_across_commands(void **state)
 	create("array.level=raid5,array.drives=5");
 	for (i = 0; i < 20; i++)
 		now = tw_timing_write(timing, 0, i * 256, 256, now);
-	assert_int_equal(timing->nr_ways[TW_FULL_ROW], 10);
+	assert_int_equal(timing->nr_methods[TW_FULL_ROW], 10);
 	assert_int_equal(timing->nr_rows, 0);
-	assert_int_equal(timing->nr_ways[TW_READ_MODIFY] + timing->nr_ways[TW_RECONSTRUCT], 0);
+	assert_int_equal(timing->nr_methods[TW_READ_MODIFY] + timing->nr_methods[TW_RECONSTRUCT], 0);
 	tw_timing_flush(timing, 0, now);
 	assert_int_equal(timing->dirty_sectors, 0);
 	/* Not in order, still whole. */
 	for (i = 8; i--;)
 		now = tw_timing_write(timing, 0, 1000000 / 512 * 512 + i * 64, 64, now);
-	assert_int_equal(timing->nr_ways[TW_FULL_ROW], 11);
+	assert_int_equal(timing->nr_methods[TW_FULL_ROW], 11);
 	/* All five members are given their 128 sectors; some have begun. */
 	assert_true(busy_members(&sectors) <= 5);
 	assert_true(sectors <= 5 * 128);
@@ -244,7 +244,7 @@ static void raid5_hands_over_a_part_when_it_is_old(void **state)
 	assert_int_equal(timing->nr_rows, 0);
 	assert_int_equal(busy_members(&sectors), 2);
 	assert_int_equal(sectors, 16);
-	assert_int_equal(timing->nr_ways[TW_READ_MODIFY], 1);
+	assert_int_equal(timing->nr_methods[TW_READ_MODIFY], 1);
 	/* Only the data was charged to the cache. */
 	assert_int_equal(timing->dirty_sectors, 8);
 	tw_timing_flush(timing, 0, 60000 * US);
@@ -285,8 +285,8 @@ static void raid5_keeps_the_bounds_of_its_cache(void **state)
 	tw_timing_flush(timing, 0, now);
 	assert_int_equal(timing->dirty_sectors, 0);
 	assert_int_equal(timing->nr_rows, 0);
-	for (i = 0; i < RL_COUNT(timing->nr_ways); i++)
-		rows += timing->nr_ways[i];
+	for (i = 0; i < RL_COUNT(timing->nr_methods); i++)
+		rows += timing->nr_methods[i];
 	assert_true(rows >= 3000);
 }
 
@@ -375,7 +375,7 @@ static u64 write_streams(u32 streams, u32 rows)
 	tw_timing_flush(timing, 0, now);
 	assert_int_equal(timing->nr_rows, 0);
 	assert_int_equal(timing->dirty_sectors, 0);
-	return timing->nr_ways[TW_READ_MODIFY] + timing->nr_ways[TW_RECONSTRUCT];
+	return timing->nr_methods[TW_READ_MODIFY] + timing->nr_methods[TW_RECONSTRUCT];
 }
 
 static void as_many_streams_as_rows_stay_whole(void **state)
@@ -397,7 +397,7 @@ static void as_many_streams_as_rows_stay_whole(void **state)
 		/* Two commands of a row, each alone: every row is written twice, in parts. */
 		if (parts != (cases[i].whole ? 0 : 8 * cases[i].streams))
 			fail_msg("%s, %u streams: %llu in parts", cases[i].text, cases[i].streams, parts);
-		assert_int_equal(timing->nr_ways[TW_FULL_ROW], cases[i].whole ? 4 * cases[i].streams : 0);
+		assert_int_equal(timing->nr_methods[TW_FULL_ROW], cases[i].whole ? 4 * cases[i].streams : 0);
 	}
 }
 
@@ -412,7 +412,7 @@ static void one_row_more_and_the_oldest_goes(void **state)
 	assert_int_equal(timing->nr_rows, 2);
 	assert_int_equal(timing->row[0].row, 10);
 	assert_int_equal(timing->row[1].row, 20);
-	assert_int_equal(timing->nr_ways[TW_READ_MODIFY], 1);
+	assert_int_equal(timing->nr_methods[TW_READ_MODIFY], 1);
 }
 
 static void a_read_waits_for_rows_if_told_so(void **state)
@@ -434,7 +434,7 @@ static void a_read_waits_for_rows_if_told_so(void **state)
 	waits = tw_timing_read(timing, 0, 256, 8, 1);
 	assert_int_equal(timing->nr_rows, 0);
 	assert_int_equal(timing->dirty_sectors, 0);
-	assert_int_equal(timing->nr_ways[TW_READ_MODIFY], 1);
+	assert_int_equal(timing->nr_methods[TW_READ_MODIFY], 1);
 	/* Old data is read, a turn later the new is written, and only then the read begins. */
 	assert_true(waits > beside + turn);
 }

@@ -81,7 +81,7 @@ enum ah_command_state {
 	AH_LOST,		/* never answered */
 };
 
-/* How a command's end is told. */
+/* How the end of a command is reported. */
 enum ah_answer {
 	AH_ANSWER_D2H,		/* a register frame */
 	AH_ANSWER_PIO,		/* the setup frame of the data that it sent */
@@ -195,7 +195,7 @@ struct ah_disk {
  * @lose_next: the next read or write is lost
  * @gone: the disk was unplugged
  * @bad: sectors that cannot be read
- * @bounce: data on its way
+ * @bounce: data in transfer
  */
 struct ah_model {
 	struct rl_device device;

@@ -41,7 +41,7 @@ void ah_fault_create(struct ah_model *model)
 
 	for (i = 0; i < AH_FAULTS; i++)
 		rl_trigger_arm(&model->armed[i], &config->trigger[i], now);
-	/* Bad sectors that nothing else is said about are bad from the start. */
+	/* Bad sectors without a trigger are bad from the start. */
 	if (config->medium_lba && !config->trigger[AH_FAULT_MEDIUM].command &&
 	    !config->trigger[AH_FAULT_MEDIUM].ms)
 		ah_strike(model, AH_FAULT_MEDIUM, 0, now);

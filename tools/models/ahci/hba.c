@@ -319,14 +319,14 @@ static struct ah_model *ah_model_of(struct rl_device *device)
 	return (struct ah_model *)device;
 }
 
-static const struct ah_model *ah_model_seen(const struct rl_device *device)
+static const struct ah_model *ah_model_const(const struct rl_device *device)
 {
 	return (const struct ah_model *)device;
 }
 
 static u64 ah_read_register(struct rl_device *device, u32 offset, u32 size)
 {
-	const struct ah_model *model = ah_model_seen(device);
+	const struct ah_model *model = ah_model_const(device);
 
 	if (size != 4)
 		return ~0ULL;
@@ -427,7 +427,7 @@ static u64 ah_cached_sectors(const struct ah_model *model)
 
 static void ah_status(const struct rl_device *device, struct rl_text *text, const char *prefix)
 {
-	const struct ah_model *model = ah_model_seen(device);
+	const struct ah_model *model = ah_model_const(device);
 
 	rl_text_add(text, prefix);
 	rl_text_add(text, "disk: ");
@@ -441,12 +441,12 @@ static void ah_status(const struct rl_device *device, struct rl_text *text, cons
 
 static const struct rl_store *ah_contents(const struct rl_device *device)
 {
-	return &ah_model_seen(device)->store;
+	return &ah_model_const(device)->store;
 }
 
 static const struct rl_config *ah_config(const struct rl_device *device)
 {
-	return &ah_model_seen(device)->config.base;
+	return &ah_model_const(device)->config.base;
 }
 
 const struct rl_kind ah_kind = {

@@ -25,7 +25,7 @@ struct rl_store;
  * @set_irq: the interrupt line changed
  * @raise: send a message interrupt; the host has the table of vectors and their masks. NULL if it only
  *	has the line
- * @report: something the user must be told, once per cause
+ * @report: print a message for the user, once per cause
  *
  * Called only from within the functions of a struct rl_kind, which the host
  * serialises for each device; none may call back into the model.

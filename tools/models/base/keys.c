@@ -217,10 +217,10 @@ static bool rl_parse(const struct rl_keys *keys, struct rl_config *config, const
 bool rl_keys_parse(const struct rl_keys *keys, struct rl_config *config, const char *text,
 		   char error[RL_CONFIG_ERROR_BYTES])
 {
-	struct rl_text said;
+	struct rl_text message;
 
-	rl_text_init(&said, error, RL_CONFIG_ERROR_BYTES);
-	return rl_parse(keys, config, text, &said);
+	rl_text_init(&message, error, RL_CONFIG_ERROR_BYTES);
+	return rl_parse(keys, config, text, &message);
 }
 
 const char *rl_keys_changed(const struct rl_keys *keys, const struct rl_config *config,

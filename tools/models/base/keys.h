@@ -32,7 +32,7 @@ enum rl_key_type { RL_KEY_U32, RL_KEY_U64, RL_KEY_TEXT, RL_KEY_CHOICE };
  * @type: of the value; of a choice it is a u32, the number of the word
  * @low: numbers: smallest value; text: 0
  * @high: numbers: largest value; text: buffer size
- * @preset: numbers and choices: the value if nothing is said
+ * @preset: value of a number or choice that is not set
  * @preset_text: the same for a text, else NULL
  * @choices: the words of a choice, NULL behind the last, else NULL
  */
@@ -63,7 +63,7 @@ struct rl_key {
  * @key: the keys
  * @nr: how many
  * @bytes: size of the configuration
- * @conflict: whether values that are allowed each go together: says what is wrong with @key, which it fills in, or NULL
+ * @conflict: check values that are each in range against each other. Return: the error, with @key set, or NULL
  * @select: the configuration becomes that of device @number of those that are alike; NULL if they do not differ
  */
 struct rl_keys {

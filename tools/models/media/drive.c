@@ -138,9 +138,9 @@ static u64 rl_rotate(const struct rl_drive *drive, u64 lba, u64 now)
 {
 	u64 turn = drive->geometry->rotation_ns;
 	u64 angle = (now + drive->phase_ns) % turn;
-	u64 wanted = rl_media_ns(drive->geometry, lba) % turn;
+	u64 target = rl_media_ns(drive->geometry, lba) % turn;
 
-	return now + (wanted + turn - angle) % turn;
+	return now + (target + turn - angle) % turn;
 }
 
 static u64 rl_between_ns(const struct rl_drive *drive, u64 from, u64 to)
@@ -271,18 +271,18 @@ static u64 rl_drag(struct rl_drive *drive, u64 start)
 u64 rl_drive_read(struct rl_drive *drive, u64 lba, u32 sectors, u64 now)
 {
 	u64 start = rl_max(now, drive->free_ns) + drive->geometry->command_ns;
-	u32 found = rl_find_segment(drive, lba, sectors);
+	u32 index = rl_find_segment(drive, lba, sectors);
 
-	if (found == RL_MAX_SEGMENTS) {
+	if (index == RL_MAX_SEGMENTS) {
 		drive->free_ns = rl_read_anew(drive, lba, sectors, start);
-		found = drive->active;
-	} else if (found == drive->active) {
+		index = drive->active;
+	} else if (index == drive->active) {
 		drive->free_ns = rl_read_on(drive, lba, sectors, start);
 	} else {
 		drive->free_ns = start + rl_transfer_ns(sectors * (u64)RL_SECTOR_BYTES,
 							drive->geometry->interface_kib_s);
 	}
-	drive->segment[found].used = ++drive->uses;
+	drive->segment[index].used = ++drive->uses;
 	drive->writing = false;
 	return rl_drag(drive, start - drive->geometry->command_ns);
 }

@@ -131,7 +131,7 @@ struct rl_drive {
 	struct rl_segment segment[RL_MAX_SEGMENTS];
 };
 
-/* Return: what is wrong with keys of table "drive" that are allowed each, NULL if nothing is; @key: which. */
+/* Return: the error of keys of table "drive" that are each in range, or NULL; @key: the wrong key. */
 const char *rl_drive_conflict(const struct rl_drive_config *config, const char **key);
 
 void rl_geometry_create(struct rl_geometry *geometry, const struct rl_drive_config *config);

@@ -68,7 +68,7 @@ struct rl_flash {
 
 void rl_flash_create(struct rl_flash *flash, const struct rl_flash_config *config);
 
-/* Return: when page @page, asked for at @now, has been read. */
+/* Return: time at which a read of page @page ends that begins at @now. */
 u64 rl_flash_read(struct rl_flash *flash, u64 page, u64 now);
 
 /**
@@ -86,7 +86,7 @@ u64 rl_flash_write(struct rl_flash *flash, u64 page, u64 now, bool through);
  * rl_flash_transfer() - move sectors page by page, over the link to the flash
  * @flash: the flash
  * @link: the link of this direction. A read is charged for it first: no command waits on the link
- *	for one whose channel is busy, and the sum is the same.
+ *	for a page with a busy channel, and the sum is the same.
  * @write: direction
  * @lba: first sector
  * @sectors: how many
@@ -98,7 +98,7 @@ u64 rl_flash_write(struct rl_flash *flash, u64 page, u64 now, bool through);
 u64 rl_flash_transfer(struct rl_flash *flash, struct rl_bucket *link, bool write, u64 lba,
 		      u32 sectors, bool through, u64 start);
 
-/* Return: what is wrong with keys that are allowed each, NULL if nothing is; @key: the cache's, or another. */
+/* Return: the error of keys that are each in range, or NULL; @key: the wrong key. */
 const char *rl_flash_conflict(const struct rl_flash_config *config, const char **key);
 
 /* Return: when all that has been written by @now has been programmed. */

@@ -102,7 +102,7 @@ static u32 nv_number_of_queues(const struct nv_model *model)
 	return less_one << 16 | less_one;
 }
 
-/* Features whose value is kept but changes nothing. */
+/* Features that keep their value without an effect. */
 static bool nv_is_kept(u32 feature)
 {
 	return feature == NV_FEATURE_ARBITRATION || feature == NV_FEATURE_COALESCING ||
@@ -158,7 +158,7 @@ static u16 nv_send(struct nv_model *model, const u8 *command, u32 bytes)
 /* No more than the page has, from its beginning: the rest of the host's buffer is left alone. */
 static u16 nv_get_log(struct nv_model *model, const u8 *command)
 {
-	u64 wanted = ((u64)rl_get16(command + NV_CDW11) << 16 | rl_get32(command + NV_CDW10) >> 16) + 1;
+	u64 requested = ((u64)rl_get16(command + NV_CDW11) << 16 | rl_get32(command + NV_CDW10) >> 16) + 1;
 	u32 nsid = rl_get32(command + NV_COMMAND_NSID), bytes;
 	u16 status = nv_log_page(model, command[NV_CDW10], &bytes);
 
@@ -168,7 +168,7 @@ static u16 nv_get_log(struct nv_model *model, const u8 *command)
 		return NV_BAD_NAMESPACE;
 	if (rl_get32(command + NV_CDW12) || rl_get32(command + NV_CDW13))
 		return NV_BAD_FIELD;
-	return nv_send(model, command, (u32)rl_min(wanted * sizeof(u32), bytes));
+	return nv_send(model, command, (u32)rl_min(requested * sizeof(u32), bytes));
 }
 
 static u16 nv_execute(struct nv_model *model, const u8 *command, u64 now, u32 *result)

@@ -79,7 +79,7 @@ static void nv_put_controller(const struct nv_config *config, u8 *page)
 	rl_put(page + NV_ID_VERSION, NV_VERSION, 4);
 	page[NV_ID_TYPE] = 1;	/* a controller for I/O */
 	page[NV_ID_ABORTS] = 3;	/* less one, as the next */
-	page[NV_ID_EVENTS] = NV_MAX_HELD - 1;
+	page[NV_ID_EVENTS] = NV_MAX_EVENT_REQUESTS - 1;
 	page[NV_ID_SLOTS] = 1 << 1 | 1;	/* one slot for firmware, which cannot be written */
 	rl_put(page + NV_ID_WARM, NV_KELVIN_WARM, 2);
 	rl_put(page + NV_ID_HOT, NV_KELVIN_HOT, 2);

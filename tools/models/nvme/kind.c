@@ -7,7 +7,7 @@ static struct nv_model *nv_model_of(struct rl_device *device)
 	return (struct nv_model *)device;
 }
 
-static const struct nv_model *nv_model_seen(const struct rl_device *device)
+static const struct nv_model *nv_model_const(const struct rl_device *device)
 {
 	return (const struct nv_model *)device;
 }
@@ -27,10 +27,10 @@ static void nv_kind_identify(const struct rl_device *device, struct rl_pci *pci)
 	pci->interface = NV_PCI_INTERFACE;
 	pci->bar = 0;
 	pci->bar_bytes = NV_REG_BYTES;
-	pci->vectors = (u8)(nv_model_seen(device)->config.controller.queues + 1);
+	pci->vectors = (u8)(nv_model_const(device)->config.controller.queues + 1);
 }
 
-/* Registers are 4 bytes wide, or 8; whatever else is asked for reads as all ones. */
+/* Registers are 4 or 8 bytes wide; reads of another width return all ones. */
 static u64 nv_kind_read(struct rl_device *device, u32 offset, u32 size)
 {
 	struct nv_model *model = nv_model_of(device);
@@ -110,7 +110,7 @@ static void nv_status_limit(struct rl_text *text, const char *prefix, const char
 
 static void nv_kind_status(const struct rl_device *device, struct rl_text *text, const char *prefix)
 {
-	const struct nv_model *model = nv_model_seen(device);
+	const struct nv_model *model = nv_model_const(device);
 	const struct nv_config *config = &model->config;
 	u32 queues = 0, i;
 
@@ -132,12 +132,12 @@ static void nv_kind_status(const struct rl_device *device, struct rl_text *text,
 
 static const struct rl_store *nv_kind_contents(const struct rl_device *device)
 {
-	return &nv_model_seen(device)->store;
+	return &nv_model_const(device)->store;
 }
 
 static const struct rl_config *nv_kind_config(const struct rl_device *device)
 {
-	return &nv_model_seen(device)->config.base;
+	return &nv_model_const(device)->config.base;
 }
 
 static const char *nv_admin_name(u8 opcode)

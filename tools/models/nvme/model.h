@@ -18,7 +18,7 @@
 #define NV_MAX_ENTRIES		1024U	/* of a queue for I/O */
 #define NV_SLOTS		4096U	/* commands in the controller at a time; others wait in their queues */
 #define NV_NO_SLOT		0xffffU
-#define NV_MAX_HELD		4U	/* requests for an event */
+#define NV_MAX_EVENT_REQUESTS		4U	/* requests for an event */
 #define NV_MAX_EVENTS		8U	/* that wait for a request */
 #define NV_ADMIN_NS		10000U	/* an admin command takes this long */
 
@@ -26,7 +26,7 @@ enum nv_slot_state {
 	NV_SLOT_FREE,
 	NV_SLOT_RUNNING,
 	NV_SLOT_BLOCKED,	/* done; its completion queue is full */
-	NV_SLOT_HELD,		/* a request for an event */
+	NV_SLOT_EVENT,		/* a request for an event */
 	NV_SLOT_LOST,
 };
 
@@ -147,15 +147,15 @@ struct nv_health {
  * @next_queue: where the search for a waiting command begins
  * @depth: I/O commands in the controller
  * @nr_transfers: READs and WRITEs
- * @held: slots of requests for an event, oldest first
- * @nr_held: how many
+ * @event_request: slots of the requests for an event, oldest first
+ * @nr_event_requests: number of these requests
  * @event: events that wait, oldest first
  * @nr_events: how many
  * @timing: when things are done
  * @fault: faults
  * @health: counters
  * @store: contents of the sectors
- * @page: data on its way
+ * @page: data in transfer
  */
 struct nv_model {
 	struct rl_device device;
@@ -177,8 +177,8 @@ struct nv_model {
 	u32 next_queue;
 	u32 depth;
 	u64 nr_transfers;
-	u16 held[NV_MAX_HELD];
-	u32 nr_held;
+	u16 event_request[NV_MAX_EVENT_REQUESTS];
+	u32 nr_event_requests;
 	u16 event[NV_MAX_EVENTS];
 	u32 nr_events;
 	struct nv_timing timing;
@@ -265,7 +265,7 @@ void nv_data_begin(struct nv_data *data, const u8 *command, u64 bytes);
 u16 nv_data_move(struct nv_model *model, struct nv_data *data, void *buffer, u64 bytes,
 		 enum nv_direction direction);
 
-/* Execute a command. Afterwards its slot is running, held, lost or free. */
+/* Execute a command. Afterwards its slot is running, waiting for an event, lost or free. */
 void nv_admin(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 now);
 void nv_io(struct nv_model *model, struct nv_slot *slot, const u8 *command, u64 now);
 

@@ -38,7 +38,7 @@ void nv_queue_forget(struct nv_model *model)
 	model->due.moment = model->moment;
 	model->due.count = 0;
 	model->depth = 0;
-	model->nr_held = 0;
+	model->nr_event_requests = 0;
 	model->nr_events = 0;
 }
 
@@ -327,15 +327,16 @@ void nv_queue_event(struct nv_model *model, u16 event, u64 now)
 {
 	u32 i;
 
-	if (!model->nr_held) {
+	if (!model->nr_event_requests) {
 		if (model->nr_events < NV_MAX_EVENTS)
 			model->event[model->nr_events++] = event;
 		return;
 	}
-	nv_queue_finish(model, &model->slot[model->held[0]], now, NV_GOOD, nv_event_result(event));
-	model->nr_held--;
-	for (i = 0; i < model->nr_held; i++)
-		model->held[i] = model->held[i + 1];
+	nv_queue_finish(model, &model->slot[model->event_request[0]], now, NV_GOOD,
+			nv_event_result(event));
+	model->nr_event_requests--;
+	for (i = 0; i < model->nr_event_requests; i++)
+		model->event_request[i] = model->event_request[i + 1];
 }
 
 void nv_queue_event_request(struct nv_model *model, struct nv_slot *slot, u64 now)
@@ -349,12 +350,12 @@ void nv_queue_event_request(struct nv_model *model, struct nv_slot *slot, u64 no
 			model->event[i] = model->event[i + 1];
 		return;
 	}
-	if (model->nr_held == NV_MAX_HELD) {
+	if (model->nr_event_requests == NV_MAX_EVENT_REQUESTS) {
 		nv_queue_finish(model, slot, now, NV_TOO_MANY_EVENTS, 0);
 		return;
 	}
-	slot->state = NV_SLOT_HELD;
-	model->held[model->nr_held++] = nv_number(model, slot);
+	slot->state = NV_SLOT_EVENT;
+	model->event_request[model->nr_event_requests++] = nv_number(model, slot);
 }
 
 bool nv_queue_irq(const struct nv_model *model)

@@ -7,7 +7,7 @@ static struct vb_model *vb_model_of(struct rl_device *device)
 	return (struct vb_model *)device;
 }
 
-static const struct vb_model *vb_model_seen(const struct rl_device *device)
+static const struct vb_model *vb_model_const(const struct rl_device *device)
 {
 	return (const struct vb_model *)device;
 }
@@ -278,7 +278,7 @@ static void vb_identify(const struct rl_device *device, struct rl_pci *pci)
 
 static void vb_show(const struct rl_device *device, struct rl_text *text, const char *prefix)
 {
-	const struct vb_model *model = vb_model_seen(device);
+	const struct vb_model *model = vb_model_const(device);
 
 	rl_text_pair(text, prefix, "sectors", model->config.sectors);
 	rl_text_pair(text, prefix, "limit_iops", model->config.iops);
@@ -288,12 +288,12 @@ static void vb_show(const struct rl_device *device, struct rl_text *text, const 
 
 static const struct rl_store *vb_contents(const struct rl_device *device)
 {
-	return &vb_model_seen(device)->store;
+	return &vb_model_const(device)->store;
 }
 
 static const struct rl_config *vb_config(const struct rl_device *device)
 {
-	return &vb_model_seen(device)->config.base;
+	return &vb_model_const(device)->config.base;
 }
 
 const struct rl_kind vb_kind = {

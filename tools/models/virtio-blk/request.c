@@ -30,7 +30,7 @@ void vb_fault_create(struct vb_model *model)
 
 	for (i = 0; i < VB_FAULTS; i++)
 		rl_trigger_arm(&model->armed[i], &config->trigger[i], now);
-	/* Bad sectors that nothing else is said about are bad from the start. */
+	/* Bad sectors without a trigger are bad from the start. */
 	if (config->medium_lba && !config->trigger[VB_FAULT_MEDIUM].command &&
 	    !config->trigger[VB_FAULT_MEDIUM].ms)
 		vb_strike(model, VB_FAULT_MEDIUM, 0);

@@ -139,7 +139,7 @@ struct vb_queue {
  * @features: that the driver accepted
  * @status: of the device, as the driver sets it
  * @isr: why the line is up
- * @queue_select: queue whose registers are seen; there is queue 0 alone
+ * @queue_select: queue of the registers; only queue 0 exists
  * @queue: that one
  * @request: in the device
  * @running: how many
@@ -155,7 +155,7 @@ struct vb_queue {
  * @nr_transfers: reads and writes so far
  * @lose_next: the next read or write is lost
  * @bad: sectors that cannot be read
- * @bounce: data on its way
+ * @bounce: data in transfer
  */
 struct vb_model {
 	struct rl_device device;

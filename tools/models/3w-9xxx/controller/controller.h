@@ -19,7 +19,7 @@ enum tw_request_state {
 /* One of the driver's request ids. */
 struct tw_request {
 	u8 state;
-	u8 unit;		/* whose depth it counts in, or RL_LOG_ADMIN */
+	u8 unit;		/* in whose depth it counts, or RL_LOG_ADMIN */
 	u8 outcome;		/* an enum rl_log_status */
 	u32 log;		/* entry, or RL_LOG_NONE */
 	u64 due_ns;
@@ -46,12 +46,12 @@ enum tw_background_kind {
 };
 
 /**
- * struct tw_background - work of the drives that no command asked for
+ * struct tw_background - background work of the drives
  * @kind: an enum tw_background_kind
- * @unit: whose drives
+ * @unit: unit of the drives
  * @at: sectors of each member that are done
  * @next_ns: when the next step begins; RL_NEVER if there is none
- * @differing: sectors that verifying found to differ
+ * @differing: sectors that differ by verification
  */
 struct tw_background {
 	u32 kind;
@@ -110,10 +110,10 @@ struct tw_fault {
  * @background: rebuilding and the like
  * @by_member: the store holds members, with copies and parity (member.h), not units
  * @volatile_cache: the store tells what is on the platters from what is cached (member.h)
- * @bounce: data on its way between store and host
- * @old: what a member held, or should hold
+ * @bounce: data between store and host
+ * @old: contents of a member, actual or expected
  * @other: what another member holds
- * @passing: on its way from the cache to the platters
+ * @passing: sectors from the cache to the platters
  */
 struct tw_model {
 	struct rl_device device;
@@ -143,7 +143,7 @@ struct tw_model {
 	u64 passing[TW_BOUNCE_WORDS];
 };
 
-/* Commands in the controller, responses and events on their way to the driver. */
+/* Commands in the controller, responses and events for the driver. */
 
 /* Return: whether every request id is in use. */
 bool tw_queue_full(const struct tw_model *model);
@@ -190,7 +190,7 @@ bool tw_transfer_read(struct tw_model *model, struct tw_sg_list *list, u64 lba, 
 /* As above, and false as well when the store is exhausted (then store.exhausted is set). */
 bool tw_transfer_write(struct tw_model *model, struct tw_sg_list *list, u64 lba, u32 sectors);
 
-/* Rebuilding, initialising and verifying: work of the drives that no command asked for. */
+/* Rebuilding, initialising and verifying: background work of the drives. */
 
 /* Begin from sector 0 of the members; what ran before is given up. Raises an event. */
 void tw_background_start(struct tw_model *model, enum tw_background_kind kind, u32 unit, u64 now);

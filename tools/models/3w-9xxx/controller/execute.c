@@ -59,7 +59,7 @@ static void tw_fail_write(struct tw_model *model, struct tw_post *post)
 	model->device.ops->report(model->device.host, "store exhausted: raise store_mib of the profile");
 }
 
-/* Sectors before the first bad one are good: the host is given them, and told where that is. */
+/* The host receives the sectors before the first bad one, and the address of that one. */
 static void tw_read_sectors(struct tw_model *model, struct tw_post *post,
 			    struct tw_sg_list *list, u64 lba, const struct tw_scsi_result *result)
 {

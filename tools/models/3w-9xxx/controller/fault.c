@@ -15,7 +15,7 @@ void tw_fault_create(struct tw_model *model)
 	model->background.next_ns = RL_NEVER;
 	for (i = 0; i < TW_FAULTS; i++)
 		rl_trigger_arm(&fault->armed[i], &config->trigger[i], now);
-	/* Bad sectors that nothing else is said about are bad from the start. */
+	/* Bad sectors without a trigger are bad from the start. */
 	if (config->medium_lba && !config->trigger[TW_FAULT_MEDIUM].command &&
 	    !config->trigger[TW_FAULT_MEDIUM].ms)
 		fault->armed[TW_FAULT_MEDIUM].due_ns = now;
@@ -161,7 +161,7 @@ void tw_fault_advance(struct tw_model *model, u64 now)
 		if (!rl_trigger_is_due(&fault->armed[i], now))
 			continue;
 		tw_begin(model, i, 0, now);
-		/* Nothing was on its way; the next command has nothing to fear. */
+		/* No command was in flight; the next one is not lost. */
 		fault->reset_next = false;
 	}
 	if (fault->full_until_ns <= now) {

@@ -8,7 +8,7 @@ static struct tw_model *tw_model_of(struct rl_device *device)
 	return (struct tw_model *)device;
 }
 
-static const struct tw_model *tw_model_seen(const struct rl_device *device)
+static const struct tw_model *tw_model_const(const struct rl_device *device)
 {
 	return (const struct tw_model *)device;
 }
@@ -22,7 +22,7 @@ static bool tw_kind_create(struct rl_device *device, const struct rl_config *con
 
 static void tw_kind_identify(const struct rl_device *device, struct rl_pci *pci)
 {
-	u32 id = tw_model_seen(device)->config.controller.device_id;
+	u32 id = tw_model_const(device)->config.controller.device_id;
 
 	pci->vendor = TW_PCI_VENDOR;
 	pci->device = (u16)id;
@@ -34,7 +34,7 @@ static void tw_kind_identify(const struct rl_device *device, struct rl_pci *pci)
 	pci->bar_bytes = 4096;	/* a page, though TW_REGISTER_BYTES would do */
 }
 
-/* Registers are 32 bits wide, whatever else is asked for reads as all ones. */
+/* Registers are 32 bits wide; reads of another width return all ones. */
 static u64 tw_kind_read(struct rl_device *device, u32 offset, u32 size)
 {
 	return size == 4 ? tw_model_read(tw_model_of(device), offset) : ~0ULL;
@@ -98,7 +98,7 @@ static void tw_status_array(const struct tw_model *model, struct rl_text *text, 
 
 static void tw_kind_status(const struct rl_device *device, struct rl_text *text, const char *prefix)
 {
-	const struct tw_model *model = tw_model_seen(device);
+	const struct tw_model *model = tw_model_const(device);
 	u32 unit;
 
 	tw_status_array(model, text, prefix);
@@ -127,12 +127,12 @@ static void tw_kind_status(const struct rl_device *device, struct rl_text *text,
 
 static const struct rl_store *tw_kind_contents(const struct rl_device *device)
 {
-	return &tw_model_seen(device)->store;
+	return &tw_model_const(device)->store;
 }
 
 static const struct rl_config *tw_kind_config(const struct rl_device *device)
 {
-	return &tw_model_seen(device)->config.base;
+	return &tw_model_const(device)->config.base;
 }
 
 static const char *tw_kind_command_name(const struct rl_log_entry *entry)

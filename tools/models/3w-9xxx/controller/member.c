@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the drives hold: contents of redundant units member by member, and platters behind a cache. */
+/* Contents of the drives: redundant units member by member, and platters behind a cache. */
 #include "member.h"
 
-bool tw_platter_wanted(const struct tw_config *config)
+bool tw_has_platters(const struct tw_config *config)
 {
 	const struct rl_trigger *power = &config->fault.trigger[TW_FAULT_POWER];
 
@@ -10,19 +10,19 @@ bool tw_platter_wanted(const struct tw_config *config)
 	       !config->controller.battery;
 }
 
-static u64 tw_seen(const struct tw_model *model, u32 number, u64 lba)
+static u64 tw_cached(const struct tw_model *model, u32 number, u64 lba)
 {
 	return number * model->timing.array.drive_sectors + lba;
 }
 
-static u64 tw_kept(const struct tw_model *model, u32 number, u64 lba)
+static u64 tw_on_platter(const struct tw_model *model, u32 number, u64 lba)
 {
-	return model->store.sectors / 2 + tw_seen(model, number, lba);
+	return model->store.sectors / 2 + tw_cached(model, number, lba);
 }
 
 /*
  * Running out of memory is noted by the store, and the next write says so. Its
- * buffer is its own: drives catch up in the middle of what others are doing.
+ * buffer is its own: drives catch up in the middle of other commands.
  */
 static void tw_copy_sectors(struct tw_model *model, u64 from, u64 to, u64 sectors)
 {
@@ -45,14 +45,14 @@ static void tw_copy_sectors(struct tw_model *model, u64 from, u64 to, u64 sector
 void tw_platter_write(struct tw_model *model, u32 number, u64 lba, u32 sectors)
 {
 	if (model->volatile_cache)
-		tw_copy_sectors(model, tw_seen(model, number, lba), tw_kept(model, number, lba),
+		tw_copy_sectors(model, tw_cached(model, number, lba), tw_on_platter(model, number, lba),
 				sectors);
 }
 
 void tw_platter_recall(struct tw_model *model, u32 number, u64 lba, u32 sectors)
 {
 	if (model->volatile_cache)
-		tw_copy_sectors(model, tw_kept(model, number, lba), tw_seen(model, number, lba),
+		tw_copy_sectors(model, tw_on_platter(model, number, lba), tw_cached(model, number, lba),
 				sectors);
 }
 
@@ -60,7 +60,7 @@ void tw_platter_erase(struct tw_model *model, u32 number)
 {
 	/* What commands see is erased already. */
 	if (model->volatile_cache)
-		tw_copy_sectors(model, tw_seen(model, number, 0), tw_kept(model, number, 0),
+		tw_copy_sectors(model, tw_cached(model, number, 0), tw_on_platter(model, number, 0),
 				model->timing.array.drive_sectors);
 }
 
@@ -78,12 +78,12 @@ void tw_platter_attach(struct tw_model *model)
 
 #define TW_WORDS		(RL_SECTOR_BYTES / sizeof(u64))
 
-bool tw_members_wanted(const struct tw_config *config)
+bool tw_has_members(const struct tw_config *config)
 {
 	const struct tw_background_config *background = &config->background;
 	u32 level = config->array.level;
 
-	if (tw_platter_wanted(config))
+	if (tw_has_platters(config))
 		return true;
 	if (level == TW_LEVEL_SINGLE || level == TW_LEVEL_RAID0)
 		return false;

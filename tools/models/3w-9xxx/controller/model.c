@@ -129,10 +129,10 @@ bool tw_model_create(struct tw_model *model, const struct tw_config *config,
 	model->config = *config;
 	tw_timing_create(&model->timing, &model->config);
 	tw_fault_create(model);
-	model->by_member = tw_members_wanted(config);
+	model->by_member = tw_has_members(config);
 	sectors = model->by_member ? model->timing.array.drive_sectors * config->array.drives :
 				     model->timing.array.sectors;
-	if (tw_platter_wanted(config)) {
+	if (tw_has_platters(config)) {
 		tw_platter_attach(model);
 		sectors *= 2;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One command packet on its way through the controller. */
+/* One command packet in the controller. */
 #ifndef TW_POST_H
 #define TW_POST_H
 
@@ -16,7 +16,7 @@ struct tw_failure {
 };
 
 /**
- * struct tw_post - one packet on its way through
+ * struct tw_post - one packet in the controller
  * @address: of the packet
  * @packet: its first bytes
  * @now: when it was posted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Commands in the controller, responses and events on their way to the driver. */
+/* Commands in the controller, responses and events for the driver. */
 #include "controller.h"
 
 #define TW_AEN_QUEUE_FULL	0x00ff

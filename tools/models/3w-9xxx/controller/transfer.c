@@ -3,7 +3,7 @@
 #include "controller.h"
 #include "member.h"
 
-enum tw_way { TW_TO_HOST, TW_FROM_HOST, TW_ZERO_HOST };
+enum tw_direction { TW_TO_HOST, TW_FROM_HOST, TW_ZERO_HOST };
 
 u16 tw_sg_check(const struct tw_sg_list *list, u64 bytes)
 {
@@ -20,9 +20,10 @@ u16 tw_sg_check(const struct tw_sg_list *list, u64 bytes)
 	return total < bytes ? TW_ERROR_SG_SIZE : TW_ERROR_NONE;
 }
 
-static bool tw_move(struct tw_model *model, u64 address, u8 *data, u32 bytes, enum tw_way way)
+static bool tw_move(struct tw_model *model, u64 address, u8 *data, u32 bytes,
+		    enum tw_direction direction)
 {
-	switch (way) {
+	switch (direction) {
 	case TW_TO_HOST:
 		return rl_dma_write(&model->device, address, data, bytes);
 	case TW_FROM_HOST:
@@ -33,17 +34,17 @@ static bool tw_move(struct tw_model *model, u64 address, u8 *data, u32 bytes, en
 	return false;
 }
 
-/* The next @bytes of the list; tw_sg_check() has seen that they exist. */
+/* The next @bytes of the list; tw_sg_check() has checked that they exist. */
 static bool tw_walk(struct tw_model *model, struct tw_sg_list *list, u8 *data, u64 bytes,
-		    enum tw_way way)
+		    enum tw_direction direction)
 {
 	while (bytes) {
 		const struct tw_sg_entry *entry = &list->entry[list->at];
 		u32 part = (u32)rl_min(bytes, tw_get32(entry->length) - list->offset);
 
-		if (!tw_move(model, tw_get64(entry->address) + list->offset, data, part, way))
+		if (!tw_move(model, tw_get64(entry->address) + list->offset, data, part, direction))
 			return false;
-		if (way != TW_ZERO_HOST)
+		if (direction != TW_ZERO_HOST)
 			data += part;
 		bytes -= part;
 		list->offset += part;
@@ -67,21 +68,21 @@ bool tw_transfer_answer(struct tw_model *model, struct tw_sg_list *list, const v
 bool tw_transfer_read(struct tw_model *model, struct tw_sg_list *list, u64 lba, u32 sectors)
 {
 	u8 *bounce = (u8 *)model->bounce;
-	enum tw_way way;
+	enum tw_direction direction;
 	u32 part;
 
 	while (sectors) {
 		part = model->by_member ? 0 : rl_store_zero_run(&model->store, lba, sectors);
-		way = TW_ZERO_HOST;
+		direction = TW_ZERO_HOST;
 		if (!part) {
 			part = (u32)rl_min(sectors, TW_BOUNCE_SECTORS);
 			if (model->by_member)
 				tw_members_read(model, lba, part, bounce);
 			else
 				rl_store_read(&model->store, lba, part, bounce);
-			way = TW_TO_HOST;
+			direction = TW_TO_HOST;
 		}
-		if (!tw_walk(model, list, bounce, (u64)part * RL_SECTOR_BYTES, way))
+		if (!tw_walk(model, list, bounce, (u64)part * RL_SECTOR_BYTES, direction))
 			return false;
 		lba += part;
 		sectors -= part;

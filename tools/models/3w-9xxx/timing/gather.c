@@ -101,7 +101,7 @@ static u64 tw_write_row(struct tw_timing *timing, u32 index, u64 now, bool cache
 	for (i = index; i < timing->nr_rows; i++)
 		timing->row[i] = timing->row[i + 1];
 	tw_parity_plan(&timing->array, &row, missing, &plan);
-	timing->nr_ways[plan.way]++;
+	timing->nr_methods[plan.method]++;
 	if (controller->parity_waits && cached)
 		timing->free_ns = rl_max(timing->free_ns, tw_read_first(timing, &row, &plan, now));
 	timing->free_ns = rl_max(timing->free_ns, now) +

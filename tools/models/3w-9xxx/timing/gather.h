@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* RAID 5 in the write-back cache: rows are gathered until they are full, old or in the way. */
+/* RAID 5 in the write-back cache: rows are gathered until they are full, old or block others. */
 #ifndef TW_GATHER_H
 #define TW_GATHER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* RAID 5: whichever way of writing a row takes the fewest drive operations. */
+/* RAID 5: the method of writing a row that takes the fewest drive operations. */
 #include "parity.h"
 
 bool tw_row_add(struct tw_row *row, u32 column, u32 from, u32 end)
@@ -35,7 +35,7 @@ static struct tw_span tw_hull(const struct tw_row *row, u32 columns)
 	return hull;
 }
 
-/* What choosing a way needs to know of a row. */
+/* Facts of a row that decide the method. */
 struct tw_row_facts {
 	struct tw_span hull;
 	u32 dirty;		/* columns with something dirty */
@@ -68,8 +68,8 @@ static void tw_look(const struct tw_array *array, const struct tw_row *row, u32 
 	}
 }
 
-static enum tw_parity_way tw_choose(const struct tw_array *array, const struct tw_row *row,
-				    u32 missing, const struct tw_row_facts *facts)
+static enum tw_parity_method tw_choose(const struct tw_array *array, const struct tw_row *row,
+				       u32 missing, const struct tw_row_facts *facts)
 {
 	if (tw_array_parity(array, row->row) == missing)
 		return TW_NO_PARITY;
@@ -91,10 +91,10 @@ static void tw_plan_column(const struct tw_row *row, u32 column, const struct tw
 
 	if (dirty)
 		plan->write[member] = own;
-	if (plan->way == TW_READ_MODIFY && dirty)
+	if (plan->method == TW_READ_MODIFY && dirty)
 		plan->read[member] = own;
-	if ((plan->way == TW_RECONSTRUCT && !tw_holds(row, column, &facts->hull)) ||
-	    plan->way == TW_READ_ALL)
+	if ((plan->method == TW_RECONSTRUCT && !tw_holds(row, column, &facts->hull)) ||
+	    plan->method == TW_READ_ALL)
 		plan->read[member] = facts->hull;
 }
 
@@ -116,19 +116,19 @@ void tw_parity_plan(const struct tw_array *array, const struct tw_row *row, u32 
 
 	rl_fill(plan, 0, sizeof(*plan));
 	tw_look(array, row, missing, &facts);
-	plan->way = tw_choose(array, row, missing, &facts);
+	plan->method = tw_choose(array, row, missing, &facts);
 	for (i = 0; i < columns; i++) {
 		u32 member = tw_array_member(array, row->row, i);
 
 		if (member != missing)
 			tw_plan_column(row, i, &facts, member, plan);
 	}
-	if (plan->way != TW_NO_PARITY) {
+	if (plan->method != TW_NO_PARITY) {
 		plan->write[parity] = facts.hull;
-		if (plan->way == TW_READ_MODIFY || plan->way == TW_READ_ALL)
+		if (plan->method == TW_READ_MODIFY || plan->method == TW_READ_ALL)
 			plan->read[parity] = facts.hull;
 		plan->xor_sectors = (facts.hull.end - facts.hull.from) *
-				    (plan->way == TW_READ_MODIFY ? 2 * facts.dirty + 1 : columns);
+				    (plan->method == TW_READ_MODIFY ? 2 * facts.dirty + 1 : columns);
 	}
 	tw_count_operations(array, plan);
 }

@@ -23,7 +23,7 @@ struct tw_row {
 	u32 end[TW_MAX_DRIVES];
 };
 
-enum tw_parity_way {
+enum tw_parity_method {
 	TW_FULL_ROW,		/* all of the parity follows from what is in the cache */
 	TW_READ_MODIFY,		/* old data and old parity are read */
 	TW_RECONSTRUCT,		/* the data that is not in the cache is read */
@@ -39,14 +39,14 @@ struct tw_span {
 
 /**
  * struct tw_plan - the drive operations that write one row
- * @way: how parity comes about
+ * @method: how the parity is computed
  * @operations: reads and writes, counted
  * @xor_sectors: sectors that go through the parity engine
  * @read: by member; before the write if there is one
  * @write: by member
  */
 struct tw_plan {
-	enum tw_parity_way way;
+	enum tw_parity_method method;
 	u32 operations;
 	u32 xor_sectors;
 	struct tw_span read[TW_MAX_DRIVES];

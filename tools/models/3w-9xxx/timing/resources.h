@@ -19,7 +19,7 @@
  * @landing: who wants to know what the drives have written
  * @nr_rows: rows that are being gathered
  * @row: the same, oldest first
- * @nr_ways: rows written, by enum tw_parity_way
+ * @nr_methods: rows written, by enum tw_parity_method
  */
 struct tw_timing {
 	const struct tw_config *config;
@@ -33,7 +33,7 @@ struct tw_timing {
 	struct tw_landing landing;
 	u32 nr_rows;
 	struct tw_row row[TW_ROWS];
-	u64 nr_ways[TW_NO_PARITY + 1];
+	u64 nr_methods[TW_NO_PARITY + 1];
 };
 
 #endif

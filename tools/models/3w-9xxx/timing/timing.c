@@ -72,7 +72,7 @@ static u64 tw_write_member(struct tw_timing *timing, u32 unit, u32 member,
 	return tw_backlog_add(backlog, dirty);
 }
 
-/* Serialised: firmware time and the bytes' way between host and controller. */
+/* Serialised: firmware time and the transfer between host and controller. */
 static u64 tw_serve(struct tw_timing *timing, u64 bytes, u32 kib_s, u64 now)
 {
 	tw_gather_age(timing, now);

@@ -22,7 +22,7 @@ void tw_timing_advance(struct tw_timing *timing, u64 now);
 /**
  * tw_timing_lose_cache() - what waits in the write-back cache will not be written
  * @timing: the controller, advanced to the moment when that happens
- * @lost: told of all that is lost, and of whole stripes of parity with it
+ * @lost: called for all lost sectors, and for whole stripes of parity
  *
  * Return: how many operations and rows were waiting.
  */

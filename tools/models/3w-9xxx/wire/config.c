@@ -172,7 +172,7 @@ static bool tw_is_triggered(const struct tw_config *config, enum tw_fault_kind k
 	return trigger->command || trigger->ms || trigger->lba;
 }
 
-/* A fault that has a place has a time, and the other way round. */
+/* A fault with a place needs a time, and a fault with a time needs a place. */
 static const char *tw_check_members(const struct tw_config *config, const char **key)
 {
 	const struct tw_fault_config *fault = &config->fault;

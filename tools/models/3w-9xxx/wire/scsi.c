@@ -97,7 +97,7 @@ static void tw_refuse_cdb(struct tw_scsi_result *result, u16 error, u8 asc)
 	result->asc = asc;
 }
 
-/* The host gets no more than it said it has room for. */
+/* The host gets at most the allocation length of its command. */
 static void tw_answer(struct tw_scsi_result *result, u32 length, u32 allocated)
 {
 	result->action = TW_SCSI_DATA;

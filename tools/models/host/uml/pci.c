@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A PCI host bridge of our own with a function for each device, on top of
- * logic_iomem. um_pci_ops, UML's own way, exists in late kernels only and is
+ * logic_iomem. um_pci_ops, UML's own interface, exists in late kernels only and is
  * not exported. Message interrupts come from UML's own domain, which arch/um
  * gives every root bus: the data of a message is the Linux interrupt number.
  */

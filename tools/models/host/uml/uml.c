@@ -210,7 +210,7 @@ static enum hrtimer_restart rl_timer_function(struct hrtimer *timer)
 	if (level)
 		generic_handle_irq(card->irq);
 	spin_lock_irqsave(&card->lock, flags);
-	/* A handler that leaves the line up is asked again, but not in the same instant. */
+	/* A handler that leaves the line raised is called again, but later. */
 	if (card->level)
 		hrtimer_start(timer, ktime_add_us(ktime_get(), 1), HRTIMER_MODE_ABS_HARD);
 	else if (card->wake != RL_NEVER)
@@ -340,7 +340,7 @@ static int rl_reserve(void)
 	return 0;
 }
 
-/* Memory taken on the way to a failure is not given back: the guest is of no use without us. */
+/* After a failure the memory is not freed: the guest cannot be used without the device. */
 static int __init rl_init(void)
 {
 	u32 i;

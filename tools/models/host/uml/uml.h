@@ -43,7 +43,7 @@ struct rl_vector {
  * struct rl_card - one device of this module
  * @lock: serialises the model, as its interface demands; taken with interrupts off,
  *	and dropped before the driver's interrupt handler runs, which comes back for it
- * @timer: the model's wish for time, and a pending interrupt's way out of the driver's locks
+ * @timer: calls the model at its next time, and sends a pending interrupt outside the driver's locks
  * @wake: when the model wants its tick, under @lock
  * @level: interrupt line, under @lock
  * @irq: Linux interrupt number of the line
@@ -77,7 +77,7 @@ void rl_card_raise(struct rl_card *card, u32 vector);
  */
 u32 rl_card_next_message(struct rl_card *card);
 
-/* See to it that what the device waits for happens. Context: @card's lock is held. */
+/* Set the timer for the next event of the device. Context: @card's lock is held. */
 void rl_card_plan(struct rl_card *card);
 
 u64 rl_card_read(struct rl_card *card, u32 offset, u32 size);

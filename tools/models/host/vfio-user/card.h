@@ -19,7 +19,7 @@
  * @irq_fd: eventfd that raises the interrupt, -1: the client has given none
  * @level: what the model drives the line to
  * @masked: the line was signalled and not unmasked since
- * @reported: the user was told what the model had to say
+ * @reported: the message of the model was printed
  */
 struct vu_card {
 	struct rl_device *device;

@@ -129,16 +129,16 @@ static bool parse(struct options *options, int argc, char **argv)
 		{ "number", required_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int found;
+	int option;
 
-	while ((found = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		if (found == 'c')
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		if (option == 'c')
 			options->config = optarg;
-		else if (found == 'l')
+		else if (option == 'l')
 			options->log = optarg;
-		else if (found == 's')
+		else if (option == 's')
 			options->status = optarg;
-		else if (found == 'n' && optarg[0] >= '0' && optarg[0] <= '9' && !optarg[1])
+		else if (option == 'n' && optarg[0] >= '0' && optarg[0] <= '9' && !optarg[1])
 			options->number = (u32)(optarg[0] - '0');
 		else
 			return false;

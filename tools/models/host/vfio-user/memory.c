@@ -33,23 +33,24 @@ static int map_file(struct vu_map *map, int fd, uint64_t offset)
 
 int vu_memory_map(struct vu_memory *memory, struct vu_message *message)
 {
-	struct vu_dma_map wanted;
+	struct vu_dma_map request;
 	struct vu_map map;
 	int err;
 
-	if (message->length < sizeof(wanted))
+	if (message->length < sizeof(request))
 		return EINVAL;
-	memcpy(&wanted, message->payload, sizeof(wanted));
-	if (!wanted.size || wanted.address + wanted.size < wanted.address || !(wanted.flags & VFIO_DMA_MAP_FLAG_READ))
+	memcpy(&request, message->payload, sizeof(request));
+	if (!request.size || request.address + request.size < request.address ||
+	    !(request.flags & VFIO_DMA_MAP_FLAG_READ))
 		return EINVAL;
 	for (size_t i = 0; i < memory->nr_maps; i++)
-		if (overlap(&memory->map[i], wanted.address, wanted.size))
+		if (overlap(&memory->map[i], request.address, request.size))
 			return EEXIST;
 	if (memory->nr_maps == VU_MAX_MAPS)
 		return ENOSPC;
-	map = (struct vu_map){ wanted.address, wanted.size, NULL, wanted.flags & VFIO_DMA_MAP_FLAG_WRITE };
+	map = (struct vu_map){ request.address, request.size, NULL, request.flags & VFIO_DMA_MAP_FLAG_WRITE };
 	if (message->nr_fds) {
-		err = map_file(&map, message->fds[0], wanted.offset);
+		err = map_file(&map, message->fds[0], request.offset);
 		if (err)
 			return err;
 	}
@@ -59,20 +60,21 @@ int vu_memory_map(struct vu_memory *memory, struct vu_message *message)
 
 int vu_memory_unmap(struct vu_memory *memory, const struct vu_message *message)
 {
-	struct vu_dma_unmap wanted;
+	struct vu_dma_unmap request;
 	bool all;
 	size_t kept = 0;
 
-	if (message->length < sizeof(wanted))
+	if (message->length < sizeof(request))
 		return EINVAL;
-	memcpy(&wanted, message->payload, sizeof(wanted));
-	all = wanted.flags & VFIO_DMA_UNMAP_FLAG_ALL;
-	if (!all && wanted.address + wanted.size < wanted.address)
+	memcpy(&request, message->payload, sizeof(request));
+	all = request.flags & VFIO_DMA_UNMAP_FLAG_ALL;
+	if (!all && request.address + request.size < request.address)
 		return EINVAL;
 	for (size_t i = 0; i < memory->nr_maps; i++) {
 		struct vu_map *map = &memory->map[i];
 
-		if (!all && (map->address < wanted.address || map->address + map->size > wanted.address + wanted.size))
+		if (!all && (map->address < request.address ||
+			     map->address + map->size > request.address + request.size))
 			memory->map[kept++] = *map;
 		else if (map->bytes)
 			munmap(map->bytes, map->size);

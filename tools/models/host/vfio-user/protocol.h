@@ -50,7 +50,7 @@ struct vu_version {
 struct vu_dma_map {
 	uint32_t argsz;
 	uint32_t flags;		/* VFIO_DMA_MAP_FLAG_ */
-	uint64_t offset;	/* in the file whose descriptor comes along, if one does */
+	uint64_t offset;	/* in the file of the descriptor that is sent along, if any */
 	uint64_t address;
 	uint64_t size;
 };
