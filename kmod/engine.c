@@ -640,15 +640,11 @@ unsigned int raidtrace_engine_count(struct raidtrace_engine *engine, struct raid
 /* Begin with nothing in flight; @engine is all zero but for account, tables and place. */
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns)
 {
-	unsigned int i;
-
 	engine->reach = PLACES;
 	groups |= engine->requests ? HAS_REQUESTS : 0;
 	groups |= engine->history ? HAS_HISTORY : 0;
 	raidtrace_position_start(&engine->arrival, streams);
 	raidtrace_queue_start(&engine->queue, groups, streams, now_ns);
-	for (i = 0; engine->requests && i < 1U << engine->request_bits; i++)
-		engine->requests[i].class = RAIDTRACE_CLASSES;
 }
 
 /* Count the time spent at the present depths up to now. */

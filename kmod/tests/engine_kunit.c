@@ -359,6 +359,45 @@ static void merged_request_leaves_no_insert(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->account.flow[DIR_READ].request_merges, 1ULL);
 }
 
+/* The time of an insert counts for one issue, at an address that would be a direction, too. */
+static void insert_counts_for_one_issue(struct kunit *test)
+{
+	event_of_request(test, START + 10, RAIDTRACE_EVENT_INSERT, 0x9010);
+	issue_request(test, START + 30, 0x9010, 0, 0);
+	event_of_request(test, START + 31, RAIDTRACE_EVENT_REQUEUE, 0x9010);
+	issue_request(test, START + 40, 0x9010, 0, 0);
+	complete_request(test, START + 50, 0x9010, 0, RAIDTRACE_EVENT_PART);
+	complete_request(test, START + 60, 0x9010, 0, RAIDTRACE_EVENT_STARTED);
+	event_of_request(test, START + 70, RAIDTRACE_EVENT_REQUEUE, 0x9010);
+	event_of_request(test, START + 80, RAIDTRACE_EVENT_INSERT, 0x9010);
+	complete_request(test, START + 90, 0x9010, 0, 0);
+	issue_request(test, START + 100, 0x9010, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 20ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->requeued_unissued, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unissued, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->errors, 0ULL);
+}
+
+/* A completion counts in the direction and at the depth of its issue, whose bio is unknown. */
+static void completion_counts_as_its_issue(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	unsigned int place = RAIDTRACE_PLACE_BINS - 1;
+	unsigned int bin = RAIDTRACE_D2C_COLUMNS + raidtrace_d2c_column(1);
+
+	issue_request(test, START, 0x9000, 0x666, 0);
+	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_WRITE, 0, 0, 4096),
+	     0xa000, (1 << 20) - 8, 0x666);
+	complete_request(test, START + 1, 0xa000, 0, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_WRITE)->completed, 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.depth_d2c[DIR_WRITE][bin], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.place[DIR_WRITE][place], 4096ULL);
+	KUNIT_EXPECT_EQ(test, m->account.origin[RAIDTRACE_CLASS_OTHER].issued, 2ULL);
+	/* After a reset the other request is carried. */
+	raidtrace_engine_reset(&m->engine);
+	KUNIT_EXPECT_EQ(test, m->engine.queue.carried[DIR_READ], 1U);
+}
+
 static void late_event_counts_at_the_time_of_the_last(struct kunit *test)
 {
 	issue_request(test, START + 100, 0x9000, 0, 0);
@@ -371,11 +410,12 @@ static void bios_have_the_last_recorded_task(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 4711);
-	u32 row;
+	u32 row, first;
 
 	take(test, START, head, 0x6161, 0, 0);
 	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
 	row = m->source.row;
+	first = row;
 	take(test, START, head, 0x6161, 0, 0);
 	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
 	KUNIT_EXPECT_EQ(test, m->source.row, row);
@@ -395,6 +435,7 @@ static void bios_have_the_last_recorded_task(struct kunit *test)
 	/* After a reset the table is empty. The writer sends no new record of its task. */
 	raidtrace_engine_reset(&m->engine);
 	queue_bio(test, START, 0x200, CLASS_DATA, 0, 0);
+	KUNIT_EXPECT_EQ(test, m->source.row, first);
 	KUNIT_EXPECT_NE(test, m->engine.submitters.queued_ns[m->source.row], 0ULL);
 	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[m->source.row].comm[0], 0x6262ULL);
 }
@@ -579,6 +620,8 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
 	complete_request(test, START, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
+	event_of_request(test, START, RAIDTRACE_EVENT_MERGE, 0x9000);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->request_merges, 1ULL);
 	m->engine.requests = requests;
 	m->engine.bios = NULL;
 	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW, 4, START);
@@ -587,7 +630,8 @@ static void unknown_things_are_left_alone(struct kunit *test)
 	take(test, START, RAIDTRACE_EVENT_SPLIT, 0x200, 0x100, 0);
 	take(test, START, RAIDTRACE_EVENT_ISSUE_BIO, 0x9000, 0x100, 0);
 	issue_request(test, START, 0x9000, 0x100, 0);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 1ULL);
+	complete_request(test, START, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
 }
 
 /* More bios at once than places: some are unknown, none is taken for another one. */
@@ -901,9 +945,17 @@ static void counts_until_a_time_and_a_number(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, source->tail, 12U);
 	KUNIT_EXPECT_EQ(test, left, 7U);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 5ULL);
+	/* A record may end where the ring ends. */
+	memcpy(ring + 5, ring + 3, 2 * sizeof(*ring));
+	memcpy(ring, ring + 5, 2 * sizeof(*ring));
+	memset(ring + 8, 0, RAIDTRACE_EVENT_WORDS * sizeof(*ring));
+	source->tail = 5;
+	KUNIT_EXPECT_FALSE(test, count_source(&m->engine, source, ring, 11, U64_MAX, &left));
+	KUNIT_EXPECT_EQ(test, left, 5U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->inserted, 7ULL);
 }
 
-#define SOURCES 7
+#define SOURCES 8
 #define ROUNDS 40
 
 /* One source issues a request, the next one completes it. */
@@ -937,6 +989,7 @@ static void sources_count_in_order_of_time(struct kunit *test)
 		source[i].mask = ~0U >> 1;
 		heap[i] = (struct raidtrace_next){ words[i][0], &source[i] };
 	}
+	memset(heap + nr, 0, 2 * sizeof(*heap));
 	raidtrace_heap_build(heap, nr);
 	nr = raidtrace_engine_count(&m->engine, heap, nr, START + 20, &left);
 	KUNIT_EXPECT_EQ(test, nr, (u32)SOURCES);
@@ -951,6 +1004,38 @@ static void sources_count_in_order_of_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 0ULL);
 	KUNIT_EXPECT_EQ(test, ((struct machine *)test->priv)->engine.queue.in_flight_max[DIR_ALL],
 			1U);
+}
+
+/* A source counts its events up to the first event of another one, whichever that is. */
+static void source_stops_at_the_next_event_of_another(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	u64 issue = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_READ, 0, 0, 0);
+	unsigned int other, left = 9;
+
+	for (other = 1; other <= 2; other++) {
+		u64 request = 0x9000 + other * 384;
+		const u64 words[][10] = {
+			{ START + 1, issue, request, 0, 0, START + 3, issue, request, 0, 0 },
+			{ START + 2, raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, DIR_READ, 0,
+							  RAIDTRACE_EVENT_STARTED, 0), request },
+			{ START + 9, raidtrace_event_head(RAIDTRACE_EVENT_INSERT, DIR_READ, 0, 0, 0) },
+		};
+		struct raidtrace_source source[] = {
+			{ .words = words[0], .mask = ~0U >> 1, .end = 10 },
+			{ .words = words[1], .mask = ~0U >> 1, .end = 4 },
+			{ .words = words[2], .mask = ~0U >> 1, .end = 3 },
+		};
+		struct raidtrace_next heap[5] = { { START + 1, &source[0] } };
+
+		heap[other] = (struct raidtrace_next){ START + 2, &source[1] };
+		heap[3 - other] = (struct raidtrace_next){ START + 9, &source[2] };
+		raidtrace_heap_build(heap, 3);
+		KUNIT_EXPECT_EQ(test, raidtrace_engine_count(&m->engine, heap, 3, START + 5, &left), 1U);
+	}
+	KUNIT_EXPECT_EQ(test, left, 3U);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->abandoned, 0ULL);
 }
 
 /* Each kind of record has its own length. */
@@ -1031,6 +1116,7 @@ static void groups_count_alike_in_all_code(struct kunit *test)
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(groups_count_alike_in_all_code),
 	KUNIT_CASE(sources_count_in_order_of_time),
+	KUNIT_CASE(source_stops_at_the_next_event_of_another),
 	KUNIT_CASE(counts_a_request_in_a_ring),
 	KUNIT_CASE(counts_until_a_time_and_a_number),
 	KUNIT_CASE(head_of_a_record_returns_its_fields),
@@ -1045,6 +1131,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(ends_that_are_no_completion),
 	KUNIT_CASE(request_issued_twice_was_abandoned),
 	KUNIT_CASE(merged_request_leaves_no_insert),
+	KUNIT_CASE(insert_counts_for_one_issue),
+	KUNIT_CASE(completion_counts_as_its_issue),
 	KUNIT_CASE(late_event_counts_at_the_time_of_the_last),
 	KUNIT_CASE(bios_have_the_last_recorded_task),
 	KUNIT_CASE(process_gives_its_row_to_another),
