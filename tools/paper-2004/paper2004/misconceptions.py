@@ -140,7 +140,7 @@ def cache(runs: Runs) -> Judgement:
     sentences = (
         f"A file of twice the size of the page cache was read at random positions: {hits:.1f} % of the data came from the page "
         f"cache, not from the disk. With 40 times the size it was {bars[1][1]:.1f} %.",
-        f"When the program that wrote the file stopped its clock, {rows[0][1]} of the data was not on the disk.",
+        f"When the program reported the end of its write test, {rows[0][1]} of the data was not yet on the disk.",
     )
     verdict = "refuted" if hits > 5 else "not refuted"
     header = ("file / page cache", "written, not on disk", "random reads from cache")

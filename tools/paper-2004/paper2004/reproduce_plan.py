@@ -65,7 +65,7 @@ def experiments() -> list[Experiment]:
         _experiment("alignment", "xfs on the whole disk, with the stripes given to mkfs.xfs -d su=64k,sw=12",
                     find("raid0", 7), 1024, ("read", "rewrite"),
                     environment=("PARTITION_SECTOR=0", "XFS_OPTIONS=-d su=64k,sw=12")),
-        _experiment("part", "a read does not wait for the firmware: ``controller.part_us`` 0",
+        _experiment("part", "a read takes no additional time for each stripe: ``controller.part_us`` 0",
                     find("raid0", 7), 1024, ("read", "rewrite"), settings=("controller.part_us=0",)),
         _experiment("turnover", "indirect blocks stay in the page cache, as in the kernel of today",
                     find("raid0", 4), 4096, ("rewrite", "read"), environment=("TURNOVER_S=0",)),

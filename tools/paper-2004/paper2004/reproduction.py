@@ -200,11 +200,11 @@ Differences from the paper:
 
 - Linux {kernel} replaces 2.6.5, and the ext4 driver drives ext3. Memory thresholds of write-back are those of 2.6.5 (40 and
   10 %). Every read writes the access time (``strictatime``), as in 2004.
-- bonnie++ 2.00a replaces 1.02c. Its calls of 8 KiB are passed to the kernel 1 MiB at a time (``bonnie-batch.c``). The host
+- bonnie++ 2.00a replaces 1.02c. A library combines its calls of 8 KiB into calls of 1 MiB (``bonnie-batch.c``). The host
   needs an eighth of the time, and the guest's figures stay the same.
 - Its seeks, {seeks} in {seekers} processes, are a separate run, with the method of 1.02c (``bonnie-seeks.c``) and the default
   scheduler of 2.6.5 (``tools/paper-2004/anticipatory``).
-- fio does iozone's pattern, for the same reason in records of {record} KiB instead of 64.
+- fio repeats iozone's pattern, also to save host time in records of {record} KiB instead of 64.
 - **Processor time is free.** Copying, file system and driver take no simulated time. So figures that the paper's two Xeons
   limited are not reproduced.
 
@@ -213,7 +213,7 @@ Differences from the paper:
 Two things are assumed, because the paper does not contain them; their effect is shown below:
 
 - File systems are on a partition that begins at sector 63, as fdisk made it in 2004. It makes no difference.
-- A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the blocks with the positions of a file's data
+- A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the *indirect blocks* (the positions of a file's data)
   on ext2 and ext3 are dropped every 10 s. The kernel of today would keep them, because they were used twice.
 """
 
@@ -264,10 +264,10 @@ def _result(points: Sequence[Point]) -> list[str]:
         f"**Median error of the {len(errors)} held-out figures: {median:.1f} %** (aim: {AIM:.0f} %, "
         f"{'met' if median <= AIM else 'missed'}). Within 5 %: {near[5]}, within 10 %: {near[10]}, within 20 %: {near[20]}; "
         f"the worst is off by {max(errors):.0f} %.",
-        f"{len(points) - len(errors)} more were used to fit the model. Errors are of the median of a figure's published "
-        "trials.",
+        f"{len(points) - len(errors)} more were used to fit the model. An error compares the simulated value with the median "
+        "of the published trials.",
         "",
-        f"Tuned over untuned: of {len(compared)} published ratios {len(met)} are met within {AIM:.0f} %, of the "
+        f"Of {len(compared)} published ratios of tuned to untuned {len(met)} are met within {AIM:.0f} %, of the "
         f"{len(reads)} of reads {sum(abs(r.error()) <= AIM for r in reads)}; "
         f"median error of all {statistics.median(abs(r.error()) for r in compared):.1f} %.",
         "",
@@ -295,8 +295,8 @@ def _fitted() -> list[str]:
             rows.append((f"9500s-12-{array}", f"``{constant}``", f"{values[group][name]:,}", f"{title}, {metric}"))
     lines += table(("profile", "constant", "value", "on"), rows)
     lines += [
-        f"{len({row[1] for row in rows})} constants on {len(fitted_figures())} figures; RAID 5 has those of "
-        "RAID 0. ``tools/paper-2004/fit`` finds them again.",
+        f"{len({row[1] for row in rows})} constants are fitted to {len(fitted_figures())} figures; RAID 5 has those of "
+        "RAID 0, and one more for parity. ``tools/paper-2004/fit`` finds them again.",
         "All others are from the drive's data sheet, from the paper, or assumed. The profile names the source of each.",
         "",
     ]
@@ -305,7 +305,10 @@ def _fitted() -> list[str]:
 
 def _figures(points: Sequence[Point]) -> list[str]:
     lines = heading("Figure by figure")
-    lines += ["Published: median of the trials, in brackets the least and the most. KiB/s, dd MiB/s, seeks 1/s.", ""]
+    lines += [
+        "Published: median of the trials, in brackets the least and the most. Rates are in KiB/s, of dd in MiB/s, seeks per second.",
+        "",
+    ]
     for array in ("raid0", "raid5"):
         rows = []
         for point in (p for p in points if p.test.array == array):
