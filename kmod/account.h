@@ -149,7 +149,6 @@ static inline void raidtrace_streams_start(struct raidtrace_streams *streams, un
 		stream_chain(streams, i, ~(u64)i);
 		streams->newer[i] = i + 1 < nr ? i + 1 : 0;
 		streams->older[i] = i ? i - 1 : nr - 1;
-		streams->continued[i] = false;
 		streams->moved_ns[i] = -RAIDTRACE_STREAM_ALIVE_NS;
 	}
 	streams->forgotten = 0;

@@ -464,6 +464,7 @@ static void process_gives_its_row_to_another(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, m->account.submitted[m->source.row].queued, 1ULL);
 		KUNIT_ASSERT_EQ(test, rest->queued, i < RAIDTRACE_SUBMITTER_TRIES - 1 ? 0ULL :
 				i - (RAIDTRACE_SUBMITTER_TRIES - 2ULL));
+		KUNIT_ASSERT_EQ(test, rest->seeks_queued, rest->queued);
 	}
 	KUNIT_EXPECT_EQ(test, m->account.submitted[other.row].queued, i);
 	KUNIT_EXPECT_EQ(test, m->engine.submitters.task[other.row].comm[0], 0x6000ULL);
