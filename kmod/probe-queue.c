@@ -131,8 +131,8 @@ static __always_inline u64 cgroup_of(struct bio *bio)
  * Write the task of the following events, unless it is that of the last ones. A bio that an
  * interrupt queues does not belong to the interrupted task.
  */
-static __always_inline void tell_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
-				      struct bio *bio)
+static __always_inline void write_changed_task(struct raidtrace_probe *probe,
+					       struct raidtrace_ring *ring, struct bio *bio)
 {
 	static const char interrupt[TASK_COMM_LEN] = "(interrupt)";
 	u64 first, second, cgroup = cgroup_of(bio);
@@ -167,7 +167,7 @@ static noinline void write_queue(struct raidtrace_probe *probe, struct bio *bio)
 		class = class_of(&probe->journal, bio);
 	ring = this_cpu_ptr(probe->ring);
 	if (groups & RAIDTRACE_GROUP_SUBMITTER)
-		tell_task(probe, ring, bio);
+		write_changed_task(probe, ring, bio);
 	record = raidtrace_ring_next(probe, ring);
 	record[0] = ktime_get_ns();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class, queue_flags(bio),

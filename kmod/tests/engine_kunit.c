@@ -514,6 +514,13 @@ static void processes_have_rows(struct kunit *test)
 	for (task.pid = 1; task.pid <= RAIDTRACE_SUBMITTERS / 2; task.pid++)
 		submitters->queued_ns[raidtrace_submitter_row(submitters, &task)] = START;
 	KUNIT_EXPECT_EQ(test, submitters->replaced, 0ULL);
+	/* Processes that differ only in their name have the same possible rows. */
+	memset(submitters, 0, sizeof(*submitters));
+	for (; task.comm[0] < RAIDTRACE_SUBMITTER_TRIES; task.comm[0]++)
+		submitters->queued_ns[raidtrace_submitter_row(submitters, &task)] = START;
+	KUNIT_EXPECT_EQ(test, submitters->replaced, 0ULL);
+	raidtrace_submitter_row(submitters, &task);
+	KUNIT_EXPECT_NE(test, submitters->replaced, 0ULL);
 }
 
 static void reset_forgets_the_position_of_bios(struct kunit *test)
