@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/foreign.h"
-#include "base/terminal.h"
+#include "base/base.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "expect.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/foreign.h"
+#include "base/base.h"
 #include "phase/marks.h"
 #include "phase/phase.h"
 #include "expect.h"

@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "format/csv.h"
-#include "base/foreign.h"
+#include "base/base.h"
 #include "format/json.h"
-#include "base/terminal.h"
 #include "format/wrap.h"
 
 #define ROUNDS	20000

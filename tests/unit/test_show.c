@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "base/base.h"
 #include "export/openmetrics.h"
 #include "full.h"
 #include "report/glance.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "arithmetic.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "bin_of.h"
 #include "full.h"
 #include "top/keys.h"

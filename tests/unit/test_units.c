@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/base.h"
 #include "format/csv.h"
 
 static void bytes(void **state)

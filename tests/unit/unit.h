@@ -19,6 +19,15 @@
 
 #include <cmocka.h>
 
+/* raidctl has a function of that name. */
+#undef fail
+#undef fail_msg
+#define fail_msg(format, ...)							\
+	do {									\
+		print_error("ERROR: " format "\n", ##__VA_ARGS__);		\
+		_fail(__FILE__, __LINE__);					\
+	} while (0)
+
 /* Those beyond standard error, and 0 unless SQLite has filled it, for it keeps these three occupied. */
 static inline int open_descriptors(void)
 {

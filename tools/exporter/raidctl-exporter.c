@@ -16,9 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/message.h"
-#include "base/terminal.h"
-#include "machine/process.h"
+#include "base/base.h"
 #include "source.h"
 #include "version.h"
 

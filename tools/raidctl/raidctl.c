@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "attach/claim.h"
-#include "base/message.h"
-#include "base/terminal.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "machine/process.h"
 #include "version.h"

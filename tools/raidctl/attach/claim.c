@@ -16,9 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/message.h"
-#include "base/units.h"
+#include "base/base.h"
 
 #define RUN_DIRECTORY	"/run/raidtrace"
 #define PREFIX		"record-"

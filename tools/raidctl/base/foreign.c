@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Text that came from elsewhere: what is a character, and which ones are shown. */
+/* Text of other programs: its characters, and those that are safe to print. */
 
-#include "base/foreign.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void escape(char *ret, unsigned char byte, uint32_t code)
 
 char *foreign_visible(const char *text, size_t len, size_t *wide)
 {
-	size_t left = strnlen(text, len), at = 0, seen = 0;
+	size_t left = strnlen(text, len), at = 0, columns = 0;
 	char *ret = malloc(left * ESCAPE_GROWTH + ESCAPE_SIZE);
 
 	while (ret && left) {
@@ -74,12 +74,12 @@ char *foreign_visible(const char *text, size_t len, size_t *wide)
 
 		if (code == FOREIGN_INVALID || foreign_is_hidden(code)) {
 			escape(ret + at, (unsigned char)*text, code);
-			seen += strlen(ret + at);
+			columns += strlen(ret + at);
 			at += strlen(ret + at);
 		} else {
 			memcpy(ret + at, text, bytes);
 			at += bytes;
-			seen++;
+			columns++;
 		}
 		text += bytes;
 		left -= bytes;
@@ -87,7 +87,7 @@ char *foreign_visible(const char *text, size_t len, size_t *wide)
 	if (ret)
 		ret[at] = '\0';
 	if (wide)
-		*wide = seen;
+		*wide = columns;
 	return ret;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What raidctl says on standard error. */
+/* Messages on standard error. */
 
-#include "base/message.h"
+#include "base/base.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,9 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
-#include "base/terminal.h"
-
 /* One line of progress on a terminal. */
 
 #define SAVE_CURSOR	"\0337"
@@ -22,10 +19,10 @@
 #define CLEAR_TO_END	"\033[K"
 
 static bool shown;
-/* How far to the right the command's output has got, in bytes. */
+/* Bytes of the command's present line. */
 static size_t column;
 
-bool progress_wanted(void)
+bool progress_is_shown(void)
 {
 	return isatty(STDERR_FILENO);
 }
@@ -37,7 +34,7 @@ void progress_show(const char *format, ...)
 	size_t room;
 	va_list args;
 
-	if (!progress_wanted())
+	if (!progress_is_shown())
 		return;
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
 	room = size.ws_col ? size.ws_col : 80;
@@ -78,7 +75,7 @@ void progress_passed(const char *text, size_t len)
 	column += len;
 }
 
-static void say(const char *format, va_list args)
+static void print_message(const char *format, va_list args)
 {
 	progress_clear();
 	fflush(stdout);
@@ -92,7 +89,7 @@ int fail(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	print_message(format, args);
 	va_end(args);
 	return EXIT_FAILED;
 }
@@ -102,7 +99,7 @@ int usage_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	print_message(format, args);
 	va_end(args);
 	return EXIT_USAGE;
 }
@@ -112,6 +109,6 @@ void note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	print_message(format, args);
 	va_end(args);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The door to terminals: formats are ours, what they put in is not. */
+/* Text on terminals: formats are ours, the texts of %s are not. */
 
-#include "base/terminal.h"
+#include "base/base.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,9 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
-
-/* Told from a name with the same bytes by where they lie. */
+/* Compared by address: a name with the same bytes is not one of them. */
 static const char bold_code[] = "\033[1m", plain_code[] = "\033[0m";
 
 static const char *style(FILE *to, const char *code)
@@ -43,39 +41,31 @@ const char *plain(FILE *to)
 
 int terminal_width(FILE *to)
 {
-	static int found;
+	static int width;
 	struct winsize size = { 0 };
 
 	if (to != stdout)
 		return TERMINAL_WIDTH;
-	if (found)
-		return found;
-	found = TERMINAL_WIDTH;
+	if (width)
+		return width;
+	width = TERMINAL_WIDTH;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		found = size.ws_col < LEAST_WIDTH ? LEAST_WIDTH :
+		width = size.ws_col < LEAST_WIDTH ? LEAST_WIDTH :
 			size.ws_col > MOST_WIDTH ? MOST_WIDTH : size.ws_col;
-	return found;
+	return width;
 }
 
-/**
- * struct conversion - one of a format
- * @text: as it stands there, numbers in the place of stars
- * @left: pad behind
- * @width: fewest characters
- * @precision: -1: none
- * @size: 'h', 'H' for hh, 'l', 'L' for ll, 'j', 'z', 't', or 0
- * @kind: d, s, and so on
- */
+/* One conversion of a format. */
 struct conversion {
-	char text[48];
-	bool left;
-	int width;
-	int precision;
-	char size;
-	char kind;
+	char text[48];	/* as in the format, with numbers in the place of stars */
+	bool left;	/* pad behind */
+	int width;	/* fewest characters */
+	int precision;	/* -1 for none */
+	char size;	/* 'h', 'H' for hh, 'l', 'L' for ll, 'j', 'z', 't', or 0 */
+	char kind;	/* d, s, and so on */
 };
 
-/* Decimal digits, or what a star takes; *@args as the caller has it. */
+/* Decimal digits, or the argument of a star. */
 static const char *number(const char *at, va_list *args, int *ret)
 {
 	*ret = 0;
@@ -136,7 +126,7 @@ static void put_text(FILE *to, const struct conversion *c, const char *text)
 	len = strnlen(text, most);
 	shown = foreign_visible(text, len, &columns);
 	gap = columns < (size_t)c->width ? c->width - (int)columns : 0;
-	/* Without memory what it takes stays empty: a line less, and no harm. */
+	/* Without memory the text stays empty. */
 	fprintf(to, "%*s%s%*s", c->left ? 0 : gap, "", shown ? shown : "",
 		c->left ? gap : 0, "");
 	free(shown);
@@ -144,7 +134,7 @@ static void put_text(FILE *to, const struct conversion *c, const char *text)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/* The type is that of the text, which compilers checked where it was written. */
+/* The compiler has checked the types where the format was written. */
 static void put_number(FILE *to, const struct conversion *c, va_list *args)
 {
 	if (strchr("aAeEfFgG", c->kind))

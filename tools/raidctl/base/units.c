@@ -2,7 +2,7 @@
 
 /* Numbers with units to text and back. */
 
-#include "base/units.h"
+#include "base/base.h"
 
 #include <ctype.h>
 #include <errno.h>

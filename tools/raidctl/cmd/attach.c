@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/message.h"
-#include "base/terminal.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "attach/claim.h"
-#include "base/message.h"
-#include "base/terminal.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/message.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "disk/disk.h"
 #include "report/print.h"

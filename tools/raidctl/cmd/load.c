@@ -9,9 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/lab.h"
-#include "base/message.h"
-#include "base/terminal.h"
+#include "base/base.h"
 #include "cmd/command.h"
 
 struct load_options {

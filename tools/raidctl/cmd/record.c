@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/message.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 #include "disk/command.h"

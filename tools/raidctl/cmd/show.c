@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/message.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 #include "machine/cgroup.h"

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "attach/claim.h"
-#include "base/lab.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "report/print.h"
 

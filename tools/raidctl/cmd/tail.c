@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include "account.h"
-#include "base/message.h"
-#include "base/signals.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "cmd/command.h"
 #include "disk/args.h"
 #include "report/requests.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "attach/claim.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "cmd/command.h"
 
 struct unload_options {

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab.h"
-#include "base/message.h"
+#include "base/base.h"
 
 error_t words_add(struct words *words, const char *word)
 {

@@ -18,7 +18,7 @@
 
 #include <linux/fs.h>
 
-#include "base/units.h"
+#include "base/base.h"
 
 /* Superblock of XFS, big endian: offsets in its first sector. */
 #define XFS_MAGIC		0x58465342	/* "XFSB" */

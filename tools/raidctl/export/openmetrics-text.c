@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "arithmetic.h"
-#include "base/foreign.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "numbers/bins.h"
 #include "numbers/groups.h"
 
@@ -64,8 +63,6 @@ void metric_labels(FILE *to, const char *disk, const char *each,
  * across bounds that the module has not; a Prometheus that makes native
  * histograms of classic ones keeps these.
  */
-
-#define SECTOR_BYTES	512
 
 /**
  * struct shape - one family

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/base.h"
 #include "export/openmetrics-text.h"
 #include "numbers/groups.h"
 

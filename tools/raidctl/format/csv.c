@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/foreign.h"
+#include "base/base.h"
 
 /* What a spreadsheet takes for a formula: only a number may begin so. */
 static bool is_formula(const char *text)

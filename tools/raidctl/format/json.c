@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/foreign.h"
-#include "base/message.h"
+#include "base/base.h"
 
 static void no_memory(void)
 {

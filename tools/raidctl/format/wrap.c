@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/foreign.h"
-#include "base/terminal.h"
+#include "base/base.h"
 
 /* Length of the next word; a number and what it counts are one. */
 static int word_length(const char *text)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/message.h"
+#include "base/base.h"
 
 /* What all readers' buffers take together, and the most one gets of it. */
 #define BUFFERS_BYTES	((size_t)8 << 20)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/units.h"
+#include "base/base.h"
 #include "format/json.h"
 #include "version.h"
 

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "base/base.h"
 
 static const char *const cpu_fields[HOST_CPU_FIELDS] = {
 	"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What lines of /proc tell of a process or a disk; what this process may do. */
+/* What lines of /proc tell of a process or a disk. */
 
 #include "machine/process.h"
 
@@ -9,12 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <linux/capability.h>
-
-#include "base/units.h"
+#include "base/base.h"
 
 int parse_process(const char *text, struct process *ret)
 {
@@ -59,16 +55,4 @@ int parse_disk_use(const char *text, struct disk_use *ret)
 	ret->bytes = (read_sectors + written_sectors + discarded_sectors) *
 		     SECTOR_BYTES;
 	return 0;
-}
-
-int is_admin(void)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	if (syscall(SYS_capget, &header, data))
-		return !geteuid();
-	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
 }

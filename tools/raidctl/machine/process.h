@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What lines of /proc tell of a process or a disk; what this process may do. */
+/* What lines of /proc tell of a process or a disk. */
 
 #ifndef MACHINE_PROCESS_H
 #define MACHINE_PROCESS_H
@@ -62,8 +62,5 @@ int parse_process(const char *text, struct process *ret);
  * Return: 0 or -EINVAL.
  */
 int parse_disk_use(const char *text, struct disk_use *ret);
-
-/* is_admin - does this process have CAP_SYS_ADMIN? */
-int is_admin(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/base.h"
 #include "numbers/bins.h"
 
 struct range bin_range(unsigned int kind, unsigned int bin)

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "attach/claim.h"
-#include "base/message.h"
-#include "base/terminal.h"
+#include "base/base.h"
 
 /* A command may need a while to end; its recording ends after it. */
 #define STOP_SECONDS	60

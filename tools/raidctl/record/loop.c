@@ -17,9 +17,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/message.h"
-#include "base/signals.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "phase/marks.h"
 #include "store/load.h"
 #include "store/store.h"

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/units.h"
+#include "base/base.h"
 #include "disk/settings-machine.h"
 #include "store/machine.h"
 

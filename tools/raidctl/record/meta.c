@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/lab.h"
+#include "base/base.h"
 #include "format/json.h"
 #include "store/machine.h"
 

@@ -6,8 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/message.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "numbers/stats.h"
 
 #define SHOW_NS	(NS_PER_S / 2)
@@ -41,7 +40,7 @@ void record_progress_show(struct record_progress *progress,
 	struct record_progress now, last = *progress;
 	double ns, issued;
 
-	if (!progress_wanted() ||
+	if (!progress_is_shown() ||
 	    recorder->now_ns - last.shown_ns < SHOW_NS)
 		return;
 	sum_up(recorder, &now);

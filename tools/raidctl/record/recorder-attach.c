@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "attach/claim.h"
-#include "base/message.h"
+#include "base/base.h"
 
 /* The target of a disk that somebody attached before us. */
 static int adopt(struct recorder *recorder, const struct disk *disk,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "machine/cgroup-limits.h"
 #include "machine/cgroup.h"
 #include "record/recorder.h"

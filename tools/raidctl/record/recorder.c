@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include "attach/claim.h"
-#include "base/clock.h"
-#include "base/message.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "disk/settings-machine.h"
 #include "machine/cgroup.h"
 #include "numbers/stats.h"

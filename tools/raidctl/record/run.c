@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #include "attach/claim.h"
-#include "base/message.h"
-#include "base/terminal.h"
+#include "base/base.h"
 #include "disk/md-dm.h"
 #include "format/wrap.h"
 #include "record/loop.h"

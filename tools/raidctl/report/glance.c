@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/terminal.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "format/wrap.h"
 #include "numbers/stats.h"
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
-#include "base/terminal.h"
+#include "base/base.h"
 #include "format/wrap.h"
 #include "histogram.h"
 #include "numbers/groups.h"

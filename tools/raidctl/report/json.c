@@ -7,8 +7,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "base/lab.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "format/json.h"
 #include "numbers/bins.h"
 #include "numbers/stats.h"

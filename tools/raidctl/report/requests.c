@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab.h"
-#include "base/terminal.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "format/csv.h"
 #include "format/json.h"
 

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/units.h"
-#include "base/terminal.h"
+#include "base/base.h"
 #include "format/wrap.h"
 #include "numbers/bins.h"
 #include "numbers/stats.h"

@@ -6,9 +6,7 @@
 
 #include <inttypes.h>
 
-#include "base/lab.h"
-#include "base/terminal.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "report/sections.h"
 
 const struct print_ops *print_ops_of(bool json)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/foreign.h"
+#include "base/base.h"
 
 sqlite3_stmt *store_prepared(struct store *store, const char *sql)
 {

@@ -11,9 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/message.h"
-#include "base/signals.h"
+#include "base/base.h"
 #include "top/view.h"
 
 int top_events_open(void)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/base.h"
 
 #define MS	((uint64_t)1000000)
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/base.h"
 #include "numbers/groups.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/base.h"
 
 /* At most four characters below 10,000. */
 static void short_number(char *ret, double value)

@@ -16,8 +16,7 @@
 #include <curses.h>
 #include <term.h>
 
-#include "base/foreign.h"
-#include "base/units.h"
+#include "base/base.h"
 
 #define BAR_LEAST	4
 #define BAR_MOST	40

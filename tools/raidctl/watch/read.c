@@ -14,8 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "machine/machine.h"
 
 /* Threads of the kernel are looked at every so many looks. */

@@ -13,8 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/units.h"
+#include "base/base.h"
 
 #define LOOK_NS	NS_PER_S
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Text that came from elsewhere, names of processes, mounts, files and phases: what a terminal and a CSV file are given of it.
 
-A program goes through run(), so that nothing it prints moves a cursor; tools/raidctl/base/foreign.h is the same for raidctl.
+A program goes through run(), so that nothing it prints moves a cursor; tools/raidctl/base/foreign.c is the same for raidctl.
 """
 
 import os

@@ -1,12 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Is this machine a guest of the lab, with simulated devices? */
+/* The machine that raidctl runs on: signals, privilege, and whether it is a guest of the lab. */
 
-#include "base/lab.h"
+#include "base/base.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <linux/capability.h>
+
+int signals_open(const int *numbers)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; numbers[i]; i++)
+		sigaddset(&set, numbers[i]);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+bool is_admin(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return !geteuid();
+	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
+}
 
 /* In a virtual machine the device is a process outside of it, which has no place in /proc. */
 static const char *const status[] = { "/proc/raidlab/status", "/run/lab/raidlab-status" };
@@ -47,13 +78,13 @@ static bool makes_its_time(void)
 {
 	FILE *file = fopen("/proc/cmdline", "re");
 	char line[4096] = "";
-	bool found;
+	bool option;
 
 	if (!file)
 		return false;
-	found = fgets(line, sizeof(line), file) && strstr(line, "time-travel");
+	option = fgets(line, sizeof(line), file) && strstr(line, "time-travel");
 	fclose(file);
-	return found;
+	return option;
 }
 
 const char *lab_time(void)
