@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bin of a value in each histogram. tools/raidctl/numbers/bins.h has the bounds of bins. Plain
+ * The bin of a value in each histogram. tools/raidctl/numbers/bins.c has the bounds of bins. Plain
  * C, for the module, raidctl and the tests.
  */
 #ifndef RAIDTRACE_HISTOGRAM_H

@@ -16,8 +16,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/csv.h"
-#include "format/json.h"
+#include "format/format.h"
 #include "expect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "phase/marks.h"
 #include "phase/phase.h"
 #include "expect.h"
 

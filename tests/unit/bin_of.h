@@ -5,7 +5,7 @@
 #ifndef BIN_OF_H
 #define BIN_OF_H
 
-#include "numbers/bins.h"
+#include "numbers/numbers.h"
 
 /* @value: in the unit of the kind; where the kind has no negative values one counts as 0. */
 static inline unsigned int bin_of(enum raidtrace_histogram_kind kind, int64_t value)

@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/csv.h"
+#include "format/format.h"
 #include "base/base.h"
-#include "format/json.h"
-#include "format/wrap.h"
 
 #define ROUNDS	20000
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bin_of.h"
-#include "numbers/stats.h"
+#include "numbers/numbers.h"
 
 static void count(struct rt_counters *c, unsigned int kind, int64_t value,
 		  uint64_t n)

@@ -14,9 +14,7 @@
 #include "base/base.h"
 #include "bin_of.h"
 #include "full.h"
-#include "top/keys.h"
-#include "top/model.h"
-#include "top/view.h"
+#include "top/top.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define WRITE	RAIDTRACE_DIRECTION_WRITE
@@ -410,7 +408,7 @@ static void readahead(void **state)
 	/* Until the caller has looked whether it may nothing is asked. */
 	assert_int_equal(keys.mode, TOP_WATCH);
 	strcpy(keys.message, "of another disk");
-	top_keys_ask(&keys, &top.rows[0]);
+	top_keys_edit(&keys, &top.rows[0]);
 	assert_string_equal(keys.message, "");
 	type(&keys, &top, "8a-19");
 	top_key(&keys, &top, TOP_KEY_BACKSPACE);
@@ -427,13 +425,13 @@ static void readahead(void **state)
 	assert_int_equal(keys.mode, TOP_WATCH);
 	assert_string_equal(keys.message, "sda: readahead was not changed");
 	/* Digits beyond nine are not taken, a value of none is no value. */
-	top_keys_ask(&keys, &top.rows[0]);
+	top_keys_edit(&keys, &top.rows[0]);
 	assert_int_equal(type(&keys, &top, "1234567890123\ny"), TOP_WRITE);
 	assert_int_equal(keys.kib, 123456789);
-	top_keys_ask(&keys, &top.rows[0]);
+	top_keys_edit(&keys, &top.rows[0]);
 	assert_int_equal(type(&keys, &top, "\n"), TOP_NOTHING);
 	assert_int_equal(keys.mode, TOP_WATCH);
-	top_keys_ask(&keys, &top.rows[0]);
+	top_keys_edit(&keys, &top.rows[0]);
 	top_key(&keys, &top, TOP_KEY_ESCAPE);
 	assert_int_equal(keys.mode, TOP_WATCH);
 	top.rows[0].state = TOP_GONE;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/csv.h"
+#include "format/format.h"
 
 static void bytes(void **state)
 {

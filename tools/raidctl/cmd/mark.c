@@ -10,7 +10,7 @@
 #include "attach/claim.h"
 #include "base/base.h"
 #include "cmd/command.h"
-#include "phase/marks.h"
+#include "phase/phase.h"
 
 #define KEY_END		'e'
 #define KEY_RECORD	'r'
@@ -55,7 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "%s: --end takes no name", mark->name);
 		if (mark->name && !mark_name_valid(mark->name))
 			argp_error(state, "a name has 1 to %d bytes, none of them a control character",
-				   MARK_NAME - 1);
+				   PHASE_NAME - 1);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -121,7 +121,7 @@ static int run(struct context *context, void *data)
 		snprintf(text, sizeof(text), "end");
 	else
 		snprintf(text, sizeof(text), "phase %s", mark->name);
-	err = marks_ask(path, text, answer, sizeof(answer));
+	err = marks_send(path, text, answer, sizeof(answer));
 	if (err)
 		return explain(err, path);
 	if (strncmp(answer, "ok", 2))

@@ -16,7 +16,6 @@
 #include "disk/args.h"
 #include "disk/command.h"
 #include "disk/md-dm.h"
-#include "phase/marks.h"
 #include "phase/phase.h"
 #include "record/child.h"
 #include "record/run.h"
@@ -104,7 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_PHASE:
 		if (!mark_name_valid(arg))
 			argp_error(state, "phase: a name has 1 to %d bytes, none of them a control character",
-				   MARK_NAME - 1);
+				   PHASE_NAME - 1);
 		record->run.phase = arg;
 		return 0;
 	case KEY_NOTE:

@@ -16,9 +16,7 @@
 #include "disk/args.h"
 #include "machine/process.h"
 #include "record/recorder.h"
-#include "top/keys.h"
-#include "top/model.h"
-#include "top/view.h"
+#include "top/top.h"
 
 #define KEY_INTERVAL	'i'
 
@@ -133,9 +131,9 @@ static void ask_readahead(struct watch *watch)
 
 	attribute_path(&row->target, path, sizeof(path));
 	if (!access(path, W_OK))
-		top_keys_ask(&watch->keys, row);
+		top_keys_edit(&watch->keys, row);
 	else
-		top_keys_say(&watch->keys, "%s: readahead cannot be changed: %s%s",
+		top_keys_message(&watch->keys, "%s: readahead cannot be changed: %s%s",
 			     row->target.disk, strerror(errno),
 			     errno == EACCES ? "; run raidctl top as root" : "");
 }
@@ -183,11 +181,11 @@ static void write_readahead(struct watch *watch)
 	if (!err)
 		err = read_readahead(target, &new);
 	if (err) {
-		top_keys_say(&watch->keys, "%s: readahead was not changed: %s",
+		top_keys_message(&watch->keys, "%s: readahead was not changed: %s",
 			     target->disk, strerror(-err));
 		return;
 	}
-	top_keys_say(&watch->keys, "%s: readahead was %s, is %s%s",
+	top_keys_message(&watch->keys, "%s: readahead was %s, is %s%s",
 		     target->disk, top_readahead_text(was, sizeof(was), old),
 		     top_readahead_text(is, sizeof(is), new),
 		     new == wanted ? "" : ": rounded");
@@ -301,7 +299,7 @@ static int watch_disks(struct watch *watch, const struct context *context,
 		return EXIT_FAILED;
 	status = attach(watch, context, words);
 	if (!status)
-		status = top_events_screen();
+		status = top_view_begin();
 	if (!status)
 		run_view(watch, signals);
 	top_view_end();

@@ -13,8 +13,7 @@
 
 #include "arithmetic.h"
 #include "base/base.h"
-#include "numbers/bins.h"
-#include "numbers/groups.h"
+#include "numbers/numbers.h"
 
 /* A label's value, in quotes: what a terminal would obey as its number. */
 void metric_quoted(FILE *to, const char *text)

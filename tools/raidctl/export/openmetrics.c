@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "export/openmetrics-text.h"
-#include "numbers/groups.h"
+#include "numbers/numbers.h"
 
 /**
  * struct total - one disk over all its spans

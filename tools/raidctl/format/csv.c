@@ -2,7 +2,7 @@
 
 /* Comma separated values as RFC 4180 has them. */
 
-#include "format/csv.h"
+#include "format/format.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 /* Members of JSON objects; what is not known is null. */
 
-#include "format/json.h"
+#include "format/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -83,15 +83,6 @@ int json_append(struct json_object *array, const char *text)
 	return -ENOMEM;
 }
 
-const char *json_text(struct json_object *object, int flags)
-{
-	const char *text = json_object_to_json_string_ext(object, flags);
-
-	if (!text)
-		no_memory();
-	return text;
-}
-
 void json_add_text(struct json_object *to, const char *key, const char *text)
 {
 	json_member(to, key,
@@ -154,8 +145,12 @@ void json_put(FILE *to, const char *text)
 
 void json_finish(FILE *to, struct json_object *object)
 {
-	json_put(to, json_text(object, JSON_C_TO_STRING_PRETTY |
-				       JSON_C_TO_STRING_NOSLASHESCAPE));
+	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+							  JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (!text)
+		no_memory();
+	json_put(to, text);
 	fputc('\n', to);
 	json_object_put(object);
 }

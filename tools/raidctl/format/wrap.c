@@ -2,7 +2,7 @@
 
 /* Words in lines of bounded width. */
 
-#include "format/wrap.h"
+#include "format/format.h"
 
 #include <ctype.h>
 #include <stdarg.h>

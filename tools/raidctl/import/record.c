@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "format/json.h"
+#include "format/format.h"
 #include "version.h"
 
 /* Samples that are written in one transaction. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What the bins of the module's histograms span: the other side of kmod/histogram.h. */
+/* Values of the bins of the module's histograms. */
 
-#include "numbers/bins.h"
+#include "numbers/numbers.h"
 
 #define NO_END INT64_MAX
 

@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Groups of counters: which a source counts, and what belongs to which. */
+/* Groups of counters: which a source has, and their histograms. */
 
-#include "numbers/groups.h"
+#include "numbers/numbers.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What ABI 1 counted, and what it had of the group latency. */
+/* The groups of ABI 1. */
 #define FIRST_GROUPS	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE |	\
 			 RAIDTRACE_GROUP_SEEK | RAIDTRACE_GROUP_DEPTH |	\
 			 RAIDTRACE_GROUP_LATENCY)
 
-/**
- * struct kind - what is to be known of a kind of histogram
- * @group: that it belongs to
- * @needs: RT_COUNTER_BIT() of the counter of its events
- * @disk: RT_DISK_BIT() likewise
- * @late: ABI 1 did not have it
- */
+/* A kind of histogram. */
 struct kind {
 	uint32_t group;
-	uint64_t needs;
-	uint32_t disk;
-	bool late;
+	uint64_t needs;	/* RT_COUNTER_BIT() of the counter of its events */
+	uint32_t disk;	/* RT_DISK_BIT() of it */
+	bool late;	/* ABI 1 did not have it */
 };
 
 #define KIND(name)	RAIDTRACE_HISTOGRAM_KIND_##name
@@ -71,21 +65,16 @@ bool counts_kind(const struct rt_counters *c, unsigned int kind)
 	const struct kind *k = &kinds[kind];
 
 	return counts_group(c, k->group) && !(k->late && !c->groups) &&
-	       !(c->unknown & k->needs) && !(c->disk.unknown & k->disk);
+	       !kind_is_unknown(kind, c->unknown, c->disk.unknown);
+}
+
+bool kind_is_unknown(unsigned int kind, uint64_t unknown, uint32_t disk_unknown)
+{
+	return (unknown & kinds[kind].needs) || (disk_unknown & kinds[kind].disk);
 }
 
 bool origin_unknown(uint64_t unknown, size_t offset)
 {
 	return unknown & RT_COUNTER_BIT(ISSUED) &&
 	       offset >= offsetof(struct rt_origin, issued);
-}
-
-uint64_t kind_needs(unsigned int kind)
-{
-	return kinds[kind].needs;
-}
-
-uint32_t kind_needs_disk(unsigned int kind)
-{
-	return kinds[kind].disk;
 }

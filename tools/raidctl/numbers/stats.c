@@ -2,13 +2,13 @@
 
 /* Means, modes and shares from exact counts. */
 
-#include "numbers/stats.h"
+#include "numbers/numbers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "numbers/bins.h"
 
 struct range bin_range(unsigned int kind, unsigned int bin)
 {
@@ -52,6 +52,20 @@ struct range histogram_percentile(const struct rt_histogram *histogram,
 			return bin_range(kind, histogram->first_bin + i);
 	}
 	return (struct range){ 0 };
+}
+
+char *format_range_bytes(char *ret, const struct range *sectors)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	if (!sectors->known)
+		return strcpy(ret, "n/a");
+	format_bytes(low, (double)sectors->low * SECTOR_BYTES);
+	if (sectors->high == sectors->low + 1)
+		return strcpy(ret, low);
+	snprintf(ret, RANGE_TEXT, "%s..%s", low,
+		 format_bytes(high, (double)sectors->high * SECTOR_BYTES));
+	return ret;
 }
 
 bool flow_is_idle(const struct rt_flow *flow)

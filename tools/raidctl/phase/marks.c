@@ -2,7 +2,7 @@
 
 /* Phases that a script names while it is recorded. */
 
-#include "phase/marks.h"
+#include "phase/phase.h"
 
 #include <errno.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static int exchange(int fd, const struct sockaddr_un *to, const char *text,
 	return 0;
 }
 
-int marks_ask(const char *path, const char *text, char *answer, size_t size)
+int marks_send(const char *path, const char *text, char *answer, size_t size)
 {
 	struct sockaddr_un to;
 	int err = address_of(path, &to);
@@ -110,5 +110,5 @@ bool mark_name_valid(const char *name)
 	for (const char *at = name; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			return false;
-	return len && len < MARK_NAME;
+	return len && len < PHASE_NAME;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Phases of a benchmark, cut from what it prints; pure. */
+/* Phases of a recording: cut from the output of a benchmark, or marked by a script. */
 
 #ifndef PHASE_PHASE_H
 #define PHASE_PHASE_H
@@ -8,10 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
-/* Bytes of a line that are looked at. */
-#define PHASE_LINE	512
+/* Room for the name of a phase. */
 #define PHASE_NAME	64
+
+/* Name of the phase before, between and after those that a program names. */
+#define PHASE_OUTSIDE	"outside"
+
+/* cutter.c: phases by the output of a program; pure */
+
+/* Bytes of a line that are considered. */
+#define PHASE_LINE	512
 
 enum stream {
 	STREAM_STDOUT,
@@ -19,141 +28,111 @@ enum stream {
 	NR_STREAMS
 };
 
-/* stream_name - "stdout" or "stderr" */
+/* Return: "stdout" or "stderr". */
 const char *stream_name(enum stream stream);
-
-struct phase_program;
 
 #define FIO_JOBS	64
 #define FIO_LETTERS	512
 
-/**
- * struct fio_jobs - the jobs in fio's status line
- * @nr: how many headers
- * @name: of each
- * @many: it stands for several jobs
- * @now: name of the phase and of the one before, in turns
- * @turn: which is which
- */
+/* The jobs in fio's status line. */
 struct fio_jobs {
 	size_t nr;
 	char name[FIO_JOBS][PHASE_NAME];
-	bool many[FIO_JOBS];
-	char now[2][PHASE_NAME];
+	bool many[FIO_JOBS];		/* the header stands for several jobs */
+	char now[2][PHASE_NAME];	/* names of this phase and of the previous one, in turns */
 	int turn;
 };
 
-/**
- * struct iozone_tests - tests of iozone's command line
- * @tests: bit N: test N of -i
- * @row: the head of the table has been printed
- */
+/* Tests of iozone's command line. */
 struct iozone_tests {
-	unsigned int tests;
-	bool row;
+	unsigned int tests;	/* bit N: test N of -i */
+	bool row;		/* the head of the table has been printed */
 };
 
-/**
- * struct phase_cutter - where in its output a program is
- * @program: the program of the output, NULL: a single phase
- * @now: phase it is in, NULL for none of those that it names
- * @stream: where that was printed, its next newline ends the phase
- * @opened: phases that began in the last piece
- * @left_s: seconds that the program says it needs, 0 when it does not
- * @missed: phases that began and ended within one piece of output
- * @line: how the unfinished line of each stream begins
- * @len: length of that, at most PHASE_LINE - 1
- * @fio: of fio alone
- * @iozone: of iozone alone
- */
+/* State of the output of a program. */
 struct phase_cutter {
-	const struct phase_program *program;
-	const char *now;
-	enum stream stream;
-	unsigned int opened;
-	unsigned int missed;
-	uint64_t left_s;
-	char line[NR_STREAMS][PHASE_LINE];
-	size_t len[NR_STREAMS];
+	const struct phase_program *program;	/* NULL: a single phase */
+	const char *now;		/* present phase, NULL for none that the program names */
+	enum stream stream;		/* where @now was printed; its next newline ends the phase */
+	unsigned int opened;		/* phases that began in the last piece */
+	unsigned int missed;		/* phases that began and ended within one piece */
+	uint64_t left_s;		/* seconds left by the program's estimate, 0 without one */
+	char line[NR_STREAMS][PHASE_LINE];	/* begin of the unfinished line */
+	size_t len[NR_STREAMS];		/* of @line, at most PHASE_LINE - 1 */
 	struct fio_jobs fio;
 	struct iozone_tests iozone;
 };
 
-/**
- * phase_cutter_init - choose the program
- * @cutter: to be set up
- * @name: of the program; NULL to look for one in @argv
- * @argv: the command, ends with NULL
- *
- * The words of @argv are searched for the program's name, so that
- * "timeout 60 bonnie++ ..." and sh -c "bonnie++ ..." are recognised too.
- *
- * Return: false when @name is not known.
+/*
+ * Choose the program by its @name, or with NULL by the words of @argv, which NULL ends: "timeout 60 bonnie++ ..." and
+ * sh -c "bonnie++ ..." are recognised too. Return: false when @name is not known.
  */
 bool phase_cutter_init(struct phase_cutter *cutter, const char *name,
 		       char *const *argv);
 
-/**
- * phase_feed - take a piece of output, cut anywhere
- * @cutter: set up
- * @stream: where it was printed
- * @text: the piece
- * @len: its length
- *
- * Return: whether cutter->now is another phase than before.
- */
+/* Take a piece of output, cut anywhere. Return: is cutter->now another phase than before? */
 bool phase_feed(struct phase_cutter *cutter, enum stream stream,
 		const char *text, size_t len);
 
-/**
- * phase_named - are all phases of the program named by what it prints?
- * @cutter: set up
- *
- * Return: false for one that may print nothing of it: what it does before it
- * names a phase is one of its own.
- */
+/* Does the program print the name of each phase? If not, its time before the first name is a phase. */
 bool phase_named(const struct phase_cutter *cutter);
 
-/* phase_begin, phase_end - for programs: what the piece being fed leads to */
+/* For programs: the piece being fed begins or ends a phase. */
 void phase_begin(struct phase_cutter *cutter, const char *name);
 void phase_end(struct phase_cutter *cutter);
 
-/* phase_program_name - the i-th known program, NULL beyond the last */
+/* The i-th known program, NULL beyond the last. */
 const char *phase_program_name(size_t i);
 
-/* Programs with phases, each in a file of its own; pure. */
-
-/**
- * struct phase_rule - a line that opens a phase; its end closes the phase
- * @stream: where it is printed
- * @opening: how the line begins
- * @phase: name of the phase, NULL for one that is of no phase
- */
+/* A line that opens a phase; its end closes the phase. */
 struct phase_rule {
 	enum stream stream;
-	const char *opening;
+	const char *opening;	/* begin of the line */
 	const char *phase;
 };
 
-/**
- * struct phase_program - a program with phases
- * @name: as it is called
- * @rules: what it prints, ends with a rule without an opening; NULL for one
- *	whose lines say more than that
- * @begin: looks at the command, NULL when nothing has to be known of it
- * @line: takes a line of standard output that is whole, or that ends with
- *	'\r'; sets @now of the cutter
- * @column: takes the line that is being printed, after each piece of it
- */
+/* A program with phases. */
 struct phase_program {
 	const char *name;
-	const struct phase_rule *rules;
-	void (*begin)(struct phase_cutter *cutter, char *const *argv);
-	void (*line)(struct phase_cutter *cutter, const char *line);
-	void (*column)(struct phase_cutter *cutter, const char *line);
+	const struct phase_rule *rules;		/* end with a rule without an opening; NULL: use @line */
+	void (*begin)(struct phase_cutter *cutter, char *const *argv);	/* may be NULL */
+	void (*line)(struct phase_cutter *cutter, const char *line);	/* of stdout, whole or ended by '\r' */
+	void (*column)(struct phase_cutter *cutter, const char *line);	/* the present line, after each piece */
 };
 
 extern const struct phase_program phase_fio;
 extern const struct phase_program phase_iozone;
+
+/*
+ * marks.c: phases that a script names. The recorder has a socket of datagrams. The sender binds an address of its own
+ * and waits for the answer, which is sent when the counters have been read. Messages are the texts "phase NAME" and
+ * "end"; the answer is "ok" or the reason of a failure.
+ */
+
+/* Longest message, with its terminating zero. */
+#define MARK_TEXT	256
+
+/* Environment of the command: the socket of its recorder. */
+#define MARK_VARIABLE	"RAIDTRACE_RECORD"
+
+/* One message to the recorder, and its sender. */
+struct mark {
+	char text[MARK_TEXT];
+	struct sockaddr_un from;
+	socklen_t from_len;
+};
+
+/* Open the recorder's socket; one that exists is replaced. Return: a descriptor to poll, or -errno. */
+int marks_open(const char *path);
+
+/* The next message. Return: false when there is none now. */
+bool marks_take(int fd, struct mark *ret);
+void marks_answer(int fd, const struct mark *mark, const char *text);
+
+/* Send a message to the recorder's socket and wait for the answer. Return: 0; -ETIMEDOUT; another -errno. */
+int marks_send(const char *path, const char *text, char *answer, size_t size);
+
+/* Is a name printable, without tabs and newlines, of 1 to PHASE_NAME - 1 bytes? */
+bool mark_name_valid(const char *name);
 
 #endif

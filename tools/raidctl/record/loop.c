@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "phase/marks.h"
+#include "phase/phase.h"
 #include "store/load.h"
 #include "store/store.h"
 #include "store/writer.h"

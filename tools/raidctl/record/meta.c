@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "base/base.h"
-#include "format/json.h"
+#include "format/format.h"
 #include "store/machine.h"
 
 /* The command as a JSON array: words may hold blanks and quotes. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "numbers/stats.h"
+#include "numbers/numbers.h"
 
 #define SHOW_NS	(NS_PER_S / 2)
 

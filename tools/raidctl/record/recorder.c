@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "disk/settings-machine.h"
 #include "machine/cgroup.h"
-#include "numbers/stats.h"
+#include "numbers/numbers.h"
 #include "store/writer.h"
 
 /* Settings of the queue are not read more often than that, but at cuts. */

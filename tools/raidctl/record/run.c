@@ -17,7 +17,7 @@
 #include "attach/claim.h"
 #include "base/base.h"
 #include "disk/md-dm.h"
-#include "format/wrap.h"
+#include "format/format.h"
 #include "record/loop.h"
 #include "record/machine.h"
 #include "record/recorder.h"

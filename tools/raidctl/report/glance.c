@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/wrap.h"
-#include "numbers/stats.h"
+#include "format/format.h"
+#include "numbers/numbers.h"
 
 #define NUMBERS_WIDTH	56	/* of the columns between name and limit */
 #define WHOLE_WIDTH	72	/* a terminal of fewer columns is narrow */

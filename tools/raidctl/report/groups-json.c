@@ -4,8 +4,8 @@
 
 #include "report/sections.h"
 
-#include "format/json.h"
-#include "numbers/groups.h"
+#include "format/format.h"
+#include "numbers/numbers.h"
 
 static void add_groups(struct json_object *to, const struct rt_counters *c)
 {

@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/wrap.h"
+#include "format/format.h"
 #include "histogram.h"
-#include "numbers/groups.h"
-#include "numbers/stats.h"
+#include "numbers/numbers.h"
 
 #define PLACE_WIDTH	48	/* characters for the whole disk */
 #define SUBMITTERS	8	/* more say little */

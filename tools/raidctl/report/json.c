@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/json.h"
-#include "numbers/bins.h"
-#include "numbers/stats.h"
+#include "format/format.h"
+#include "numbers/numbers.h"
 #include "report/sections.h"
 
 static struct json_object *mounts_object(const struct disk *disk)

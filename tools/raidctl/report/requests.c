@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/csv.h"
-#include "format/json.h"
+#include "format/format.h"
 
 #define NUMBER	24
 

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "format/wrap.h"
-#include "numbers/bins.h"
-#include "numbers/stats.h"
+#include "format/format.h"
+#include "numbers/numbers.h"
 
 #define BAR_WIDTH	16
 
@@ -20,24 +19,6 @@ static void text_share(char *ret, const struct direction_stats *stats)
 		format_share(ret, (double)stats->sequential, (double)stats->requests);
 	else
 		strcpy(ret, "n/a");
-}
-
-/* "128 KiB", or both ends of a bin that spans several sizes. */
-static void text_mode(char *ret, size_t size, const struct range *mode)
-{
-	char low[UNITS_TEXT], high[UNITS_TEXT];
-
-	if (!mode->known) {
-		snprintf(ret, size, "n/a");
-		return;
-	}
-	format_bytes(low, (double)mode->low * SECTOR_BYTES);
-	if (mode->high == mode->low + 1) {
-		snprintf(ret, size, "%s", low);
-		return;
-	}
-	format_bytes(high, (double)mode->high * SECTOR_BYTES);
-	snprintf(ret, size, "%s..%s", low, high);
 }
 
 static void text_depth(char *mean, char *max, const struct direction_stats *s)
@@ -63,13 +44,13 @@ static void flow_header(FILE *to)
 static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	char requests[UNITS_TEXT], data[UNITS_TEXT], mean[UNITS_TEXT];
-	char max[UNITS_TEXT], mode[3 * UNITS_TEXT], size[UNITS_TEXT] = "n/a";
+	char max[UNITS_TEXT], mode[RANGE_TEXT], size[UNITS_TEXT] = "n/a";
 	char share[UNITS_TEXT], rate[UNITS_TEXT];
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
 	text_depth(mean, max, &stats);
-	text_mode(mode, sizeof(mode), &stats.size_mode);
+	format_range_bytes(mode, &stats.size_mode);
 	text_share(share, &stats);
 	if (stats.requests)
 		format_bytes(size, stats.size_mean_bytes);

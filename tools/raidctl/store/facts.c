@@ -2,7 +2,7 @@
 
 /* Recordings: what is written once or now and then. */
 
-#include "numbers/groups.h"
+#include "numbers/numbers.h"
 #include "store/db.h"
 #include "store/store.h"
 

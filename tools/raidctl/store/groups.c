@@ -5,7 +5,7 @@
 #include "store/db.h"
 
 #include "arithmetic.h"
-#include "numbers/groups.h"
+#include "numbers/numbers.h"
 
 #define NAME(member, attribute, ...)		"," #member
 #define PLACE(member, attribute, ...)	",?"

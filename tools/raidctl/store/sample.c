@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "numbers/groups.h"
+#include "numbers/numbers.h"
 
 #define FLOW_NAME(member, attribute, ...) "," #member
 #define FLOW_PLACE(member, attribute, ...) ",?"
@@ -144,7 +144,7 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown,
 	RT_DISK_COUNTERS(X)
 #undef X
 	for (unsigned int k = 0; k < RT_KINDS && !err; k++)
-		if (unknown & kind_needs(k) || disk & kind_needs_disk(k))
+		if (kind_is_unknown(k, unknown, disk))
 			err = forget_bins(store, target, k);
 	return err;
 }

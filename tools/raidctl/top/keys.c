@@ -2,7 +2,7 @@
 
 /* What the keys of raidctl top do. */
 
-#include "top/keys.h"
+#include "top/top.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static const uint64_t intervals[] = {
 
 #define NR_INTERVALS	(sizeof(intervals) / sizeof(intervals[0]))
 
-void top_keys_say(struct top_keys *keys, const char *format, ...)
+void top_keys_message(struct top_keys *keys, const char *format, ...)
 {
 	va_list args;
 
@@ -37,7 +37,7 @@ char *top_readahead_text(char *ret, size_t size, uint64_t kib)
 	return ret;
 }
 
-void top_keys_ask(struct top_keys *keys, const struct top_row *row)
+void top_keys_edit(struct top_keys *keys, const struct top_row *row)
 {
 	keys->mode = TOP_VALUE;
 	keys->disk = row->target;
@@ -77,7 +77,7 @@ static void change_interval(struct top_keys *keys, bool longer)
 				next = intervals[i];
 	}
 	if (next == keys->interval_ns)
-		top_keys_say(keys, "this is the %s interval",
+		top_keys_message(keys, "this is the %s interval",
 			     longer ? "longest" : "shortest");
 	keys->interval_ns = next;
 }
@@ -89,7 +89,7 @@ static enum top_action want_readahead(struct top_keys *keys, struct top *top)
 	if (!row)
 		return TOP_NOTHING;
 	if (row->state == TOP_GONE) {
-		top_keys_say(keys, "%s: gone; it has no readahead any more",
+		top_keys_message(keys, "%s: gone; it has no readahead any more",
 			     row->target.disk);
 		return TOP_NOTHING;
 	}
@@ -137,7 +137,7 @@ static enum top_action command(struct top_keys *keys, struct top *top, int key)
 static void cancel(struct top_keys *keys)
 {
 	keys->mode = TOP_WATCH;
-	top_keys_say(keys, "%s: readahead was not changed", keys->disk.disk);
+	top_keys_message(keys, "%s: readahead was not changed", keys->disk.disk);
 }
 
 static void take_value(struct top_keys *keys)

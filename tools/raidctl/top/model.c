@@ -2,7 +2,7 @@
 
 /* What raidctl top shows: a row per target, values of one interval. */
 
-#include "top/model.h"
+#include "top/top.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "numbers/groups.h"
+#include "numbers/numbers.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ
 #define WRITE	RAIDTRACE_DIRECTION_WRITE

@@ -2,7 +2,7 @@
 
 /* The values of raidctl top as text. */
 
-#include "top/view.h"
+#include "top/top.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,19 +67,6 @@ static void size_text(char *ret, double bytes)
 		strcpy(ret, "n/a");
 	else
 		format_bytes(ret, bytes);
-}
-
-/* Both ends of a bin that spans several sizes. */
-static void mode_text(char *ret, size_t size, const struct range *mode)
-{
-	char low[UNITS_TEXT], high[UNITS_TEXT];
-
-	size_text(low, mode->known ? (double)mode->low * SECTOR_BYTES : NAN);
-	if (!mode->known || mode->high == mode->low + 1)
-		snprintf(ret, size, "%s", low);
-	else
-		snprintf(ret, size, "%s..%s", low,
-			 format_bytes(high, (double)mode->high * SECTOR_BYTES));
 }
 
 void top_cell_text(char *ret, const struct top_row *row,
@@ -222,7 +209,7 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		snprintf(ret, size, "%s MiB/s, %s requests/s", a, b);
 		return;
 	case 2:
-		mode_text(a, sizeof(a), &stats->size_mode);
+		format_range_bytes(a, &stats->size_mode);
 		size_text(b, stats->requests ? stats->size_mean_bytes : NAN);
 		snprintf(ret, size, "%s, %s", a, b);
 		return;

@@ -2,14 +2,17 @@
 
 /* The screen of raidctl top; the only file that knows ncurses. */
 
-#include "top/view.h"
+#include "top/top.h"
 
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,12 +61,12 @@ static const struct cell cells[] = {
 static SCREEN *screen;
 static bool styled;
 
-/* Asked before: newterm() loses what it allocated where it fails. */
+/* Checked before newterm(), which does not free its memory when it fails. */
 static bool is_known_terminal(void)
 {
-	int found;
+	int result;
 
-	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+	if (setupterm(NULL, STDOUT_FILENO, &result) != OK)
 		return false;
 	del_curterm(cur_term);
 	return true;
@@ -73,13 +76,14 @@ int top_view_begin(void)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	if (!is_known_terminal())
-		return -1;
-	setlocale(LC_ALL, "");
-	set_escdelay(50);
-	screen = newterm(NULL, stdout, stdin);
+	if (is_known_terminal()) {
+		setlocale(LC_ALL, "");
+		set_escdelay(50);
+		screen = newterm(NULL, stdout, stdin);
+	}
 	if (!screen)
-		return -1;
+		return fail("top: the terminal type TERM=%s is unknown; set TERM to the type of this terminal, such as xterm or vt100",
+			    getenv("TERM") ? getenv("TERM") : "");
 	cbreak();
 	noecho();
 	nonl();
@@ -94,7 +98,7 @@ int top_view_begin(void)
 		init_pair(PAIR_WRITE, COLOR_YELLOW, -1);
 		init_pair(PAIR_ALARM, COLOR_RED, -1);
 	}
-	return 0;
+	return EXIT_DONE;
 }
 
 void top_view_end(void)
@@ -106,7 +110,7 @@ void top_view_end(void)
 	screen = NULL;
 }
 
-void top_view_resize(void)
+static void resize(void)
 {
 	struct winsize size;
 
@@ -378,4 +382,52 @@ void top_view_draw(const struct top_picture *picture)
 		draw_prompt(picture->keys);
 	}
 	refresh();
+}
+
+int top_events_open(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+				       SIGWINCH, 0 };
+	int signals = signals_open(numbers);
+
+	if (signals >= 0)
+		return signals;
+	fail("top: %s", strerror(-signals));
+	return -1;
+}
+
+/* Return: does the signal end the program? */
+static bool take_signal(int signals)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) != sizeof(info))
+		return false;
+	if (info.ssi_signo != SIGWINCH)
+		return true;
+	resize();
+	return false;
+}
+
+enum top_event top_events_wait(int signals, int left_ms)
+{
+	struct pollfd fds[] = {
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = signals, .events = POLLIN },
+	};
+
+	poll(fds, 2, left_ms);
+	if (fds[1].revents & POLLIN && take_signal(signals))
+		return TOP_EVENT_END;
+	/* Ignore keys that were typed before the terminal closed. */
+	if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
+		return TOP_EVENT_END;
+	return fds[0].revents & POLLIN ? TOP_EVENT_KEYS : TOP_EVENT_NONE;
+}
+
+int top_events_left(uint64_t end_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	return now >= end_ns ? 0 : (int)((end_ns - now + 999999) / 1000000);
 }
