@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/merge.h"
+#include "import/import.h"
 #include "expect.h"
 
 #define SOURCES	4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For the tests of the store: a file, and what is put in it. */
+/* For the tests of the store: a file and its rows. */
 
 #ifndef STORE_FILE_H
 #define STORE_FILE_H
@@ -66,7 +66,7 @@ static inline int put_sample(struct store *store, uint32_t n)
 	if (!err)
 		err = store_put_sample(store, 1, 0, &c);
 	if (!err)
-		err = store_put_output(store, n, "stdout", "some text", 9);
+		err = store_put_output(store_rows(store), n, "stdout", "some text", 9);
 	rt_counters_free(&c);
 	if (!err)
 		return store_commit(store);
@@ -80,20 +80,20 @@ static inline int put_start(struct store *store)
 	int err = store_begin(store);
 
 	if (!err)
-		err = store_put_target(store, 1, &target);
+		err = store_put_target(store_rows(store), 1, &target);
 	if (!err)
-		err = store_put_setting(store, 5, 1, "scheduler", "none");
+		err = store_put_setting(store_rows(store), 5, 1, "scheduler", "none");
 	if (!err)
-		err = store_put_meta(store, "end", "running");
+		err = store_put_meta(store_rows(store), "end", "running");
 	if (!err)
-		err = store_begin_phase(store, 0, "run", 0);
+		err = store_begin_phase(store_rows(store), 0, "run", 0);
 	if (!err)
 		return store_commit(store);
 	store_rollback(store);
 	return err;
 }
 
-/* The file as it is after a crash: SQLite plays back the journal that it finds. */
+/* The file after a crash: SQLite plays back its journal. */
 static inline struct store *open_again(void)
 {
 	struct store *store;
@@ -102,18 +102,16 @@ static inline struct store *open_again(void)
 	return store;
 }
 
-static inline int take_number(void *data, int nr, const char *const *values)
-{
-	assert_int_equal(nr, 1);
-	*(long *)data = values[0] ? atol(values[0]) : -1;
-	return 0;
-}
-
+/* The first value of a query, -1 for none and for NULL. */
 static inline long number(struct store *store, const char *sql)
 {
+	sqlite3_stmt *stmt;
 	long value = -1;
 
-	assert_int_equal(store_each_row(store, sql, take_number, &value), 0);
+	assert_int_equal(sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL), SQLITE_OK);
+	if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+		value = (long)sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
 	return value;
 }
 

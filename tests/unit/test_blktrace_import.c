@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "store/load.h"
 #include "store/store.h"
 #include "trace.h"
 
@@ -902,72 +901,6 @@ static void sample_not_kept(void **state)
 	assert_int_equal(nr_samples, 1);
 }
 
-static int found_one(void *data, int nr, const char *const *values)
-{
-	(void)data;
-	(void)nr;
-	fail_msg("row %s", values[0]);
-	return 1;
-}
-
-/* Of three disks in a recording two forget what they do not know. */
-static void unknown_in_recording(void **state)
-{
-	char path[] = "/tmp/raidtrace-import-XXXXXX";
-	struct rt_target target = { .name_only = true, .disk = "sda" };
-	struct recording recording;
-	struct rt_counters span;
-	struct store *store;
-
-	(void)state;
-	trace_put(&trace, 1, Q | R, 8, 4096);
-	trace_put(&trace, 1, D | R, 8, 4096);
-	trace_put(&trace, 9, C | R, 8, 4096);
-	trace_put(&trace, 10, Q | W, 80, 4096);
-	trace_put(&trace, 11, D | W, 80, 4096);
-	trace_put(&trace, 19, C | W, 80, 4096);
-	assert_int_equal(run(MS), 0);
-	span = total(0);
-	close(mkstemp(path));
-	unlink(path);
-	assert_int_equal(store_create(path, &store), 0);
-	assert_int_equal(store_begin(store), 0);
-	assert_int_equal(store_begin_phase(store, 1, "run", 1), 0);
-	for (uint32_t number = 1; number <= 3; number++) {
-		assert_int_equal(store_put_target(store, number, &target), 0);
-		assert_int_equal(store_put_sample(store, number, 1, &span), 0);
-	}
-	assert_int_equal(store_forget(store, 2,
-				      RT_COUNTER_BIT(SPLITS) |
-				      RT_COUNTER_BIT(D2C_SUM_NS) |
-				      RT_COUNTER_BIT(IN_FLIGHT),
-				      RT_DISK_BIT(PLUGS)), 0);
-	assert_int_equal(store_forget(store, 3, RT_COUNTER_BIT(SPLITS), 0), 0);
-	assert_int_equal(store_commit(store), 0);
-	assert_int_equal(recording_load(store, &recording), 0);
-	assert_int_equal(recording.nr_spans, 3);
-	assert_int_equal(recording.spans[0].counters.unknown, 0);
-	assert_int_equal(recording.spans[1].counters.unknown,
-			 RT_COUNTER_BIT(SPLITS) | RT_COUNTER_BIT(D2C_SUM_NS) |
-			 RT_COUNTER_BIT(IN_FLIGHT));
-	assert_int_equal(recording.spans[2].counters.unknown, RT_COUNTER_BIT(SPLITS));
-	for (unsigned int k = 0; k < RT_KINDS; k++) {
-		bool gone = k == RAIDTRACE_HISTOGRAM_KIND_D2C ||
-			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C ||
-			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME ||
-			    k == RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE;
-
-		for (unsigned int d = READ; d <= WRITE; d++)
-			assert_int_equal(rt_histogram_sum(&recording.spans[1].counters.histogram[d][k]),
-					 gone ? 0 : rt_histogram_sum(&recording.spans[0].counters.histogram[d][k]));
-	}
-	assert_int_equal(recording.spans[1].counters.flow[READ].issued, 1);
-	recording_free(&recording);
-	assert_int_equal(store_each_row(store, "SELECT 1 FROM sample WHERE (plugs IS NULL) != (target = 2)", found_one, NULL), 0);
-	store_close(store);
-	unlink(path);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1000,7 +933,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(completions_only, start, end),
 		cmocka_unit_test_setup_teardown(issues_and_completions, start, end),
 		cmocka_unit_test_setup_teardown(sample_not_kept, start, end),
-		cmocka_unit_test_setup_teardown(unknown_in_recording, start, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "export/openmetrics.h"
-#include "machine/cgroup.h"
+#include "machine/machine.h"
 
 /* Stands in for the machine's hierarchy: cgroups from 90 on were removed. */
 static void name_them(struct rt_counters *counters)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "disk/journal.h"
+#include "disk/disk.h"
 
 static char image[] = "/tmp/test-journal-XXXXXX";
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "exchange.h"
-#include "machine/cgroup-limits.h"
+#include "machine/machine.h"
 
 static char place[] = "/tmp/limits-XXXXXX";
 

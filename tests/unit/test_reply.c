@@ -15,7 +15,7 @@
 #include "exchange.h"
 #include "full.h"
 #include "raidtrace.h"
-#include "report/requests.h"
+#include "report/report.h"
 
 static struct rt_submitter submitters[FULL_SUBMITTERS];
 static struct rt_counters full;

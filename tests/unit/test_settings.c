@@ -10,14 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "disk/events.h"
-#include "disk/settings-machine.h"
-#include "record/recorder.h"
+#include "disk/disk.h"
+#include "record/record.h"
 
 /* All that was told, "name=value;" each. */
 static char told[1024];
 
-static int tell(void *data, const char *name, const char *value)
+static int take(void *data, const char *name, const char *value)
 {
 	size_t used = strlen(told);
 
@@ -30,7 +29,7 @@ static int tell(void *data, const char *name, const char *value)
 static void link_of_slot(void **state)
 {
 	char directory[] = "/tmp/raidtrace-pci-XXXXXX", pci[64], command[64];
-	struct settings settings = { .hctl = "" };
+	struct settings settings = { .hctl = "", .changed = take };
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
@@ -42,14 +41,14 @@ static void link_of_slot(void **state)
 	/* From /sys/bus/pci/devices. */
 	snprintf(pci, sizeof(pci), "../../../..%s", directory);
 	told[0] = '\0';
-	assert_int_equal(settings_controller(&settings, pci, false, tell, NULL), 0);
+	assert_int_equal(settings_controller(&settings, pci, false), 0);
 	assert_string_equal(told, "pci_link_speed=2.5 GT/s PCIe;pci_link_width=4;"
 			    "pci_link_speed_max=5.0 GT/s PCIe;pci_link_width_max=8;"
 			    "pci_vendor_id=0x13c1;");
 	/* A link that was trained anew is a change, the rest is known. */
 	unit_write(directory, "current_link_width", "1\n");
 	told[0] = '\0';
-	assert_int_equal(settings_controller(&settings, pci, false, tell, NULL), 0);
+	assert_int_equal(settings_controller(&settings, pci, false), 0);
 	assert_string_equal(told, "pci_link_width=1;");
 	settings_free(&settings);
 	snprintf(command, sizeof(command), "rm -r %s", directory);
@@ -59,12 +58,12 @@ static void link_of_slot(void **state)
 /* A slot that is not PCI Express has no link: nothing is told, and nothing made up. */
 static void no_link(void **state)
 {
-	struct settings settings = { .hctl = "" };
+	struct settings settings = { .hctl = "", .changed = take };
 
 	(void)state;
 	told[0] = '\0';
-	assert_int_equal(settings_controller(&settings, "no-such-device", false, tell, NULL), 0);
-	assert_int_equal(settings_controller(&settings, "", false, tell, NULL), 0);
+	assert_int_equal(settings_controller(&settings, "no-such-device", false), 0);
+	assert_int_equal(settings_controller(&settings, "", false), 0);
 	assert_string_equal(told, "");
 	settings_free(&settings);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Recordings: what is put into one is in it. */
+/* Recordings: rows that are put into a recording are in it. */
 
 #include "store_file.h"
 
@@ -10,14 +10,13 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "store/load.h"
+#include "store/store.h"
 
 #define X(...) + 1
 #define RT_COUNTERS_IN_FLOW	(0 RT_FLOW_COUNTERS(X))
 
 static void round_trip(void **state)
 {
-	struct rt_counters sum;
 	struct store *store;
 
 	(void)state;
@@ -26,8 +25,8 @@ static void round_trip(void **state)
 	for (uint32_t n = 1; n <= 3; n++)
 		assert_int_equal(put_sample(store, n), 0);
 	assert_int_equal(store_begin(store), 0);
-	assert_int_equal(store_end_phase(store, 0, 400), 0);
-	assert_int_equal(store_put_meta(store, "end", "complete"), 0);
+	assert_int_equal(store_end_phase(store_rows(store), 0, 400), 0);
+	assert_int_equal(store_put_meta(store_rows(store), "end", "complete"), 0);
 	assert_int_equal(store_commit(store), 0);
 	store_close(store);
 	assert_int_equal(access(journal, F_OK), -1);
@@ -41,15 +40,12 @@ static void round_trip(void **state)
 	assert_int_equal(number(store, "SELECT count(*) FROM counter JOIN pragma_table_info(owner) USING(name)"),
 			 number(store, "SELECT count(*) FROM counter"));
 	assert_int_equal(number(store, "SELECT count(*) FROM counter WHERE owner='hwq' AND name='returned' AND unit='requests'"), 1);
-	assert_int_equal(store_sum(store, 0, 1, &sum), 0);
-	assert_int_equal(sum.since_ns, 100);
-	assert_int_equal(sum.now_ns, 400);
-	assert_int_equal(sum.flow[READ].issued, 6);
-	/* Of the last sample, not a sum. */
-	assert_int_equal(sum.flow[READ].in_flight, 3);
-	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][SIZE]), 9);
-	assert_int_equal(sum.histogram[READ][SIZE].counts[0], 3);
-	rt_counters_free(&sum);
+	assert_int_equal(number(store, "SELECT min(start_ns) FROM sample"), 100);
+	assert_int_equal(number(store, "SELECT max(end_ns) FROM sample"), 400);
+	assert_int_equal(number(store, "SELECT sum(issued) FROM flow WHERE direction='read'"), 6);
+	assert_int_equal(number(store, "SELECT in_flight FROM flow ORDER BY sample DESC LIMIT 1"), 3);
+	assert_int_equal(number(store, "SELECT sum(count) FROM bin WHERE direction='read' AND kind='size'"), 9);
+	assert_int_equal(number(store, "SELECT sum(count) FROM bin WHERE bin=8"), 3);
 	assert_int_equal(number(store, "SELECT count(*) FROM flow WHERE direction != 'read'"), 0);
 	store_close(store);
 }
@@ -118,11 +114,11 @@ static void capacity(void **state)
 	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(store_begin(store), 0);
-	assert_int_equal(store_put_target(store, 2, &target), 0);
+	assert_int_equal(store_put_target(store_rows(store), 2, &target), 0);
 	target.name_only = true;
-	assert_int_equal(store_put_target(store, 3, &target), 0);
+	assert_int_equal(store_put_target(store_rows(store), 3, &target), 0);
 	target.capacity_sectors = 8;
-	assert_int_equal(store_put_target(store, 4, &target), 0);
+	assert_int_equal(store_put_target(store_rows(store), 4, &target), 0);
 	assert_int_equal(store_commit(store), 0);
 	assert_int_equal(number(store, "SELECT capacity_sectors FROM target WHERE target=2"), 0);
 	assert_int_equal(number(store, "SELECT capacity_sectors IS NULL FROM target WHERE target=3"), 1);
@@ -140,7 +136,7 @@ static void refers_to_what_is_there(void **state)
 	assert_int_equal(put_start(store), 0);
 	assert_int_equal(put_sample(store, 1), 0);
 	assert_int_equal(store_begin(store), 0);
-	assert_int_equal(store_put_setting(store, 5, 0, "interval_ns", "1"), 0);
+	assert_int_equal(store_put_setting(store_rows(store), 5, 0, "interval_ns", "1"), 0);
 	assert_int_equal(store_commit(store), 0);
 	assert_int_equal(number(store, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
 	store_close(store);
@@ -170,8 +166,8 @@ static void groups_round_trip(void **state)
 	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(store_begin(store), 0);
-	assert_int_equal(store_put_target(store, 1, &target), 0);
-	assert_int_equal(store_begin_phase(store, 0, "run", 0), 0);
+	assert_int_equal(store_put_target(store_rows(store), 1, &target), 0);
+	assert_int_equal(store_begin_phase(store_rows(store), 0, "run", 0), 0);
 	for (uint32_t n = 1; n <= 2; n++) {
 		c.since_ns = n;
 		c.now_ns = n + 1;
@@ -193,35 +189,41 @@ static void groups_round_trip(void **state)
 	store_close(store);
 }
 
-/* What the end of raidctl record sums: a span for each phase and disk, directions apart. */
-static void is_summed(void **state)
+/* Of three disks two forget counters that are not known, and the histograms of these. */
+static void forgets(void **state)
 {
-	static const struct rt_target md = { .disk = "md0", .bio_based = true };
-	struct rt_counters c = { .since_ns = 1, .now_ns = 2, .flow[READ].queued = 3, .flow[RAIDTRACE_DIRECTION_WRITE].queued = 4 };
-	struct recording recording;
+	static const unsigned int kinds[] = {
+		SIZE, RAIDTRACE_HISTOGRAM_KIND_D2C, RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C,
+		RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE,
+	};
+	struct rt_counters c = {
+		.groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_PLUG, .disk.plugs = 3,
+		.flow[READ] = { .issued = 1, .splits = 2, .d2c_sum_ns = 4, .in_flight = 5 },
+	};
 	struct store *store;
 
 	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		assert_int_equal(rt_histogram_count(&c.histogram[READ][kinds[i]], 3, 1), 0);
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(put_start(store), 0);
-	assert_int_equal(put_sample(store, 1), 0);
 	assert_int_equal(store_begin(store), 0);
-	assert_int_equal(store_put_target(store, 2, &md), 0);
-	assert_int_equal(store_put_sample(store, 2, 0, &c), 0);
-	assert_int_equal(store_put_sample(store, 2, 0, &c), 0);
+	for (uint32_t number = 1; number <= 3; number++)
+		assert_int_equal(store_put_sample(store, number, 0, &c), 0);
+	assert_int_equal(store_forget(store, 2, RT_COUNTER_BIT(SPLITS) | RT_COUNTER_BIT(D2C_SUM_NS) |
+				      RT_COUNTER_BIT(IN_FLIGHT), RT_DISK_BIT(PLUGS)), 0);
+	assert_int_equal(store_forget(store, 3, RT_COUNTER_BIT(SPLITS), 0), 0);
 	assert_int_equal(store_commit(store), 0);
-	assert_int_equal(recording_load(store, &recording), 0);
-	assert_string_equal(recording_meta(&recording, "end"), "running");
-	assert_string_equal(recording_meta(&recording, "nothing"), "");
-	assert_int_equal(recording.nr_spans, 2);
-	assert_string_equal(recording.spans[0].disk, "sda");
-	assert_int_equal(recording.spans[0].counters.unknown, 0);
-	assert_string_equal(recording.spans[1].disk, "md0");
-	assert_int_equal(recording.spans[1].counters.unknown,
-			 RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT));
-	assert_int_equal(recording.spans[1].counters.flow[READ].queued, 6);
-	assert_int_equal(recording.spans[1].counters.flow[RAIDTRACE_DIRECTION_WRITE].queued, 8);
-	recording_free(&recording);
+#define OF_FLOW "SELECT count(*) FROM flow JOIN sample USING(sample) WHERE "
+	assert_int_equal(number(store, OF_FLOW "(splits IS NULL) != (target > 1)"), 0);
+	assert_int_equal(number(store, OF_FLOW "(d2c_sum_ns IS NULL) != (target = 2)"), 0);
+	assert_int_equal(number(store, OF_FLOW "(in_flight IS NULL OR in_flight_max IS NULL) != (target = 2)"), 0);
+	assert_int_equal(number(store, OF_FLOW "issued = 1"), 3);
+	assert_int_equal(number(store, "SELECT count(*) FROM sample WHERE (plugs IS NULL) != (target = 2)"), 0);
+	assert_int_equal(number(store, "SELECT count(*) FROM bin JOIN sample USING(sample) WHERE target != 2"), 10);
+	assert_int_equal(number(store, "SELECT count(*) FROM bin JOIN sample USING(sample) WHERE target = 2"), 1);
+	assert_int_equal(number(store, "SELECT kind = 'size' FROM bin JOIN sample USING(sample) WHERE target = 2"), 1);
+	rt_counters_free(&c);
 	store_close(store);
 }
 
@@ -240,18 +242,18 @@ static void sums(void **state)
 	assert_int_equal(put_sample(store, 2), 0);
 	for (int n = 1; n <= 2; n++) {
 		snprintf(sql, sizeof(sql), "INSERT INTO origin(sample,class) VALUES(%d,'data')", n);
-		assert_int_equal(store_each_row(store, sql, NULL, NULL), 0);
+		assert_int_equal(store_execute(store, sql), 0);
 		snprintf(sql, sizeof(sql), "INSERT INTO submitter(sample,submitter) VALUES(%d,1)", n);
-		assert_int_equal(store_each_row(store, sql, NULL, NULL), 0);
+		assert_int_equal(store_execute(store, sql), 0);
 	}
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(store_sums_fit(store), 0);
 		snprintf(sql, sizeof(sql), "UPDATE %s SET %s=%" PRId64, tables[i], counters[i], INT64_MAX);
-		assert_int_equal(store_each_row(store, sql, NULL, NULL), 0);
+		assert_int_equal(store_execute(store, sql), 0);
 		if (!store_sums_fit(store))
 			fail_msg("%s", tables[i]);
 		snprintf(sql, sizeof(sql), "UPDATE %s SET %s=1", tables[i], counters[i]);
-		assert_int_equal(store_each_row(store, sql, NULL, NULL), 0);
+		assert_int_equal(store_execute(store, sql), 0);
 	}
 	store_close(store);
 }
@@ -265,7 +267,7 @@ int main(void)
 		cmocka_unit_test_teardown(capacity, remove_file),
 		cmocka_unit_test_teardown(refers_to_what_is_there, remove_file),
 		cmocka_unit_test_teardown(groups_round_trip, remove_file),
-		cmocka_unit_test_teardown(is_summed, remove_file),
+		cmocka_unit_test_teardown(forgets, remove_file),
 		cmocka_unit_test_teardown(sums, remove_file),
 	};
 

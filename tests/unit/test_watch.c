@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What two looks tell, and the texts that looks are made of. */
+/* Disturbances between two looks, and the texts that looks are made of. */
 
 #include "unit.h"
 
@@ -10,51 +10,49 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "machine/interrupts.h"
-#include "machine/kernel-threads.h"
-#include "watch/look.h"
+#include "machine/machine.h"
+#include "watch/watch.h"
 
 #define SECOND	1000000000ULL
 
-/* Kinds and values, in order; in full with unit, time and text, and rows too. */
-static char told[8192];
+/* Kinds and values of disturbances in order; in full with unit, time and text, behind the rows. */
+static char printed[8192];
 static bool in_full;
-static int answer;
 
-static int disturbed(void *data, const struct disturbance *what)
+static void __attribute__((format(printf, 1, 2))) print(const char *format, ...)
 {
-	size_t used = strlen(told);
+	size_t used = strlen(printed);
+	va_list args;
 
-	(void)data;
-	used += (size_t)snprintf(told + used, sizeof(told) - used, "%s %s %lld", what->kind,
-				 what->subject, (long long)what->value);
-	if (in_full)
-		used += (size_t)snprintf(told + used, sizeof(told) - used, " %s, %.1f to %.1f s: %s\n", what->unit,
-					 (double)what->start_ns / SECOND, (double)what->end_ns / SECOND, what->text);
-	else
-		snprintf(told + used, sizeof(told) - used, ";");
-	return answer;
+	va_start(args, format);
+	vsnprintf(printed + used, sizeof(printed) - used, format, args);
+	va_end(args);
 }
-
-static int row(void *data, const struct host_row *what)
-{
-	size_t used = strlen(told);
-
-	(void)data;
-	if (in_full)
-		snprintf(told + used, sizeof(told) - used, "%s: %s: %s %lld %s, %.1f to %.1f s\n", what->source, what->subject,
-			 what->name, (long long)what->value, what->unit, (double)what->start_ns / SECOND,
-			 (double)what->end_ns / SECOND);
-	return answer;
-}
-
-static const struct look_told hands = { disturbed, row, NULL };
 
 static const char *judge(const struct look *before, const struct look *after)
 {
-	told[0] = '\0';
-	assert_int_equal(look_judge(before, after, 100, &hands), 0);
-	return told;
+	struct changes changes = { 0 };
+
+	printed[0] = '\0';
+	assert_int_equal(look_judge(before, after, 100, &changes), 0);
+	for (size_t i = 0; i < changes.nr_rows && in_full; i++) {
+		const struct host_row *row = &changes.rows[i];
+
+		print("%s: %s: %s %lld %s, %.1f to %.1f s\n", row->source, row->subject, row->name,
+		      (long long)row->value, row->unit, (double)row->start_ns / SECOND, (double)row->end_ns / SECOND);
+	}
+	for (size_t i = 0; i < changes.nr_disturbances; i++) {
+		const struct disturbance *what = &changes.disturbances[i];
+
+		print("%s %s %lld", what->kind, what->subject, (long long)what->value);
+		if (in_full)
+			print(" %s, %.1f to %.1f s: %s\n", what->unit, (double)what->start_ns / SECOND,
+			      (double)what->end_ns / SECOND, what->text);
+		else
+			print(";");
+	}
+	changes_free(&changes);
+	return printed;
 }
 
 /* A look at @seconds at which nothing has happened. */
@@ -151,7 +149,7 @@ static void processes(void **state)
 	after.nr_processes = 4;
 	assert_string_equal(judge(&before, &after),
 			    "processor process 11 (x) 60000000;process-io process 11 (x) 65536;");
-	/* 11 ends and 10 waits for it: only what was not told before counts. */
+	/* 11 ends and 10 waits for it: only the use since the last look counts. */
 	now[0] = process(10, 1, 100 + 56, (1 << 20) + (64 << 10), ROLE_OTHER);
 	now[1] = now[2];
 	now[2] = now[3];
@@ -257,9 +255,9 @@ static void everything(void **state)
 		struct look_process quiet_one = process(7, 1, 112, 164839, ROLE_OTHER);
 		struct look_line few[] = { { 9, "acpi", 124, false, false }, { 24, "eth0", 1249, false, true } };
 		struct look_disk idle = { .use = { "sdb", 1, 163939 } };
-		char all[sizeof(told)];
+		char all[sizeof(printed)];
 
-		memcpy(all, told, sizeof(told));
+		memcpy(all, printed, sizeof(printed));
 		less.time_ns = after.time_ns;
 		less.pressure_us = 1249999;
 		less.swapped_pages = 12;
@@ -277,21 +275,12 @@ static void everything(void **state)
 		less.wall_ns++;
 		assert_string_equal(judge(&before, &less), "clock  3250000;");
 		before.nr_processes = sizeof(then) / sizeof(then[0]);
-		memcpy(told, all, sizeof(told));
+		memcpy(printed, all, sizeof(printed));
 	}
-	golden("golden/watch.txt", strdup(told));
-	/* Whoever is told ends it. */
-	told[0] = '\0';
-	answer = -7;
-	assert_int_equal(look_judge(&before, &after, 100, &hands), -7);
-	assert_string_equal(told, "");
-	after.nr_processes = 0;
-	assert_int_equal(look_judge(&before, &after, 100, &hands), -7);
-	assert_string_equal(told, "disk sdb 163840;");
-	answer = 0;
+	golden("golden/watch.txt", strdup(printed));
 }
 
-/* What is told again with more of it: a moment is taken for a second. */
+/* Texts of disturbances that last; a moment is taken for a second. */
 static void described(void **state)
 {
 	static const char *const kinds[] = {

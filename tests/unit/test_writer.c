@@ -8,16 +8,16 @@
 #include <sys/resource.h>
 
 #include "full.h"
-#include "store/writer.h"
+#include "store/store.h"
 
 /* Hand over a start and samples; each commit may tell an earlier failure. */
 static int write_samples(struct writer *writer, uint32_t nr)
 {
 	static const struct rt_target target = { .disk = "sda" };
-	int err = writer_put_target(writer, 1, &target);
+	int err = store_put_target(writer_rows(writer), 1, &target);
 
 	if (!err)
-		err = writer_begin_phase(writer, 0, "run", 0);
+		err = store_begin_phase(writer_rows(writer), 0, "run", 0);
 	if (!err)
 		err = writer_commit(writer);
 	for (uint32_t n = 1; n <= nr && !err; n++) {
@@ -27,7 +27,7 @@ static int write_samples(struct writer *writer, uint32_t nr)
 		err = writer_put_sample(writer, 1, 0, &c);
 		rt_counters_free(&c);
 		if (!err)
-			err = writer_put_output(writer, n, "stderr", "x", 1);
+			err = store_put_output(writer_rows(writer), n, "stderr", "x", 1);
 		if (!err)
 			err = writer_commit(writer);
 	}
@@ -47,12 +47,12 @@ static void writer_in_order(void **state)
 	assert_int_equal(number(store, "SELECT count(*) FROM sample"), 50);
 	assert_int_equal(number(store, "SELECT count(*) FROM sample WHERE start_ns != sample * 100"), 0);
 	/* What is not committed is not stored. */
-	assert_int_equal(writer_put_meta(writer, "end", "complete"), 0);
+	assert_int_equal(store_put_meta(writer_rows(writer), "end", "complete"), 0);
 	writer_drop(writer);
 	/* A commit of nothing is none. */
 	assert_int_equal(writer_commit(writer), 0);
 	/* Stopping stores what was handed over. */
-	assert_int_equal(writer_put_meta(writer, "key", "value"), 0);
+	assert_int_equal(store_put_meta(writer_rows(writer), "key", "value"), 0);
 	assert_int_equal(writer_commit(writer), 0);
 	writer_stop(writer);
 	assert_int_equal(number(store, "SELECT count(*) FROM meta WHERE key='key'"), 1);
@@ -94,13 +94,13 @@ static void writer_without_space(void **state)
 	assert_int_equal(writer_flush(writer), 0);
 	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), -1);
 	writes_left = 0;
-	assert_int_equal(writer_put_meta(writer, "a", "b"), 0);
+	assert_int_equal(store_put_meta(writer_rows(writer), "a", "b"), 0);
 	writer_commit(writer);
 	assert_int_equal(writer_flush(writer), -ENOSPC);
 	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), 0);
 	/* Space that comes back later does not make a gap in the recording. */
 	writes_left = -1;
-	assert_int_equal(writer_put_meta(writer, "c", "d"), 0);
+	assert_int_equal(store_put_meta(writer_rows(writer), "c", "d"), 0);
 	assert_int_equal(writer_commit(writer), -ENOSPC);
 	assert_string_equal(store_error(store),
 			    "no space left where it is written");
@@ -128,13 +128,13 @@ static void writer_of_everything(void **state)
 	c.submitters = memcpy(malloc(sizeof(submitters)), submitters, sizeof(submitters));
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(writer_start(store, &writer), 0);
-	assert_int_equal(writer_put_target(writer, 3, &target), 0);
-	assert_int_equal(writer_begin_phase(writer, 4, "read", 5), 0);
-	assert_int_equal(writer_put_setting(writer, 6, 3, "scheduler", "none"), 0);
-	assert_int_equal(writer_put_meta(writer, "no", "UTF-8\xff"), 0);
-	assert_int_equal(writer_put_output(writer, 7, "stderr", "a\nb", 3), 0);
+	assert_int_equal(store_put_target(writer_rows(writer), 3, &target), 0);
+	assert_int_equal(store_begin_phase(writer_rows(writer), 4, "read", 5), 0);
+	assert_int_equal(store_put_setting(writer_rows(writer), 6, 3, "scheduler", "none"), 0);
+	assert_int_equal(store_put_meta(writer_rows(writer), "no", "UTF-8\xff"), 0);
+	assert_int_equal(store_put_output(writer_rows(writer), 7, "stderr", "a\nb", 3), 0);
 	assert_int_equal(writer_put_sample(writer, 3, 4, &c), 0);
-	assert_int_equal(writer_end_phase(writer, 4, 9), 0);
+	assert_int_equal(store_end_phase(writer_rows(writer), 4, 9), 0);
 	assert_int_equal(writer_commit(writer), 0);
 	assert_int_equal(writer_flush(writer), 0);
 	writer_stop(writer);

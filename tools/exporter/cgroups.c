@@ -10,24 +10,16 @@
 #include <string.h>
 
 #include "arithmetic.h"
-#include "machine/cgroup.h"
+#include "machine/machine.h"
 
 #define CGROUPS	256	/* of a disk, at most */
 
-/**
- * struct followed - a disk
- * @id: the target
- * @since_ns: attach or last reset: another module, target or beginning has another
- * @scrape: number of the last one
- * @last: its rows then
- * @sums: a row for each cgroup; the index is the number of the scrape that last saw it
- */
 struct followed {
 	uint32_t id;
-	uint64_t since_ns;
-	uint32_t scrape;
-	struct rt_counters last;
-	struct rt_counters sums;
+	uint64_t since_ns;	/* attach or last reset; it differs after another load, attach or reset */
+	uint32_t scrape;	/* number of the last one */
+	struct rt_counters last;	/* its rows then */
+	struct rt_counters sums;	/* a row for each cgroup; its index is the number of the last scrape with it */
 };
 
 static struct followed *disks;
@@ -79,7 +71,7 @@ static struct rt_submitter *sum_of(struct followed *disk, uint64_t cgroup)
 	return rt_submitters_append(sums, &none) ? NULL : &sums->submitters[sums->nr_submitters - 1];
 }
 
-/* With @begun what it has now was gained since the last scrape, or since attach; without, nothing. */
+/* Add the gain of a row since the last scrape, or since attach; at the first scrape nothing. */
 static int gain(struct followed *disk, const struct rt_submitter *row, bool begun)
 {
 	const struct rt_submitter *was = begun ? before(disk, row) : row;
@@ -99,7 +91,7 @@ static bool is_forgotten(const struct rt_submitter *sum)
 	return sum->index != scrape && !strncmp(sum->path, "removed ", strlen("removed "));
 }
 
-static int by_last_seen(const void *a, const void *b)
+static int by_last_scrape(const void *a, const void *b)
 {
 	const struct rt_submitter *x = a, *y = b;
 
@@ -115,7 +107,7 @@ static void forget(struct rt_counters *sums)
 			sums->submitters[kept++] = sums->submitters[i];
 	sums->nr_submitters = kept;
 	if (kept > CGROUPS) {
-		qsort(sums->submitters, kept, sizeof(*sums->submitters), by_last_seen);
+		qsort(sums->submitters, kept, sizeof(*sums->submitters), by_last_scrape);
 		sums->nr_submitters = CGROUPS;
 	}
 }

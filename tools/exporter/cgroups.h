@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Counters per cgroup that never shrink. The module has 64 rows a disk, one for each process and cgroup, and gives them
- * to others; what rows gained from scrape to scrape is added up here for each cgroup.
+ * Counters per cgroup that never shrink. The module has 64 rows a disk, one for each process and cgroup, and reassigns
+ * them; so the gain of each row from scrape to scrape is added up for its cgroup.
  */
 
 #ifndef EXPORTER_CGROUPS_H
@@ -10,19 +10,15 @@
 
 #include "raidtrace.h"
 
-/**
- * cgroups_follow - put what is charged to each cgroup in the place of the processes
- * @counters: of a disk, now; one row for each cgroup on return
- *
- * Counts from the exporter's first scrape on, or from a later attach or reset. What a row gained between a scrape and
- * being given away is missing. Forgotten are cgroups that were removed and have no row, and of more than 256 those that
- * queued nothing for longest.
- *
+/*
+ * Replace the processes of a disk's counters by a row for each cgroup, counted from the exporter's first scrape on, or
+ * from a later attach or reset. The gain of a row between a scrape and its reassignment is missing. Cgroups that were
+ * removed and have no row are forgotten, and of more than 256 those that have been idle longest.
  * Return: 0 or -ENOMEM.
  */
 int cgroups_follow(struct rt_counters *counters);
 
-/* cgroups_scraped - every disk was followed: forget those that were not */
+/* The scrape is complete: forget disks that had no call. */
 void cgroups_scraped(void);
 
 #endif

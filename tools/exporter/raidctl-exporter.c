@@ -14,17 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "source.h"
+#include "cgroups.h"
+#include "export/openmetrics.h"
+#include "raidtrace.h"
 #include "version.h"
 
 #define DEFAULT_LISTEN	"127.0.0.1:9809"
 #define OPENMETRICS	"application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define PLAIN		"text/plain; charset=utf-8"
 
-/* Scrapes at a time, and seconds of silence until a peer is let go. */
+/* Scrapes at a time, and seconds of silence until a connection is closed. */
 #define CONNECTIONS	16U
 #define PATIENCE_S	10U
 
@@ -60,6 +63,123 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static void write_loaded(FILE *to, int loaded)
+{
+	metric_head(to, "module_loaded", "gauge", NULL,
+		    "0: the module is not loaded, and nothing is counted");
+	fprintf(to, "raidtrace_module_loaded %d\n", loaded);
+}
+
+/* Every attached disk as a span; one that is detached meanwhile is left out. */
+static int read_spans(struct rt_client *client, const struct rt_target *targets,
+		      size_t nr, bool cgroups, struct span *spans, size_t *nr_spans)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct span *span = &spans[*nr_spans];
+		int err = rt_counters_get(client, targets[i].id,
+					  &span->counters);
+
+		if (err == -ENOENT)
+			continue;
+		if (err)
+			return err;
+		span->disk = targets[i].disk;
+		(*nr_spans)++;
+		if (cgroups && cgroups_follow(&span->counters))
+			return -ENOMEM;
+	}
+	cgroups_scraped();
+	return 0;
+}
+
+static int write_live(struct rt_client *client, bool cgroups, FILE *to)
+{
+	struct utsname machine = { 0 };
+	struct metric_info info = {
+		.hostname = machine.nodename, .kernel = machine.release,
+		.tool_version = RAIDTRACE_VERSION,
+	};
+	struct rt_target *targets = NULL;
+	size_t nr, nr_spans = 0;
+	struct span *spans = NULL;
+	int err;
+
+	uname(&machine);
+	err = rt_target_list(client, &nr, &targets);
+	if (!err) {
+		spans = calloc(nr + 1, sizeof(*spans));
+		err = spans ? read_spans(client, targets, nr, cgroups, spans, &nr_spans) : -ENOMEM;
+	}
+	if (!err) {
+		write_loaded(to, 1);
+		err = openmetrics_write(to, &info, spans, nr_spans);
+	}
+	for (size_t i = 0; i < nr_spans; i++)
+		rt_counters_free(&spans[i].counters);
+	free(spans);
+	free(targets);
+	return err;
+}
+
+/*
+ * Each scrape connects again: the module can be unloaded, loaded again and replaced meanwhile. A connection needs no
+ * privilege. A module that is not loaded is no failure. @why gets the reason of a failure.
+ */
+static int write_metrics(FILE *to, bool cgroups, char *why, size_t size)
+{
+	struct rt_client *client;
+	struct rt_info info;
+	int err = rt_open(&client);
+
+	if (err == -ENOENT) {
+		cgroups_scraped();
+		write_loaded(to, 0);
+		fputs("# EOF\n", to);
+		return 0;
+	}
+	if (err) {
+		snprintf(why, size, "netlink: %s", strerror(-err));
+		return err;
+	}
+	err = rt_info_get(client, &info);
+	if (!err && info.abi != RAIDTRACE_ABI) {
+		err = -EPROTO;
+		snprintf(why, size, "the loaded module has ABI %u, this raidctl has ABI %u; load the module that belongs to it",
+			 info.abi, RAIDTRACE_ABI);
+	} else if (!err) {
+		err = write_live(client, cgroups, to);
+	}
+	if (err && !why[0])
+		snprintf(why, size, "the module: %s", rt_error(client)[0] ?
+			 rt_error(client) : strerror(-err));
+	rt_close(client);
+	return err;
+}
+
+/* Return: text to free(); NULL after a failure. */
+static char *metrics_text(bool cgroups, size_t *size,
+			  char *why, size_t why_size)
+{
+	char *text = NULL;
+	FILE *to = open_memstream(&text, size);
+	int err;
+
+	why[0] = '\0';
+	if (!to) {
+		snprintf(why, why_size, "%s", strerror(errno));
+		return NULL;
+	}
+	err = write_metrics(to, cgroups, why, why_size);
+	if (fclose(to) && !err)
+		err = -errno;
+	if (!err)
+		return text;
+	if (!why[0])
+		snprintf(why, why_size, "%s", strerror(-err));
+	free(text);
+	return NULL;
+}
+
 static enum MHD_Result answer(struct MHD_Connection *connection,
 			      unsigned int status, const char *type,
 			      char *text, size_t size, enum MHD_ResponseMemoryMode mode)
@@ -90,7 +210,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 			      size_t *upload_size, void **state)
 {
 	const bool *cgroups = data;
-	char why[256], said[300], *text;
+	char why[256], message[300], *text;
 	size_t size;
 
 	(void)version;
@@ -104,20 +224,20 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 	if (strcmp(url, "/metrics"))
 		return refuse(connection, MHD_HTTP_NOT_FOUND,
 			      "raidtrace's counters are at /metrics\n");
-	text = source_text(*cgroups, &size, why, sizeof(why));
+	text = metrics_text(*cgroups, &size, why, sizeof(why));
 	if (!text) {
 		fail("exporter: %s", why);
-		snprintf(said, sizeof(said), "%s\n", why);
-		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, said);
+		snprintf(message, sizeof(message), "%s\n", why);
+		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, message);
 	}
 	return answer(connection, MHD_HTTP_OK, OPENMETRICS, text, size,
 		      MHD_RESPMEM_MUST_FREE);
 }
 
-/* ADDRESS:PORT or [ADDRESS]:PORT of numbers: what a name means may change. */
+/* ADDRESS:PORT or [ADDRESS]:PORT of numbers; the address of a name may change. */
 static int find_address(const char *listen, struct addrinfo **ret)
 {
-	const struct addrinfo wanted = {
+	const struct addrinfo hints = {
 		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 		.ai_socktype = SOCK_STREAM,
 	};
@@ -132,12 +252,12 @@ static int find_address(const char *listen, struct addrinfo **ret)
 	}
 	if (len && len < sizeof(address) && atoi(colon + 1) <= 0xffff) {
 		snprintf(address, sizeof(address), "%.*s", (int)len, listen);
-		err = getaddrinfo(address, colon + 1, &wanted, ret);
+		err = getaddrinfo(address, colon + 1, &hints, ret);
 	}
 	return err ? -EINVAL : 0;
 }
 
-/* A socket that listens there, or -1. MHD would open it, too, and not always say why it could not. */
+/* Return: a listening socket, or -1. MHD could open it, but does not always report the reason of a failure. */
 static int listening(const struct addrinfo *address)
 {
 	int one = 1;
@@ -156,7 +276,7 @@ static int listening(const struct addrinfo *address)
 	return -1;
 }
 
-/* The server has a thread of its own, which inherits that signals are kept for this one. */
+/* The server's own thread inherits that signals are blocked. */
 static int serve(const struct addrinfo *address, const char *listen,
 		 bool *cgroups)
 {
@@ -211,7 +331,7 @@ int main(int argc, char **argv)
 	if (find_address(given.listen, &address))
 		return usage_error("exporter: --listen %s: not an ADDRESS:PORT of numbers, as " DEFAULT_LISTEN,
 				   given.listen);
-	/* The module would tell of all processes in one row, as if there were no cgroups. */
+	/* Without the privilege the module gives one row for all processes. */
 	if (given.cgroups && !is_admin())
 		status = fail("exporter: --cgroups needs CAP_SYS_ADMIN: others may not read the processes and their bios");
 	if (!status)

@@ -15,7 +15,7 @@
 #include "attach/claim.h"
 #include "base/base.h"
 #include "cmd/command.h"
-#include "machine/process.h"
+#include "machine/machine.h"
 #include "version.h"
 
 /**

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 #include "cmd/command.h"
-#include "disk/args.h"
+#include "disk/disk.h"
 
 /**
  * struct attach_options - what the command line asks for

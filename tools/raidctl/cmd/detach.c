@@ -9,7 +9,7 @@
 #include "attach/claim.h"
 #include "base/base.h"
 #include "cmd/command.h"
-#include "disk/args.h"
+#include "disk/disk.h"
 
 #define KEY_ALL		'a'
 #define KEY_FORCE	'f'

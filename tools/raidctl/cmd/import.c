@@ -12,8 +12,8 @@
 
 #include "base/base.h"
 #include "cmd/command.h"
-#include "disk/args.h"
-#include "import/record.h"
+#include "disk/disk.h"
+#include "import/import.h"
 
 #define KEY_OUTPUT	'o'
 #define KEY_INTERVAL	'i'

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "cmd/command.h"
 #include "disk/disk.h"
-#include "report/print.h"
+#include "report/report.h"
 
 struct list_options {
 	bool json;
@@ -37,7 +37,7 @@ static int run(struct context *context, void *data)
 	if (err)
 		return fail("list: /sys/block cannot be read: %s",
 			    strerror(-err));
-	print_ops_of(list->json)->disks(stdout, disks, nr);
+	(list->json ? json_disks : text_disks)(stdout, disks, nr);
 	disk_list_free(disks, nr);
 	return EXIT_DONE;
 }

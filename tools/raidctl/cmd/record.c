@@ -13,12 +13,9 @@
 
 #include "base/base.h"
 #include "cmd/command.h"
-#include "disk/args.h"
-#include "disk/command.h"
-#include "disk/md-dm.h"
+#include "disk/disk.h"
 #include "phase/phase.h"
-#include "record/child.h"
-#include "record/run.h"
+#include "record/record.h"
 
 #define KEY_DISK	'd'
 #define KEY_OUTPUT	'o'
@@ -229,30 +226,6 @@ static void default_path(char *ret, size_t size)
 		snprintf(ret, size, "%s-%u.rtdb", begun, n);
 }
 
-/* The disks of the command, and what each is recorded for. */
-static int disks_of_command(const struct record_options *record, size_t *nr,
-			    struct disk **ret)
-{
-	struct command_disk *found;
-	int err = command_disks(record->run.command, nr, &found);
-
-	if (err)
-		return fail("record: %s", strerror(-err));
-	*ret = *nr ? calloc(*nr, sizeof(**ret)) : NULL;
-	for (size_t i = 0; *ret && i < *nr; i++) {
-		(*ret)[i] = found[i].disk;
-		if (!record->run.quiet)
-			note("recording disk %s, which contains %s; to record others: --disk DISK",
-			     found[i].disk.name,
-			     strcmp(found[i].path, ".") ? found[i].path :
-							  "the working directory");
-	}
-	free(found);
-	if (!*nr)
-		return fail("record: neither an argument of the command nor the working directory is on a disk; name a disk with --disk; to list the disks: raidctl list");
-	return *ret ? EXIT_DONE : fail("record: %s", strerror(ENOMEM));
-}
-
 /*
  * The disks that are named and their members; else all 3ware units (in a guest
  * of the lab all simulated disks) and what is made of them; else the disks of
@@ -264,7 +237,7 @@ static int find_disks(const struct record_options *record, size_t *nr,
 	bool of_command = !record->disks.nr && record->run.command &&
 			  !args_has_default();
 	int status = of_command ?
-			     disks_of_command(record, nr, disks) :
+			     args_command_disks(record->run.command, record->run.quiet, nr, disks) :
 			     args_disks(&record->disks, "record", nr, disks);
 	int err = 0;
 

@@ -7,9 +7,9 @@
 
 #include "base/base.h"
 #include "cmd/command.h"
-#include "disk/args.h"
-#include "machine/cgroup.h"
-#include "report/print.h"
+#include "disk/disk.h"
+#include "machine/machine.h"
+#include "report/report.h"
 
 struct show_options {
 	struct words words;
@@ -50,7 +50,7 @@ static int show_targets(struct rt_client *client, struct rt_target *targets,
 							    strerror(-err));
 	}
 	if (!status)
-		print_ops_of(json)->counters(stdout, targets, spans, nr);
+		(json ? json_counters : text_counters)(stdout, targets, spans, nr);
 	for (size_t i = 0; spans && i < nr; i++)
 		rt_counters_free(&spans[i].counters);
 	free(spans);

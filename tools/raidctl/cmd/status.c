@@ -9,7 +9,7 @@
 #include "attach/claim.h"
 #include "base/base.h"
 #include "cmd/command.h"
-#include "report/print.h"
+#include "report/report.h"
 
 struct status_options {
 	bool json;
@@ -73,7 +73,7 @@ static int run(struct context *context, void *data)
 		read_signing(&status);
 	if (owner_living(&status.nr_recordings, &status.recordings))
 		status.nr_recordings = 0;
-	print_ops_of(options_given->json)->status(stdout, &status);
+	(options_given->json ? json_status : text_status)(stdout, &status);
 	free(status.targets);
 	free(status.recordings);
 	return EXIT_DONE;

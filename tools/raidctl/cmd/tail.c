@@ -12,8 +12,8 @@
 #include "account.h"
 #include "base/base.h"
 #include "cmd/command.h"
-#include "disk/args.h"
-#include "report/requests.h"
+#include "disk/disk.h"
+#include "report/report.h"
 
 #define KEY_SLOWER	's'
 #define KEY_FAILED	'f'

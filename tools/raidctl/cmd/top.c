@@ -13,9 +13,9 @@
 
 #include "base/base.h"
 #include "cmd/command.h"
-#include "disk/args.h"
-#include "machine/process.h"
-#include "record/recorder.h"
+#include "disk/disk.h"
+#include "machine/machine.h"
+#include "record/record.h"
 #include "top/top.h"
 
 #define KEY_INTERVAL	'i'
@@ -134,8 +134,8 @@ static void ask_readahead(struct watch *watch)
 		top_keys_edit(&watch->keys, row);
 	else
 		top_keys_message(&watch->keys, "%s: readahead cannot be changed: %s%s",
-			     row->target.disk, strerror(errno),
-			     errno == EACCES ? "; run raidctl top as root" : "");
+				 row->target.disk, strerror(errno),
+				 errno == EACCES ? "; run raidctl top as root" : "");
 }
 
 /* In KiB; -ENODEV when another disk has got the name meanwhile. */
@@ -182,13 +182,13 @@ static void write_readahead(struct watch *watch)
 		err = read_readahead(target, &new);
 	if (err) {
 		top_keys_message(&watch->keys, "%s: readahead was not changed: %s",
-			     target->disk, strerror(-err));
+				 target->disk, strerror(-err));
 		return;
 	}
 	top_keys_message(&watch->keys, "%s: readahead was %s, is %s%s",
-		     target->disk, top_readahead_text(was, sizeof(was), old),
-		     top_readahead_text(is, sizeof(is), new),
-		     new == wanted ? "" : ": rounded");
+			 target->disk, top_readahead_text(was, sizeof(was), old),
+			 top_readahead_text(is, sizeof(is), new),
+			 new == wanted ? "" : ": rounded");
 	for (size_t i = 0; i < watch->top.nr; i++)
 		if (watch->top.rows[i].target.id == target->id)
 			watch->top.rows[i].readahead_sectors =

@@ -2,13 +2,17 @@
 
 /* Words of the command line that several verbs take. */
 
-#include "disk/args.h"
+#include "disk/disk.h"
 
+#include <blkid/blkid.h>
 #include <errno.h>
+#include <libmount/libmount.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/base.h"
 
@@ -143,6 +147,85 @@ int args_disks(const struct words *words, const char *verb, size_t *nr,
 	}
 	*ret = disks;
 	return 0;
+}
+
+/* Btrfs and others give files a number that is no disk's: that of their mount's source is. */
+static dev_t source_of(const char *path)
+{
+	struct libmnt_table *table = mnt_new_table_from_file("/proc/self/mountinfo");
+	struct libmnt_fs *fs;
+	struct stat st = { 0 };
+	char *mount = NULL;
+	const char *source;
+
+	if (table)
+		mount = mnt_get_mountpoint(path);
+	fs = mount ? mnt_table_find_target(table, mount, MNT_ITER_BACKWARD) : NULL;
+	source = fs ? mnt_fs_get_source(fs) : NULL;
+	if (!source || source[0] != '/' || stat(source, &st) ||
+	    !S_ISBLK(st.st_mode))
+		st.st_rdev = 0;
+	free(mount);
+	mnt_unref_table(table);
+	return st.st_rdev;
+}
+
+/* The whole disk that a path is, or lies on; false: none. */
+static bool disk_of(const char *path, struct disk *ret)
+{
+	char whole[DISK_NAME], why[128];
+	struct stat st;
+	dev_t device;
+
+	if (stat(path, &st))
+		return false;
+	if (S_ISBLK(st.st_mode))
+		device = st.st_rdev;
+	else if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		device = major(st.st_dev) ? st.st_dev : source_of(path);
+	else
+		return false;
+	return device &&
+	       !blkid_devno_to_wholedisk(device, whole, sizeof(whole), NULL) &&
+	       !disk_resolve(whole, ret, why, sizeof(why));
+}
+
+static int add_disk_of(const char *path, bool quiet, size_t *nr, struct disk **ret)
+{
+	struct disk *more = reallocarray(*ret, *nr + 1, sizeof(*more));
+
+	if (!more)
+		return fail("record: %s", strerror(ENOMEM));
+	*ret = more;
+	if (!disk_of(path, &more[*nr]) || named_before(more, *nr))
+		return 0;
+	if (!quiet)
+		note("recording disk %s, which contains %s; to record others: --disk DISK",
+		     more[*nr].name, strcmp(path, ".") ? path : "the working directory");
+	(*nr)++;
+	return 0;
+}
+
+int args_command_disks(char *const *command, bool quiet, size_t *nr, struct disk **ret)
+{
+	int status = 0;
+
+	*nr = 0;
+	*ret = NULL;
+	for (size_t i = 1; command[0] && command[i] && !status; i++) {
+		const char *value = strchr(command[i], '=');
+
+		status = add_disk_of(command[i], quiet, nr, ret);
+		if (!status && value)
+			status = add_disk_of(value + 1, quiet, nr, ret);
+	}
+	if (!status && !*nr)
+		status = add_disk_of(".", quiet, nr, ret);
+	if (!status && !*nr)
+		status = fail("record: neither an argument of the command nor the working directory is on a disk; name a disk with --disk; to list the disks: raidctl list");
+	if (status)
+		free(*ret);
+	return status;
 }
 
 /* By name; if two have it, the target with a disk that exists. */

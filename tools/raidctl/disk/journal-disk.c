@@ -12,8 +12,6 @@
 #include <sys/sysmacros.h>
 
 #include "disk/disk.h"
-#include "disk/journal.h"
-#include "disk/md-dm.h"
 
 /* The kernel takes no more for a target. */
 #define MOST_EXTENTS	64

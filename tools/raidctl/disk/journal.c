@@ -2,7 +2,7 @@
 
 /* Where the journal of a file system lies. */
 
-#include "disk/journal.h"
+#include "disk/disk.h"
 
 #include <blkid/blkid.h>
 #include <endian.h>

@@ -2,7 +2,7 @@
 
 /* Disks made of disks: md and dm, and what they lie on. */
 
-#include "disk/md-dm.h"
+#include "disk/disk.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,23 +2,23 @@
 
 /* Settings that decide what a queue looks like, and their changes. */
 
-#include "disk/settings.h"
+#include "disk/disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "disk/disk.h"
-#include "disk/events.h"
-
-/* Name of the setting, file below /sys/block/DISK. */
-struct source {
+/* Name of a setting, and its file. */
+struct place {
 	const char *name;
-	const char *attribute;
+	const char *path;
 };
 
-static const struct source queue_sources[] = {
+/* Files below /sys/block/DISK. */
+static const struct place queue_sources[] = {
 	{ "nr_requests", "queue/nr_requests" },
 	{ "max_sectors_kb", "queue/max_sectors_kb" },
 	{ "nomerges", "queue/nomerges" },
@@ -33,7 +33,7 @@ static const struct source queue_sources[] = {
 	{ "state", "device/state" },
 };
 
-static const struct source device_sources[] = {
+static const struct place device_sources[] = {
 	{ "vendor", "device/vendor" },
 	{ "model", "device/model" },
 	{ "firmware", "device/rev" },
@@ -52,10 +52,26 @@ static const struct source device_sources[] = {
 	{ "dm_name", "dm/name" },
 };
 
+static const struct place machine_places[] = {
+	{ "vm.dirty_ratio", "/proc/sys/vm/dirty_ratio" },
+	{ "vm.dirty_bytes", "/proc/sys/vm/dirty_bytes" },
+	{ "vm.dirty_background_ratio", "/proc/sys/vm/dirty_background_ratio" },
+	{ "vm.dirty_background_bytes", "/proc/sys/vm/dirty_background_bytes" },
+	{ "vm.dirty_expire_centisecs", "/proc/sys/vm/dirty_expire_centisecs" },
+	{ "vm.dirty_writeback_centisecs", "/proc/sys/vm/dirty_writeback_centisecs" },
+	{ "vm.swappiness", "/proc/sys/vm/swappiness" },
+	{ "vm.vfs_cache_pressure", "/proc/sys/vm/vfs_cache_pressure" },
+	{ "vm.laptop_mode", "/proc/sys/vm/laptop_mode" },
+	{ "transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled" },
+	{ "clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource" },
+	{ "cpus_online", "/sys/devices/system/cpu/online" },
+	{ "governor_cpu0", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor" },
+};
+
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 int settings_set(struct settings *settings, const char *name,
-		 const char *value, settings_changed *changed, void *data)
+		 const char *value)
 {
 	struct setting *setting = NULL, *more;
 	char *copy;
@@ -81,84 +97,70 @@ int settings_set(struct settings *settings, const char *name,
 	}
 	free(setting->value);
 	setting->value = copy;
-	return changed(data, name, value);
+	return settings->changed(settings->data, name, value);
 }
 
-static int read_sources(struct settings *settings, const struct source *source,
-			size_t nr, settings_changed *changed, void *data)
+int settings_file(struct settings *settings, const char *name,
+		  const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[256];
+	ssize_t len;
+
+	if (fd < 0)
+		return 0;
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
+	if (len <= 0)
+		return 0;
+	text[len] = '\0';
+	return settings_set(settings, name, text);
+}
+
+int settings_machine(struct settings *settings)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < LENGTH(machine_places) && !err; i++)
+		err = settings_file(settings, machine_places[i].name,
+				    machine_places[i].path);
+	return err;
+}
+
+static int read_sources(struct settings *settings, const struct place *source,
+			size_t nr)
 {
 	char text[256];
 	int err = 0;
 
 	/* Not every disk and kernel has each file; what is absent is not set. */
 	for (size_t i = 0; i < nr && !err; i++)
-		if (disk_attribute(settings->disk, source[i].attribute, text,
+		if (disk_attribute(settings->disk, source[i].path, text,
 				   sizeof(text)) > 0)
-			err = settings_set(settings, source[i].name, text,
-					   changed, data);
+			err = settings_set(settings, source[i].name, text);
 	return err;
 }
 
-int settings_queue(struct settings *settings, settings_changed *changed,
-		   void *data)
+int settings_queue(struct settings *settings)
 {
 	char scheduler[DISK_NAME];
 	int err;
 
 	disk_scheduler(settings->disk, scheduler, sizeof(scheduler));
-	err = scheduler[0] ? settings_set(settings, "scheduler", scheduler,
-					  changed, data) : 0;
+	err = scheduler[0] ? settings_set(settings, "scheduler", scheduler) : 0;
 	if (err)
 		return err;
-	return read_sources(settings, queue_sources, LENGTH(queue_sources),
-			    changed, data);
+	return read_sources(settings, queue_sources, LENGTH(queue_sources));
 }
 
-/*
- * An array that lost a drive is slower, and only the controller knows. That the
- * driver counts events which the log no longer has is not "none".
- */
-static int controller_events(struct settings *settings, unsigned int host,
-			     const char *stats, settings_changed *changed,
-			     void *data)
-{
-	long count = events_count(stats);
-	char lines[EVENTS_TEXT] = "";
-
-	if (count > 0)
-		events_read(host, lines);
-	if (count < 0 || (count > 0 && !lines[0]))
-		return 0;
-	return settings_set(settings, "controller_events", lines, changed,
-			    data);
-}
-
-/* The driver's own counts, a file of the SCSI host; 3w-9xxx has it. */
-static int driver_stats(struct settings *settings, settings_changed *changed,
-			void *data)
-{
-	char attribute[64], text[1024];
-	unsigned int host;
-	int err;
-
-	if (sscanf(settings->hctl, "%u:", &host) != 1)
-		return 0;
-	snprintf(attribute, sizeof(attribute),
-		 "device/../../scsi_host/host%u/stats", host);
-	if (disk_attribute(settings->disk, attribute, text, sizeof(text)) <= 0)
-		return 0;
-	err = settings_set(settings, "driver_stats", text, changed, data);
-	return err ? err : controller_events(settings, host, text, changed,
-					     data);
-}
-
-int settings_device(struct settings *settings, settings_changed *changed,
-		    void *data)
+int settings_device(struct settings *settings)
 {
 	int err = read_sources(settings, device_sources,
-			       LENGTH(device_sources), changed, data);
+			       LENGTH(device_sources));
 
-	return err ? err : driver_stats(settings, changed, data);
+	return err ? err : settings_driver(settings);
 }
 
 /* All mounts of a disk make one value, a line each. */
@@ -179,8 +181,7 @@ static char *joined(const struct mount *mounts, size_t nr, size_t which)
 	return text;
 }
 
-int settings_mounts(struct settings *settings, settings_changed *changed,
-		    void *data)
+int settings_mounts(struct settings *settings)
 {
 	static const char *const names[] = { "mount", "fstype",
 					     "mount_options" };
@@ -194,8 +195,7 @@ int settings_mounts(struct settings *settings, settings_changed *changed,
 	for (size_t which = 0; which < LENGTH(names) && !err; which++) {
 		char *text = joined(mounts, nr, which);
 
-		err = text ? settings_set(settings, names[which], text,
-					  changed, data) : -ENOMEM;
+		err = text ? settings_set(settings, names[which], text) : -ENOMEM;
 		free(text);
 	}
 	mounts_free(mounts, nr);

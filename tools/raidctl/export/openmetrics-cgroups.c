@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What is charged to each cgroup, as OpenMetrics text: the rows of all its processes together. */
-
+/* Counters of each cgroup as OpenMetrics text: the rows of all its processes together. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/openmetrics-text.h"
+#include "export/openmetrics.h"
 
-/* struct charged - rows of one disk with the same path of a cgroup */
+/* Rows of one disk with the same path of a cgroup. */
 struct charged {
 	const char *disk;
 	struct rt_submitter sum;
@@ -37,17 +36,17 @@ static struct charged *find(struct charged *all, size_t nr, const char *disk, co
 	return NULL;
 }
 
-static struct charged *add_up(const struct recording *recording, size_t *nr)
+static struct charged *add_up(const struct span *spans, size_t nr_spans, size_t *nr)
 {
 	struct charged *all;
 	size_t room = 1;
 
-	for (size_t i = 0; i < recording->nr_spans; i++)
-		room += recording->spans[i].counters.nr_submitters;
+	for (size_t i = 0; i < nr_spans; i++)
+		room += spans[i].counters.nr_submitters;
 	all = calloc(room, sizeof(*all));
 	*nr = 0;
-	for (size_t i = 0; all && i < recording->nr_spans; i++) {
-		const struct span *span = &recording->spans[i];
+	for (size_t i = 0; all && i < nr_spans; i++) {
+		const struct span *span = &spans[i];
 
 		for (size_t k = 0; k < span->counters.nr_submitters; k++) {
 			const struct rt_submitter *row = &span->counters.submitters[k];
@@ -85,10 +84,10 @@ static void write_family(FILE *to, const struct family *family,
 	}
 }
 
-int openmetrics_cgroups(FILE *to, const struct recording *recording)
+int openmetrics_cgroups(FILE *to, const struct span *spans, size_t nr_spans)
 {
 	size_t nr;
-	struct charged *all = add_up(recording, &nr);
+	struct charged *all = add_up(spans, nr_spans, &nr);
 
 	if (!all)
 		return -ENOMEM;

@@ -2,7 +2,7 @@
 
 /* Lines of OpenMetrics: what every family begins with, and labels. */
 
-#include "export/openmetrics-text.h"
+#include "export/openmetrics.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,6 @@
 #include "base/base.h"
 #include "numbers/numbers.h"
 
-/* A label's value, in quotes: what a terminal would obey as its number. */
 void metric_quoted(FILE *to, const char *text)
 {
 	size_t len = strlen(text), bytes;
@@ -46,13 +45,18 @@ void metric_head(FILE *to, const char *name, const char *type,
 	fprintf(to, "# HELP raidtrace_%s %s\n", name, help);
 }
 
-void metric_labels(FILE *to, const char *disk, const char *each,
-		   const char *which)
+void metric_labels(FILE *to, const char *disk, const char *label,
+		   const char *value)
 {
 	fputs("{disk=", to);
 	metric_quoted(to, disk);
-	if (each)
-		fprintf(to, ",%s=\"%s\"", each, which);
+	if (label)
+		fprintf(to, ",%s=\"%s\"", label, value);
+}
+
+void metric_seconds(FILE *to, uint64_t ns)
+{
+	fprintf(to, "%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
 }
 
 /*
@@ -63,26 +67,16 @@ void metric_labels(FILE *to, const char *disk, const char *each,
  * histograms of classic ones keeps these.
  */
 
-/**
- * struct shape - one family
- * @kind: of the module
- * @name: of the family
- * @unit: its end
- * @help: what it is
- * @scale: of a value of the module, in @unit; 0 for nanoseconds in seconds
- * @from: lowest bound that is written, in the module's unit
- * @to: highest
- * @sum: offset in struct rt_flow of what all values together are, 0 for none
- */
+/* One family. */
 struct shape {
 	enum raidtrace_histogram_kind kind;
 	const char *name;
 	const char *unit;
 	const char *help;
-	uint64_t scale;
-	int64_t from;
-	int64_t to;
-	size_t sum;
+	uint64_t scale;	/* of a value of the module in @unit; 0 for nanoseconds in seconds */
+	int64_t from;	/* lowest bound that is written, in the module's unit */
+	int64_t to;	/* highest bound */
+	size_t sum;	/* offset in struct rt_flow of the sum of all values, 0 for none */
 };
 
 static const struct shape shapes[] = {
@@ -118,8 +112,7 @@ static void value(FILE *to, const struct shape *shape, uint64_t of)
 	if (shape->scale)
 		fprintf(to, "%" PRIu64, of);
 	else
-		fprintf(to, "%" PRIu64 ".%09" PRIu64, of / NS_PER_S,
-			of % NS_PER_S);
+		metric_seconds(to, of);
 }
 
 static void bucket(FILE *to, const struct shape *shape, const char *disk,
@@ -130,7 +123,7 @@ static void bucket(FILE *to, const struct shape *shape, const char *disk,
 	fputs(",le=\"", to);
 	if (at < 0)
 		fputs("+Inf", to);
-	else if (shape->scale) /* OpenMetrics wants a bound to be no integer */
+	else if (shape->scale) /* a bound of OpenMetrics is no integer */
 		fprintf(to, "%" PRIu64 ".0", (uint64_t)at * shape->scale);
 	else
 		value(to, shape, (uint64_t)at);
@@ -166,30 +159,30 @@ static void write_one(FILE *to, const struct shape *shape, const char *disk,
 }
 
 /* Is it the first span of its disk? */
-static bool is_first(const struct recording *recording, size_t of)
+static bool is_first(const struct span *spans, size_t of)
 {
 	for (size_t i = 0; i < of; i++)
-		if (!strcmp(recording->spans[i].disk, recording->spans[of].disk))
+		if (!strcmp(spans[i].disk, spans[of].disk))
 			return false;
 	return true;
 }
 
 /* All spans of a disk together. */
 static int write_disk(FILE *to, const struct shape *shape,
-		      const struct recording *recording, size_t first,
+		      const struct span *spans, size_t nr, size_t first,
 		      unsigned int direction)
 {
-	const char *disk = recording->spans[first].disk;
+	const char *disk = spans[first].disk;
 	struct rt_histogram all = { 0 };
 	uint64_t sum = 0, part;
 	int err = 0;
 
-	for (size_t i = first; i < recording->nr_spans && !err; i++) {
-		const struct rt_counters *c = &recording->spans[i].counters;
+	for (size_t i = first; i < nr && !err; i++) {
+		const struct rt_counters *c = &spans[i].counters;
 
-		if (strcmp(recording->spans[i].disk, disk))
+		if (strcmp(spans[i].disk, disk))
 			continue;
-		/* What one span does not know, all together do not. */
+		/* If one span does not count it, the sum is not known. */
 		if (!counts_kind(c, shape->kind))
 			goto free_all;
 		err = rt_histogram_add(&all, &c->histogram[direction][shape->kind]);
@@ -197,7 +190,7 @@ static int write_disk(FILE *to, const struct shape *shape,
 		       sizeof(part));
 		sum += part;
 	}
-	/* Reads and writes from the beginning, what is rare once it was there. */
+	/* Reads and writes always, rare directions when they have a request. */
 	if (!err && (direction <= RAIDTRACE_DIRECTION_WRITE || all.nr_bins))
 		write_one(to, shape, disk, direction, &all, sum);
 free_all:
@@ -205,19 +198,19 @@ free_all:
 	return err;
 }
 
-int openmetrics_histograms(FILE *to, const struct recording *recording)
+int openmetrics_histograms(FILE *to, const struct span *spans, size_t nr)
 {
 	int err = 0;
 
 	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
 		metric_head(to, shapes[k].name, "histogram", shapes[k].unit,
 			    shapes[k].help);
-		for (size_t i = 0; i < recording->nr_spans; i++)
+		for (size_t i = 0; i < nr; i++)
 			for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
 				if (d != RAIDTRACE_DIRECTION_ALL &&
-				    is_first(recording, i))
+				    is_first(spans, i))
 					err = write_disk(to, &shapes[k],
-							 recording, i, d);
+							 spans, nr, i, d);
 	}
 	return err;
 }

@@ -11,55 +11,33 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "export/openmetrics-text.h"
 #include "numbers/numbers.h"
 
-/**
- * struct total - one disk over all its spans
- * @disk: its name
- * @gone: it was removed
- * @ns: length of its samples together
- * @unknown: as in struct rt_counters, of any span
- * @flow: sums; in_flight_max is the highest
- * @disk_counters: sums; unknown of any span
- * @classes: @origin is known of every span
- * @origin: sums
- * @hwqs: @hwq is known of every span
- * @nr_hwqs: one more than the highest row of @hwq that is not zero
- * @hwq: sums
- */
+/* One disk over all its spans: sums, but in_flight_max is the highest. */
 struct total {
 	const char *disk;
 	bool gone;
-	uint64_t ns;
-	uint64_t unknown;
+	uint64_t ns;		/* length of its spans */
+	uint64_t unknown;	/* as in struct rt_counters, of any span, also in @disk_counters */
 	struct rt_flow flow[RT_DIRECTIONS];
 	struct rt_disk disk_counters;
-	bool classes;
+	bool classes;		/* @origin is known of every span */
 	struct rt_origin origin[RT_CLASSES];
-	bool hwqs;
-	unsigned int nr_hwqs;
+	bool hwqs;		/* @hwq is known of every span */
+	unsigned int nr_hwqs;	/* one more than the highest row of @hwq that is not zero */
 	struct rt_hwq hwq[RT_HWQS];
 };
 
-/* Where a family's counter is: per direction, of the disk, per class, per hardware queue. */
+/* Place of a family's counter: per direction, of the disk, per class, per hardware queue. */
 enum place { IN_FLOW, IN_DISK, IN_ORIGIN, IN_HWQ };
 
-/**
- * struct family - one counter
- * @name: without raidtrace_ and _total; ends with the unit of OpenMetrics
- * @unit: of the counter; ns become seconds, which OpenMetrics wants
- * @help: what it is
- * @place: which struct has it
- * @unknown: bits of that struct's set of what its source cannot tell
- * @offset: of the member
- */
+/* One counter. */
 struct family {
-	const char *name;
-	const char *unit;
+	const char *name;	/* without raidtrace_ and _total; ends with the unit of OpenMetrics */
+	const char *unit;	/* of the counter; ns become seconds, the unit of OpenMetrics */
 	const char *help;
 	enum place place;
-	uint64_t unknown;
+	uint64_t unknown;	/* its bit in the struct's set of counters that are not known */
 	size_t offset;
 };
 
@@ -120,13 +98,13 @@ static void add_span(struct total *total, const struct rt_counters *counters)
 }
 
 /* One per name of a disk; a disk that was attached twice is one. */
-static struct total *add_up(const struct recording *recording, size_t *nr)
+static struct total *add_up(const struct span *spans, size_t nr_spans, size_t *nr)
 {
-	struct total *totals = calloc(recording->nr_spans + 1, sizeof(*totals));
+	struct total *totals = calloc(nr_spans + 1, sizeof(*totals));
 
 	*nr = 0;
-	for (size_t i = 0; totals && i < recording->nr_spans; i++) {
-		const struct span *span = &recording->spans[i];
+	for (size_t i = 0; totals && i < nr_spans; i++) {
+		const struct span *span = &spans[i];
 		size_t at = 0;
 
 		while (at < *nr && strcmp(totals[at].disk, span->disk))
@@ -139,13 +117,6 @@ static struct total *add_up(const struct recording *recording, size_t *nr)
 		add_span(&totals[at], &span->counters);
 	}
 	return totals;
-}
-
-/* Of a disk, and of what else there is one for each. */
-static void labels(FILE *to, const struct total *total, const char *each, const char *which)
-{
-	metric_labels(to, total->disk, each, which);
-	fputc('}', to);
 }
 
 static bool is_known(const struct total *total, const struct family *family)
@@ -162,23 +133,24 @@ static bool is_known(const struct total *total, const struct family *family)
 	}
 }
 
-/* Nanoseconds are written as seconds, digit by digit: no bit is lost. */
 static void value(FILE *to, const struct family *family, const void *counters)
 {
 	uint64_t n;
 
 	memcpy(&n, (const char *)counters + family->offset, sizeof(n));
+	fputs("} ", to);
 	if (!strcmp(family->unit, "ns"))
-		fprintf(to, " %" PRIu64 ".%09" PRIu64 "\n", n / NS_PER_S, n % NS_PER_S);
+		metric_seconds(to, n);
 	else
-		fprintf(to, " %" PRIu64 "\n", n);
+		fprintf(to, "%" PRIu64, n);
+	fputc('\n', to);
 }
 
 static void line(FILE *to, const struct family *family, const struct total *total,
-		 const char *each, const char *which, const void *counters)
+		 const char *label, const char *name, const void *counters)
 {
 	fprintf(to, "raidtrace_%s_total", family->name);
-	labels(to, total, each, which);
+	metric_labels(to, total->disk, label, name);
 	value(to, family, counters);
 }
 
@@ -224,19 +196,25 @@ static void write_family(FILE *to, const struct family *family,
 	}
 }
 
-static void write_info(FILE *to, const struct recording *recording)
+static void write_info(FILE *to, const struct metric_info *info)
 {
-	static const char *const keys[] = {
-		"hostname", "kernel", "tool_version", "started_utc", "end",
-		"invariants", "simulated", "lab_profile",
+	/* Labels that an export of a recording had stay, and are "". */
+	const struct {
+		const char *name;
+		const char *value;
+	} labels[] = {
+		{ "hostname", info->hostname }, { "kernel", info->kernel },
+		{ "tool_version", info->tool_version }, { "started_utc", "" },
+		{ "end", "counting" }, { "invariants", "" }, { "simulated", "" },
+		{ "lab_profile", "" },
 	};
 
 	/* A gauge: the exporter that reads the file knows no other type of OpenMetrics than it had itself. */
 	metric_head(to, "recording_info", "gauge", NULL, "what was recorded");
 	fputs("raidtrace_recording_info{", to);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		fprintf(to, "%s%s=", i ? "," : "", keys[i]);
-		metric_quoted(to, recording_meta(recording, keys[i]));
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		fprintf(to, "%s%s=", i ? "," : "", labels[i].name);
+		metric_quoted(to, labels[i].value);
 	}
 	fputs("} 1\n", to);
 }
@@ -246,10 +224,11 @@ static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 	metric_head(to, "recorded_seconds", "gauge", "seconds",
 		    "length of all samples of the disk together");
 	for (size_t i = 0; i < nr; i++) {
-		fputs("raidtrace_recorded_seconds{disk=", to);
-		metric_quoted(to, totals[i].disk);
-		fprintf(to, "} %" PRIu64 ".%09" PRIu64 "\n",
-			totals[i].ns / NS_PER_S, totals[i].ns % NS_PER_S);
+		fputs("raidtrace_recorded_seconds", to);
+		metric_labels(to, totals[i].disk, NULL, NULL);
+		fputs("} ", to);
+		metric_seconds(to, totals[i].ns);
+		fputc('\n', to);
 	}
 	metric_head(to, "in_flight_max_requests", "gauge", "requests",
 		    "highest depth since attach or reset, not a difference");
@@ -258,8 +237,8 @@ static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 			if (totals[i].unknown & RT_COUNTER_BIT(IN_FLIGHT))
 				continue;
 			fputs("raidtrace_in_flight_max_requests", to);
-			labels(to, &totals[i], "direction", rt_direction_name(d));
-			fprintf(to, " %" PRIu32 "\n",
+			metric_labels(to, totals[i].disk, "direction", rt_direction_name(d));
+			fprintf(to, "} %" PRIu32 "\n",
 				totals[i].flow[d].in_flight_max);
 		}
 }
@@ -270,27 +249,27 @@ static void write_gone(FILE *to, const struct total *totals, size_t nr)
 		    "1: the disk was removed, its counters stand still");
 	for (size_t i = 0; i < nr; i++) {
 		fputs("raidtrace_disk_gone", to);
-		labels(to, &totals[i], NULL, NULL);
-		fprintf(to, " %d\n", totals[i].gone);
+		metric_labels(to, totals[i].disk, NULL, NULL);
+		fprintf(to, "} %d\n", totals[i].gone);
 	}
 }
 
-int openmetrics_write(FILE *to, const struct recording *recording)
+int openmetrics_write(FILE *to, const struct metric_info *info, const struct span *spans, size_t nr_spans)
 {
 	size_t nr;
 	int err;
-	struct total *totals = add_up(recording, &nr);
+	struct total *totals = add_up(spans, nr_spans, &nr);
 
 	if (!totals)
 		return -ENOMEM;
-	write_info(to, recording);
+	write_info(to, info);
 	write_gauges(to, totals, nr);
 	for (size_t i = 0; i < NR_FAMILIES; i++)
 		write_family(to, &families[i], totals, nr);
-	err = openmetrics_cgroups(to, recording);
+	err = openmetrics_cgroups(to, spans, nr_spans);
 	if (!err) {
 		write_gone(to, totals, nr);
-		err = openmetrics_histograms(to, recording);
+		err = openmetrics_histograms(to, spans, nr_spans);
 	}
 	fputs("# EOF\n", to);
 	free(totals);

@@ -2,7 +2,7 @@
 
 /* Records of blktrace, one source at a time. */
 
-#include "import/blktrace.h"
+#include "import/import.h"
 
 #include <byteswap.h>
 #include <errno.h>

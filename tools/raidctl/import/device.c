@@ -2,7 +2,7 @@
 
 /* One disk of a blktrace trace: its events into an account. */
 
-#include "import/device.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void blktrace_device_free(struct blktrace_device *d)
 	free(d);
 }
 
-/* What a trace must have for a counter to be known, unless it has all events. */
+/* Events that a trace must have for a counter to be known, unless it has all events. */
 enum need {
 	QUEUEING,	/* events between queue and insert: blktrace takes these together or not at all */
 	SPLITTING,
@@ -53,9 +53,8 @@ enum need {
 };
 
 /*
- * Each counter that a trace can tell, and what it takes: COUNTER(member, attribute, need) of the flow, BEFORE() of
- * what is counted before the issue. A counter that is not here, as refused, which has events like any other bio, is
- * not available.
+ * Each counter that a trace can have, and its need. A counter that is not here is not available, such as refused:
+ * the events of a refused bio are those of any other bio.
  */
 #define KNOWN_COUNTERS(COUNTER)						\
 	COUNTER(queued, QUEUED, QUEUEING)				\
@@ -110,7 +109,7 @@ static struct rt_histogram view(const struct raidtrace_account *account,
 	return rt_histogram_view(bins, bins ? raidtrace_hist_bins(kind) : 0);
 }
 
-/* What has no direction; a trace has no windows of readahead nor waits for tags. */
+/* Counters without a direction; a trace has no windows of readahead nor waits for tags. */
 static void fill_disk(const struct blktrace_device *d,
 		      const struct raidtrace_account *account,
 		      struct rt_counters *span)
@@ -176,27 +175,27 @@ void blktrace_device_total(struct blktrace_device *d, uint64_t start_ns,
 	span->now_ns = end_ns;
 }
 
-#define SEEN(what)	(1U << BLKTRACE_##what)
-#define COMPLETE_TRACE	(SEEN(QUEUE) | SEEN(ISSUE) | SEEN(COMPLETE))
+#define OBSERVED(what)	(1U << BLKTRACE_##what)
+#define COMPLETE_TRACE	(OBSERVED(QUEUE) | OBSERVED(ISSUE) | OBSERVED(COMPLETE))
 
 static bool has(const struct blktrace_device *d, enum need need)
 {
 	static const uint32_t events[] = {
-		[SPLITTING] = SEEN(SPLIT),
-		[ISSUING] = SEEN(ISSUE),
-		[REQUEUEING] = SEEN(ISSUE) | SEEN(REQUEUE),
-		[INSERT_TO_ISSUE] = SEEN(INSERT) | SEEN(ISSUE),
-		[ISSUE_TO_END] = SEEN(ISSUE) | SEEN(COMPLETE),
-		[ENDING] = SEEN(COMPLETE),
+		[SPLITTING] = OBSERVED(SPLIT),
+		[ISSUING] = OBSERVED(ISSUE),
+		[REQUEUEING] = OBSERVED(ISSUE) | OBSERVED(REQUEUE),
+		[INSERT_TO_ISSUE] = OBSERVED(INSERT) | OBSERVED(ISSUE),
+		[ISSUE_TO_END] = OBSERVED(ISSUE) | OBSERVED(COMPLETE),
+		[ENDING] = OBSERVED(COMPLETE),
 		[ALL] = COMPLETE_TRACE,
 	};
-	static const uint32_t queueing = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(INSERT) |
-					 SEEN(BACK_MERGE) | SEEN(FRONT_MERGE) |
-					 SEEN(REQUEST_MERGE);
+	static const uint32_t queueing = OBSERVED(QUEUE) | OBSERVED(GETRQ) | OBSERVED(INSERT) |
+					 OBSERVED(BACK_MERGE) | OBSERVED(FRONT_MERGE) |
+					 OBSERVED(REQUEST_MERGE);
 
-	if ((d->seen & COMPLETE_TRACE) == COMPLETE_TRACE)
+	if ((d->observed & COMPLETE_TRACE) == COMPLETE_TRACE)
 		return true;
-	return need == QUEUEING ? d->seen & queueing : (d->seen & events[need]) == events[need];
+	return need == QUEUEING ? d->observed & queueing : (d->observed & events[need]) == events[need];
 }
 
 uint64_t blktrace_device_unknown(const struct blktrace_device *d)
@@ -216,10 +215,10 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 
 uint32_t blktrace_device_unknown_disk(const struct blktrace_device *d)
 {
-	static const uint32_t queue = SEEN(QUEUE) | SEEN(GETRQ) | SEEN(PLUG) |
-				      SEEN(UNPLUG) | SEEN(UNPLUG_SLEEP);
+	static const uint32_t queue = OBSERVED(QUEUE) | OBSERVED(GETRQ) | OBSERVED(PLUG) |
+				      OBSERVED(UNPLUG) | OBSERVED(UNPLUG_SLEEP);
 
-	return d->seen & queue ? 0 : RT_DISK_BIT(PLUGS) |
+	return d->observed & queue ? 0 : RT_DISK_BIT(PLUGS) |
 				     RT_DISK_BIT(UNPLUGS_EXPLICIT) |
 				     RT_DISK_BIT(UNPLUGS_SCHEDULE);
 }

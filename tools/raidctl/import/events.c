@@ -2,7 +2,7 @@
 
 /* Events of one disk of a blktrace trace into its account. */
 
-#include "import/device.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -288,7 +288,7 @@ static void on_complete(struct blktrace_device *d,
 	flow->bytes_completed += e->bytes;
 }
 
-/* Events before the issue, most of which are no more than counted. */
+/* Events before the issue; most of them are only counted. */
 static void on_before(struct blktrace_device *d, struct blktrace_pending *p,
 		      const struct blktrace_event *event)
 {
@@ -317,7 +317,7 @@ int blktrace_device_event(struct blktrace_device *d,
 			  const struct blktrace_event *event)
 {
 	d->events++;
-	d->seen |= 1U << event->what;
+	d->observed |= 1U << event->what;
 	switch (event->what) {
 	case BLKTRACE_NOTE:
 	case BLKTRACE_OTHER:

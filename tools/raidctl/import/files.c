@@ -2,7 +2,7 @@
 
 /* The files of a blktrace trace: finding, opening and reading them. */
 
-#include "import/files.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 /* Requests, or bios, that a trace has begun something with and not yet ended. */
 
-#include "import/inflight.h"
+#include "import/import.h"
 
 #include <stdlib.h>
 
@@ -18,39 +18,24 @@
  */
 #define SEARCH_MAX	1024
 
-/**
- * struct slot - a request in its two lists
- * @request: the request
- * @next: of the same hash, issued later; of a slot not in use, the next such
- * @older: issued before it, whatever its hash
- * @newer: issued after it
- */
+/* A request in its two lists. */
 struct slot {
 	struct blktrace_request request;
-	uint32_t next;
-	uint32_t older;
-	uint32_t newer;
+	uint32_t next;	/* of the same hash, issued later; of an unused slot, the next unused one */
+	uint32_t older;	/* issued before it, whatever its hash */
+	uint32_t newer;	/* issued after it */
 };
 
-/* struct head - first and last issued of a hash; nothing when @first is NONE */
+/* First and last issued request of a hash; none when @first is NONE. */
 struct head {
 	uint32_t first;
 	uint32_t last;
 };
 
-/**
- * struct blktrace_inflight - what is in flight
- * @slots: requests
- * @used: slots that ever were in use
- * @unused: first of those that no longer are
- * @oldest: first issued
- * @newest: last issued
- * @heads: per hash
- */
 struct blktrace_inflight {
 	struct slot slots[BLKTRACE_IN_FLIGHT];
-	uint32_t used;
-	uint32_t unused;
+	uint32_t used;		/* slots that ever were in use */
+	uint32_t unused;	/* first of those that no longer are */
 	uint32_t oldest;
 	uint32_t newest;
 	struct head heads[HASH_SIZE];
@@ -179,20 +164,16 @@ bool blktrace_inflight_add(struct blktrace_inflight *m,
 	return full;
 }
 
-/**
- * struct found - a slot and how to take it out
- * @i: the slot, NONE for none
- * @before: the one before it of its hash
- */
-struct found {
+/* A slot, NONE for none, and the one before it of its hash. */
+struct position {
 	uint32_t i;
 	uint32_t before;
 };
 
-static struct found find(const struct blktrace_inflight *m,
-			 const struct blktrace_request *like, bool partial)
+static struct position find(const struct blktrace_inflight *m,
+			    const struct blktrace_request *like, bool partial)
 {
-	struct found longer = { NONE, NONE };
+	struct position longer = { NONE, NONE };
 	uint32_t i = m->heads[hash_of(like)].first, before = NONE;
 
 	for (int n = 0; i != NONE && n < SEARCH_MAX; n++) {
@@ -200,10 +181,10 @@ static struct found find(const struct blktrace_inflight *m,
 
 		if (alike(r, like)) {
 			if (r->bytes == like->bytes)
-				return (struct found){ i, before };
+				return (struct position){ i, before };
 			if (partial && longer.i == NONE &&
 			    r->bytes > like->bytes)
-				longer = (struct found){ i, before };
+				longer = (struct position){ i, before };
 		}
 		before = i;
 		i = m->slots[i].next;
@@ -215,21 +196,21 @@ int blktrace_inflight_end(struct blktrace_inflight *m,
 			  const struct blktrace_request *like, bool partial,
 			  struct blktrace_request *ret)
 {
-	struct found found = find(m, like, partial);
+	struct position at = find(m, like, partial);
 	struct blktrace_request *request;
 
-	if (found.i == NONE)
+	if (at.i == NONE)
 		return 0;
-	request = &m->slots[found.i].request;
+	request = &m->slots[at.i].request;
 	*ret = *request;
-	hash_remove(m, found.i, found.before);
+	hash_remove(m, at.i, at.before);
 	if (request->bytes == like->bytes) {
-		release(m, found.i);
+		release(m, at.i);
 		return 1;
 	}
 	request->bytes -= like->bytes;
 	request->sector += like->bytes >> SECTOR_SHIFT;
-	hash_add(m, found.i);
+	hash_add(m, at.i);
 	return 2;
 }
 

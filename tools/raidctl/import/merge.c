@@ -2,44 +2,38 @@
 
 /* Many sources of blktrace records, or one stream, in the order of time. */
 
-#include "import/merge.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/**
- * struct blktrace_held - an event that waits for its turn
- * @time_ns: of the event
- * @order: of events of one time the one of the lowest goes first
- * @slot: its index in the events; also the source that the next one to take
- *	its place is read from, when each source has one
- */
-struct blktrace_held {
+/* An event that is read and not returned yet. */
+struct blktrace_waiting {
 	uint64_t time_ns;
-	uint64_t order;
-	uint32_t slot;
+	uint64_t order;	/* of events of one time the lowest goes first */
+	uint32_t slot;	/* index of the event; also its source, when each source has one event */
 };
 
-static bool before(const struct blktrace_held *a, const struct blktrace_held *b)
+static bool before(const struct blktrace_waiting *a, const struct blktrace_waiting *b)
 {
 	return a->time_ns < b->time_ns ||
 	       (a->time_ns == b->time_ns && a->order < b->order);
 }
 
-static void sift_up(struct blktrace_held *heap, size_t at)
+static void sift_up(struct blktrace_waiting *heap, size_t at)
 {
-	struct blktrace_held held = heap[at];
+	struct blktrace_waiting moved = heap[at];
 
-	while (at && before(&held, &heap[(at - 1) / 2])) {
+	while (at && before(&moved, &heap[(at - 1) / 2])) {
 		heap[at] = heap[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
-	heap[at] = held;
+	heap[at] = moved;
 }
 
-static void sift_down(struct blktrace_held *heap, size_t nr)
+static void sift_down(struct blktrace_waiting *heap, size_t nr)
 {
-	struct blktrace_held held = heap[0];
+	struct blktrace_waiting moved = heap[0];
 	size_t at = 0;
 
 	for (;;) {
@@ -49,17 +43,17 @@ static void sift_down(struct blktrace_held *heap, size_t nr)
 			break;
 		if (child + 1 < nr && before(&heap[child + 1], &heap[child]))
 			child++;
-		if (!before(&heap[child], &held))
+		if (!before(&heap[child], &moved))
 			break;
 		heap[at] = heap[child];
 		at = child;
 	}
-	heap[at] = held;
+	heap[at] = moved;
 }
 
 /* Read one event into a slot; 1, 0 when its source has no more, or -errno. */
 static int read_slot(struct blktrace_merge *m, uint32_t slot,
-		     struct blktrace_held *held)
+		     struct blktrace_waiting *ret)
 {
 	size_t source = m->nr == 1 ? 0 : slot;
 	struct blktrace_event *event = &m->events[slot];
@@ -76,7 +70,7 @@ static int read_slot(struct blktrace_merge *m, uint32_t slot,
 	}
 	if (err <= 0)
 		return err;
-	*held = (struct blktrace_held){ event->time_ns, m->order++, slot };
+	*ret = (struct blktrace_waiting){ event->time_ns, m->order++, slot };
 	return 1;
 }
 
@@ -86,15 +80,15 @@ int blktrace_merge_open(struct blktrace_merge *m, size_t window)
 
 	m->window = m->nr == 1 ? window : m->nr;
 	m->events = calloc(m->window, sizeof(*m->events));
-	m->held = calloc(m->window, sizeof(*m->held));
-	if (!m->events || !m->held)
+	m->waiting = calloc(m->window, sizeof(*m->waiting));
+	if (!m->events || !m->waiting)
 		return -ENOMEM;
 	for (uint32_t slot = 0; slot < m->window; slot++) {
-		err = read_slot(m, slot, &m->held[m->nr_held]);
+		err = read_slot(m, slot, &m->waiting[m->nr_waiting]);
 		if (err < 0)
 			return err;
 		if (err)
-			sift_up(m->held, m->nr_held++);
+			sift_up(m->waiting, m->nr_waiting++);
 		else if (m->nr == 1)
 			break;
 	}
@@ -105,15 +99,15 @@ int blktrace_merge_next(struct blktrace_merge *m, struct blktrace_event *event)
 {
 	int err;
 
-	if (!m->nr_held)
+	if (!m->nr_waiting)
 		return 0;
-	*event = m->events[m->held[0].slot];
-	err = read_slot(m, m->held[0].slot, &m->held[0]);
+	*event = m->events[m->waiting[0].slot];
+	err = read_slot(m, m->waiting[0].slot, &m->waiting[0]);
 	if (err < 0)
 		return err;
 	if (!err)
-		m->held[0] = m->held[--m->nr_held];
-	sift_down(m->held, m->nr_held);
+		m->waiting[0] = m->waiting[--m->nr_waiting];
+	sift_down(m->waiting, m->nr_waiting);
 	if (event->time_ns < m->last_ns)
 		m->late++;
 	else
@@ -124,7 +118,7 @@ int blktrace_merge_next(struct blktrace_merge *m, struct blktrace_event *event)
 void blktrace_merge_close(struct blktrace_merge *m)
 {
 	free(m->events);
-	free(m->held);
+	free(m->waiting);
 	m->events = NULL;
-	m->held = NULL;
+	m->waiting = NULL;
 }

@@ -2,7 +2,7 @@
 
 /* What a trace has begun and not yet ended. */
 
-#include "import/pending.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static bool take_at(struct blktrace_pending *p,
 		    const struct blktrace_request *part, bool front,
 		    struct blktrace_request *ret)
 {
-	struct blktrace_request like = *part, found;
+	struct blktrace_request like = *part, end;
 
 	like.bytes = UINT32_MAX;
 	if (front) {
@@ -88,10 +88,10 @@ static bool take_at(struct blktrace_pending *p,
 		drop_end(p, ret);
 		return true;
 	}
-	if (!blktrace_inflight_take(p->ends, &like, &found))
+	if (!blktrace_inflight_take(p->ends, &like, &end))
 		return false;
-	like = found;
-	like.sector -= found.bytes >> SECTOR_SHIFT;
+	like = end;
+	like.sector -= end.bytes >> SECTOR_SHIFT;
 	return blktrace_inflight_end(p->inserted, &like, false, ret);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* A blktrace trace as a recording: what is stored of it and when. */
+/* A blktrace trace as a recording. */
 
-#include "import/record.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ int blktrace_record_note(void *data, const struct blktrace_event *event,
 		}
 		return 0;
 	case BLKTRACE_NOTE_MESSAGE:
-		return store_put_output(r->store, event->time_ns, "blktrace",
+		return store_put_output(store_rows(r->store), event->time_ns, "blktrace",
 					note->text, note->len);
 	}
 	return 0;
@@ -123,10 +123,10 @@ static int put_target(struct blktrace_record *r,
 	name_disk(device->device, target.disk, sizeof(target.disk));
 	snprintf(text, sizeof(text), "%u:%u", device->device >> 20,
 		 device->device & 0xfffff);
-	err = store_put_target(r->store, number, &target);
+	err = store_put_target(store_rows(r->store), number, &target);
 	if (err)
 		return err;
-	return store_put_setting(r->store, r->import->start_ns, number,
+	return store_put_setting(store_rows(r->store), r->import->start_ns, number,
 				 "device", text);
 }
 
@@ -137,7 +137,7 @@ int blktrace_record_sample(void *data, const struct blktrace_device *device,
 	int err = 0;
 
 	if (!r->nr_targets)
-		err = store_begin_phase(r->store, 1, "run", span->since_ns);
+		err = store_begin_phase(store_rows(r->store), 1, "run", span->since_ns);
 	if (!err && device->index >= r->nr_targets)
 		err = put_target(r, device, span);
 	if (!err)
@@ -149,14 +149,6 @@ int blktrace_record_sample(void *data, const struct blktrace_device *device,
 	return err ? err : store_begin(r->store);
 }
 
-static int put_count(struct store *store, const char *key, uint64_t count)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, count);
-	return store_put_meta(store, key, text);
-}
-
 static int put_started(struct blktrace_record *r)
 {
 	time_t seconds = (time_t)(r->wall_ns / NS_PER_S);
@@ -166,7 +158,7 @@ static int put_started(struct blktrace_record *r)
 	if (!r->wall_ns || !gmtime_r(&seconds, &utc))
 		return 0;
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	return store_put_meta(r->store, "started_utc", text);
+	return store_put_meta(store_rows(r->store), "started_utc", text);
 }
 
 static int put_processes(struct blktrace_record *r)
@@ -178,12 +170,12 @@ static int put_processes(struct blktrace_record *r)
 	for (size_t i = 0; i < r->nr_processes && !err; i++)
 		err = json_append(names, r->processes[i]);
 	text = err ? NULL : json_object_to_json_string(names);
-	err = text ? store_put_meta(r->store, "trace_processes", text) : -ENOMEM;
+	err = text ? store_put_meta(store_rows(r->store), "trace_processes", text) : -ENOMEM;
 	json_object_put(names);
 	return err;
 }
 
-/* Where a source ends within a record; the last of several is enough. */
+/* The offset where a source ends within a record; the last of several is enough. */
 static int put_cut(struct blktrace_record *r)
 {
 	int err = 0;
@@ -196,7 +188,7 @@ static int put_cut(struct blktrace_record *r)
 		snprintf(text, sizeof(text),
 			 "%s ends within the record at offset %" PRIu64,
 			 r->files->sources[i].path, r->files->readers[i].offset);
-		err = store_put_meta(r->store, "trace_cut", text);
+		err = store_put_meta(store_rows(r->store), "trace_cut", text);
 	}
 	return err;
 }
@@ -224,26 +216,24 @@ static int put_format(struct blktrace_record *r)
 		 reader->version,
 		 reader->swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ?
 			 "big" : "little");
-	return store_put_meta(r->store, "source", text);
+	return store_put_meta(store_rows(r->store), "source", text);
 }
 
-/* What is known before the first event. */
 int blktrace_record_begin(struct blktrace_record *r)
 {
+	struct rows *rows = store_rows(r->store);
 	int err = store_begin(r->store);
 
 	if (!err)
-		err = store_put_meta(r->store, "tool_version",
-				     RAIDTRACE_VERSION);
+		err = store_put_meta(rows, "tool_version", RAIDTRACE_VERSION);
 	if (!err)
-		err = store_put_meta(r->store, "source", "blktrace");
+		err = store_put_meta(rows, "source", "blktrace");
 	if (!err)
-		err = put_count(r->store, "abi", RAIDTRACE_ABI);
+		err = store_put_meta_number(rows, "abi", RAIDTRACE_ABI);
 	if (!err)
-		err = put_count(r->store, "interval_ns",
-				r->import->interval_ns);
+		err = store_put_meta_number(rows, "interval_ns", r->import->interval_ns);
 	if (!err)
-		err = store_put_meta(r->store, "end", "running");
+		err = store_put_meta(rows, "end", "running");
 	return err;
 }
 
@@ -261,9 +251,9 @@ static int forget_unknown(struct blktrace_record *r)
 	return err;
 }
 
-/* What is known after the last event. */
 int blktrace_record_end(struct blktrace_record *r)
 {
+	struct rows *rows = store_rows(r->store);
 	char invariants[256];
 	int err = forget_unknown(r);
 
@@ -277,21 +267,21 @@ int blktrace_record_end(struct blktrace_record *r)
 	if (!err)
 		err = put_cut(r);
 	if (!err)
-		err = put_count(r->store, "trace_events",
-				r->import->events + r->import->merge->notes);
+		err = store_put_meta_number(rows, "trace_events",
+					    r->import->events + r->import->merge->notes);
 	if (!err)
-		err = put_count(r->store, "trace_late", r->import->merge->late);
+		err = store_put_meta_number(rows, "trace_late", r->import->merge->late);
 	if (!err)
-		err = put_count(r->store, "trace_missing", blktrace_record_missing(r));
+		err = store_put_meta_number(rows, "trace_missing", blktrace_record_missing(r));
 	if (!err)
-		err = put_count(r->store, "start_ns", r->import->start_ns);
+		err = store_put_meta_number(rows, "start_ns", r->import->start_ns);
 	if (!err)
-		err = put_count(r->store, "end_ns", r->import->now_ns);
+		err = store_put_meta_number(rows, "end_ns", r->import->now_ns);
 	if (!err)
-		err = store_end_phase(r->store, 1, r->import->now_ns);
+		err = store_end_phase(rows, 1, r->import->now_ns);
 	if (!err)
-		err = store_put_meta(r->store, "invariants", invariants);
+		err = store_put_meta(rows, "invariants", invariants);
 	if (!err)
-		err = store_put_meta(r->store, "end", "complete");
+		err = store_put_meta(rows, "end", "complete");
 	return err ? err : store_commit(r->store);
 }

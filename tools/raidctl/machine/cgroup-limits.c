@@ -2,7 +2,7 @@
 
 /* io.max of all cgroups: a walk down the hierarchy, as far as the controller of disks is given. */
 
-#include "machine/cgroup-limits.h"
+#include "machine/machine.h"
 
 #include <dirent.h>
 #include <errno.h>

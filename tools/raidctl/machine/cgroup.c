@@ -2,7 +2,7 @@
 
 /* Paths of the cgroups that bios are charged to: an id is a handle of its directory. */
 
-#include "machine/cgroup.h"
+#include "machine/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>

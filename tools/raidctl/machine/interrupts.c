@@ -2,7 +2,7 @@
 
 /* /proc/interrupts: how often each line was raised, on which processor. */
 
-#include "machine/interrupts.h"
+#include "machine/machine.h"
 
 #include <ctype.h>
 #include <errno.h>

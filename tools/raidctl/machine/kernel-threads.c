@@ -2,13 +2,12 @@
 
 /* Processor time of the kernel's threads that compute for disks. */
 
-#include "machine/kernel-threads.h"
+#include "machine/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "disk/md-dm.h"
-#include "machine/proc.h"
+#include "disk/disk.h"
 
 #define KTHREADD	2 /* the parent of all threads of the kernel */
 

@@ -19,7 +19,7 @@ static const char *const cpu_fields[HOST_CPU_FIELDS] = {
 	"guest", "guest_nice",
 };
 
-/* struct vm_counter - one counter of /proc/vmstat that grows */
+/* A counter of /proc/vmstat that grows. */
 struct vm_counter {
 	const char *name;
 	const char *unit;
@@ -108,22 +108,15 @@ static void read_all(struct host *look)
 		interrupts_parse(text, &look->lines);
 }
 
-/**
- * struct rows - where the rows of one look go
- * @row: what all of them share
- * @put: is given each
- * @data: for @put
- * @err: what it returned
- */
-struct rows {
-	struct host_row row;
-	host_row_fn *put;
-	void *data;
+/* The rows of one look. */
+struct host_rows {
+	struct host_row row;	/* members that all of them share */
+	struct rows *to;
 	int err;
 };
 
 /* A child that is waited for meanwhile is missing from one look: not less, but nothing. */
-static void put_row(struct rows *rows, const char *name, const char *unit,
+static void put_row(struct host_rows *rows, const char *name, const char *unit,
 		    uint64_t before, uint64_t after)
 {
 	struct host_row *row = &rows->row;
@@ -133,10 +126,10 @@ static void put_row(struct rows *rows, const char *name, const char *unit,
 	snprintf(row->name, sizeof(row->name), "%s", name);
 	snprintf(row->unit, sizeof(row->unit), "%s", unit);
 	row->value = (int64_t)(after - before);
-	rows->err = rows->put(rows->data, row);
+	rows->err = store_put_host(rows->to, row);
 }
 
-static void put_source(struct rows *rows, const char *source,
+static void put_source(struct host_rows *rows, const char *source,
 		       const char *subject)
 {
 	snprintf(rows->row.source, sizeof(rows->row.source), "%s", source);
@@ -155,7 +148,7 @@ static uint64_t at_least(uint64_t *now, uint64_t before)
 	put_row(rows, #member, unit, before->io.member,			\
 		at_least(&after->io.member, before->io.member))
 
-static void put_tree(struct rows *rows, const struct tree_use *before,
+static void put_tree(struct host_rows *rows, const struct tree_use *before,
 		     struct tree_use *after)
 {
 	put_source(rows, "command", "");
@@ -174,7 +167,7 @@ static void put_tree(struct rows *rows, const struct tree_use *before,
 	IO_ROW(cancelled_write_bytes, "bytes");
 }
 
-static void put_kernel_threads(struct rows *rows,
+static void put_kernel_threads(struct host_rows *rows,
 			       const struct kernel_threads *before,
 			       const struct kernel_threads *after)
 {
@@ -192,7 +185,7 @@ static bool is_controller(const struct host *host, unsigned int line)
 	return false;
 }
 
-static void put_interrupts(struct rows *rows, const struct host *before,
+static void put_interrupts(struct host_rows *rows, const struct host *before,
 			   const struct host *after)
 {
 	for (size_t i = 0; i < after->lines.nr; i++) {
@@ -219,13 +212,12 @@ static void put_interrupts(struct rows *rows, const struct host *before,
 	}
 }
 
-int host_look(struct host *host, uint64_t now_ns, host_row_fn *put,
-	      void *data)
+int host_look(struct host *host, uint64_t now_ns, struct rows *to)
 {
 	struct host before = *host;
-	struct rows rows = {
+	struct host_rows rows = {
 		.row = { .start_ns = before.looked_ns, .end_ns = now_ns },
-		.put = put, .data = data,
+		.to = to,
 	};
 
 	read_all(host);

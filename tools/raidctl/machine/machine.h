@@ -2,8 +2,7 @@
 
 /*
  * What the machine did while disks were recorded: processors, page cache, the
- * command with all its processes, interrupts of the controllers.  Rows are
- * differences between two looks; those that are zero are left out.
+ * command with all its processes, interrupts of the controllers, cgroups.
  */
 
 #ifndef MACHINE_MACHINE_H
@@ -15,89 +14,258 @@
 #include <sys/types.h>
 
 #include "disk/disk.h"
-#include "machine/interrupts.h"
-#include "machine/kernel-threads.h"
-#include "machine/proc.h"
-#include "machine/process-tree.h"
-#include "store/machine.h"
+#include "raidtrace.h"
+#include "store/store.h"
+
+/* Value of a number that this machine does not have. */
+#define FACT_UNKNOWN	(-1)
+
+#define FACT_NAME	64
+
+/* proc.c: files of /proc that are read again and again; they stay open, which saves most of the time of a look */
+
+/* One file, read whole from its begin each time. */
+struct proc_file {
+	int fd;		/* -1 when it is not open */
+	char *text;	/* as last read, terminated; NULL before */
+	size_t size;	/* of @text */
+};
+
+/* Open a file that may be missing; then nothing is read of it. */
+void proc_open(struct proc_file *file, const char *path);
+void proc_close(struct proc_file *file);
+
+/* Read it again. Return: its text, valid until the next call; NULL when it cannot be read. */
+const char *proc_read(struct proc_file *file);
+
+/* Return: the line after the one at @text, NULL at the end. */
+const char *proc_line(const char *text);
+
+/* /proc/PID/io, of a process and of children that it waited for. */
+struct proc_io {
+	uint64_t rchar;		/* bytes that read(2) and the like returned, cached or not */
+	uint64_t wchar;
+	uint64_t syscr;		/* calls that read */
+	uint64_t syscw;
+	uint64_t read_bytes;	/* fetched from block devices for it */
+	uint64_t write_bytes;	/* of pages that it made dirty, and written directly */
+	uint64_t cancelled_write_bytes;	/* part of @write_bytes, dropped before it was written */
+};
+
+/* Return: false when it may not be read or is not accounted. */
+bool proc_io_read(int pid, struct proc_io *ret);
+
+/* One process since it began; @ticks and @major_faults include children that it waited for. */
+struct process {
+	int pid;
+	int parent;
+	uint64_t start;		/* in ticks; two processes of one number differ in it */
+	char name[FACT_NAME];
+	uint64_t ticks;		/* processor time */
+	uint64_t major_faults;	/* pages that were not in memory when touched */
+};
+
+/* /proc/PID/stat. Return: false when there is no such process. */
+bool proc_process_read(int pid, struct process *ret);
+
+/* Parse its line; a name may hold blanks and parentheses. Pure. Return: 0 or -EINVAL. */
+int parse_process(const char *text, struct process *ret);
+
+/* Call a function with each process until it returns non-zero. Return: its last result, 0 without processes. */
+int proc_each_pid(int (*take)(void *data, int pid), void *data);
+
+/* A disk or partition of /proc/diskstats, since it exists. */
+struct disk_use {
+	char name[DISK_NAME];
+	uint64_t requests;	/* completed, of any kind */
+	uint64_t bytes;		/* read, written and discarded */
+};
+
+/* The next one; @text moves beyond it and may be NULL. Return: false at the end. */
+bool proc_disk_use(const char **text, struct disk_use *ret);
+
+/* Parse a line of the file; pure. Return: 0 or -EINVAL. */
+int parse_disk_use(const char *text, struct disk_use *ret);
+
+/* Is a name of /proc/diskstats a disk's, not a partition's? */
+bool proc_whole_disk(const char *name);
+
+/* Pages to and from swap by the text of /proc/vmstat, which may be NULL; FACT_UNKNOWN without them. */
+int64_t proc_swapped(const char *text);
+
+/* interrupts.c: number of interrupts of each line on each processor */
+
+#define LINE_DEVICES	64
+
+struct interrupt_line {
+	unsigned int number;
+	char devices[LINE_DEVICES];	/* names of the drivers */
+	size_t first;			/* index of its counts in the table */
+};
+
+struct interrupt_table {
+	size_t nr_processors;
+	unsigned int *processors;	/* number of each */
+	size_t nr;
+	struct interrupt_line *lines;
+	uint64_t *counts;		/* of all lines, by processor */
+};
+
+/*
+ * Parse the text of /proc/interrupts. Lines of processors (LOC, NMI ...) are left out.
+ * Return: 0; -EINVAL when it is no such text; -ENOMEM. Free with interrupts_free().
+ */
+int interrupts_parse(const char *text, struct interrupt_table *ret);
+void interrupts_free(struct interrupt_table *table);
+
+/* Counts of a line by processor, NULL without that line. */
+const uint64_t *interrupts_of(const struct interrupt_table *table,
+			      unsigned int number);
+
+/* Interrupts of the line with an index of the table, on all processors. */
+uint64_t interrupts_sum(const struct interrupt_table *table, size_t index);
+
+/* Does a line belong to the PCI device with a directory in /sys? Without messages the device has one line. */
+bool interrupts_of_device(const char *directory, unsigned int number);
+
+/* Does a line belong to the PCI device with an address? */
+bool interrupts_of_pci(const char *device, unsigned int number);
+
+/* Does a line belong to a network card? */
+bool interrupts_of_network(unsigned int number);
+
+/* kernel-threads.c: processor time of threads of the kernel that compute for disks */
+
+enum kernel_work { WORK_CRYPT, WORK_MD, NR_KERNEL_WORKS };
+
+struct kernel_threads {
+	bool needed;		/* a recorded disk has dm or md above it, or is one */
+	bool begun;		/* a look was taken */
+	size_t nr;
+	struct kernel_thread *threads;	/* all threads of the kernel, with their time at the last look */
+	uint64_t ticks[NR_KERNEL_WORKS];	/* time since the first look */
+};
+
+/* Without dm and md, no look reads anything. */
+void kernel_threads_begin(struct kernel_threads *all, const struct disk *disks,
+			  size_t nr);
+
+/*
+ * Add the time since the last look, which is kept when memory is short. A worker of a workqueue counts as the work
+ * that it did last.
+ */
+void kernel_threads_look(struct kernel_threads *all);
+void kernel_threads_end(struct kernel_threads *all);
+
+/* Name in a recording: "kcryptd", "md". */
+const char *kernel_work_name(enum kernel_work work);
+
+/* Work of a thread by its name, such as "kworker/0:1-kcryptd/253:0"; NR_KERNEL_WORKS for none. Pure. */
+enum kernel_work kernel_work_of(const char *name);
+
+/*
+ * process-tree.c: sums of a process's descendants, living and ended. The kernel adds the account of a child to its
+ * parent's when the parent waits for it, so the sum over the living never shrinks. Only a child whose parent ignores
+ * SIGCHLD is lost.
+ */
+
+struct tree_use {
+	uint64_t ticks;		/* processor time */
+	uint64_t major_faults;
+	struct proc_io io;
+	bool io_known;		/* the kernel accounts it */
+	unsigned int nr;	/* living processes */
+};
+
+/*
+ * All descendants of a process without itself. @ended are those that it has waited for. A child that is waited for
+ * during the call is missing until the next one.
+ */
+void tree_read(int root, const struct tree_use *ended, struct tree_use *ret);
+
+/* Add one that has ended and is not waited for yet. */
+void tree_add_ended(int pid, struct tree_use *ended);
+
+/* cgroup.c: paths of the cgroups that bios are charged to */
+
+/* Directory of the hierarchy with the controller of disks. Return: its version, 1 if there is one; 0 for none. */
+int cgroup_mount(char *ret, size_t size);
+
+/*
+ * Fill in the paths of the cgroups of a new sample, from the root of the hierarchy: "removed (ID)" of one that does
+ * not exist any more, "(ID)" of one that is not known. Needs CAP_DAC_READ_SEARCH, which root has.
+ */
+void cgroups_name(struct rt_counters *counters);
+
+/* cgroup-limits.c: io.max of each cgroup */
+
+struct cgroup_limit {
+	char *path;	/* of a cgroup with limits, from the root of its hierarchy: "/a/b" */
+	char *lines;	/* its file io.max, a line for each disk */
+};
+
+struct cgroup_limits {
+	size_t nr;
+	struct cgroup_limit *known;	/* sorted by path */
+};
+
+/*
+ * Read all files io.max of a hierarchy of version 2. Below a cgroup without the file no cgroup has it: the controller
+ * of disks is enabled from above.
+ * Return: 0; -ENOMEM; another -errno when @where cannot be read. Free with cgroup_limits_free() in all cases.
+ */
+int cgroup_limits_read(const char *where, struct cgroup_limits *ret);
+
+/*
+ * The limits of a disk, by its number "8:0": "PATH rbps=1048576 wbps=max riops=max wiops=max", a line for each cgroup.
+ * Return: text to free(), "" without limits; NULL without memory.
+ */
+char *cgroup_limits_of(const struct cgroup_limits *limits, const char *device);
+void cgroup_limits_free(struct cgroup_limits *limits);
+
+/* machine.c: rows are differences between two looks; those that are zero are left out */
 
 /* Fields of the first line of /proc/stat, in its order. */
 #define HOST_CPU_FIELDS	10
 /* Counters of /proc/vmstat that are kept; the table is in machine.c. */
 #define HOST_VM_COUNTERS 24
 
-/* host_row_fn - is given a number about the machine; 0 or -errno */
-typedef int host_row_fn(void *data, const struct host_row *row);
-
-/**
- * struct host - the last look
- * @pcis: addresses of the controllers of the recorded disks
- * @nr_pcis: how many
- * @stat: /proc/stat
- * @vmstat: /proc/vmstat
- * @interrupts: /proc/interrupts
- * @ended: processes that were waited for
- * @looked_ns: when
- * @known_cpu: @cpu could be read
- * @cpu: time in each field, in ticks
- * @known_vm: by counter
- * @vm: counters of pages
- * @tree: the command
- * @lines: all interrupts
- * @kernel: threads that compute for md and dm-crypt
- */
+/* The last look. */
 struct host {
-	char (*pcis)[DISK_NAME];
+	char (*pcis)[DISK_NAME];	/* addresses of the controllers of the recorded disks */
 	size_t nr_pcis;
 	struct proc_file stat;
 	struct proc_file vmstat;
 	struct proc_file interrupts;
-	struct tree_use ended;
+	struct tree_use ended;		/* processes that were waited for */
 	uint64_t looked_ns;
 	bool known_cpu;
-	uint64_t cpu[HOST_CPU_FIELDS];
+	uint64_t cpu[HOST_CPU_FIELDS];	/* ticks */
 	bool known_vm[HOST_VM_COUNTERS];
 	uint64_t vm[HOST_VM_COUNTERS];
-	struct tree_use tree;
+	struct tree_use tree;		/* the command */
 	struct interrupt_table lines;
 	struct kernel_threads kernel;
 };
 
-/**
- * host_begin - take the first look
- * @host: to be given to host_end()
- * @disks: interrupts of their controllers are counted
- * @nr: how many
- * @now_ns: CLOCK_MONOTONIC
- *
- * From here on orphans of the command become children of this process, so
- * that nothing that it started is lost from sight.
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Take the first look, at a time of CLOCK_MONOTONIC. From then on orphans of the command become children of this
+ * process, so that nothing that it started is lost. Return: 0 or -ENOMEM; end with host_end().
  */
 int host_begin(struct host *host, const struct disk *disks, size_t nr,
 	       uint64_t now_ns);
 
-/**
- * host_look - what happened since the last look
- * @host: begun
- * @now_ns: end of the rows; CLOCK_MONOTONIC
- * @put: is given each row; what it returns other than 0 ends it
- * @data: for @put
- *
- * Return: 0 or what @put returned.
- */
-int host_look(struct host *host, uint64_t now_ns, host_row_fn *put,
-	      void *data);
+/* Put a row for each difference to the last look. Return: 0 or -errno of @to. */
+int host_look(struct host *host, uint64_t now_ns, struct rows *to);
 
-/* host_available - sources that this machine has, separated by blanks */
+/* The sources that this machine has, separated by blanks. */
 void host_available(const struct host *host, char *ret, size_t size);
 
-/* host_reaped - a child has ended and will be waited for next */
+/* A child has ended and will be waited for next. */
 void host_reaped(struct host *host, pid_t pid);
 void host_end(struct host *host);
 
-/* host_clean - bytes of a name that are no printable ASCII become '?' */
+/* Replace bytes of a name that are no printable ASCII by '?'. */
 void host_clean(char *text);
 
 #endif

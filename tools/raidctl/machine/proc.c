@@ -2,10 +2,11 @@
 
 /* Files of /proc that are read again and again while a recording runs. */
 
-#include "machine/proc.h"
+#include "machine/machine.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/base.h"
 
 #define FIRST_SIZE	4096
 #define LARGEST_SIZE	((size_t)16 << 20)
@@ -103,6 +106,30 @@ bool proc_io_read(int pid, struct proc_io *ret)
 		      &ret->cancelled_write_bytes) == 7;
 }
 
+int parse_process(const char *text, struct process *ret)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	uint64_t user, system, waited_user, waited_system, faults, waited_faults;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!open || !close || close < open)
+		return -EINVAL;
+	ret->pid = atoi(text);
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(close - open - 1),
+		 open + 1);
+	/* From state on: ppid, five fields, faults, four times, four fields, start. */
+	if (sscanf(close + 1,
+		   " %*c %d %*d %*d %*d %*d %*u %*u %*u %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %*d %*d %*d %*d %" SCNu64,
+		   &ret->parent, &faults, &waited_faults, &user, &system,
+		   &waited_user, &waited_system, &ret->start) != 8)
+		return -EINVAL;
+	ret->ticks = user + system + waited_user + waited_system;
+	ret->major_faults = faults + waited_faults;
+	return 0;
+}
+
 bool proc_process_read(int pid, struct process *ret)
 {
 	char text[1024];
@@ -111,7 +138,7 @@ bool proc_process_read(int pid, struct process *ret)
 	       !parse_process(text, ret);
 }
 
-int proc_each_pid(int (*found)(void *data, int pid), void *data)
+int proc_each_pid(int (*take)(void *data, int pid), void *data)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
@@ -119,10 +146,31 @@ int proc_each_pid(int (*found)(void *data, int pid), void *data)
 
 	while (!ret && dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			ret = found(data, atoi(entry->d_name));
+			ret = take(data, atoi(entry->d_name));
 	if (dir)
 		closedir(dir);
 	return ret;
+}
+
+int parse_disk_use(const char *text, struct disk_use *ret)
+{
+	uint64_t reads, read_sectors, writes, written_sectors;
+	uint64_t discards = 0, discarded_sectors = 0, flushes = 0;
+	/* Discards came with Linux 4.18, flushes with 5.5. */
+	int nr = sscanf(text,
+			" %*u %*u %63s %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64
+			" %*u %" SCNu64 " %*u %*u %*u %*u %" SCNu64
+			" %*u %" SCNu64 " %*u %" SCNu64,
+			ret->name, &reads, &read_sectors, &writes,
+			&written_sectors, &discards, &discarded_sectors,
+			&flushes);
+
+	if (nr < 5)
+		return -EINVAL;
+	ret->requests = reads + writes + discards + flushes;
+	ret->bytes = (read_sectors + written_sectors + discarded_sectors) *
+		     SECTOR_BYTES;
+	return 0;
 }
 
 bool proc_disk_use(const char **text, struct disk_use *ret)

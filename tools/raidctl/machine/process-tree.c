@@ -2,7 +2,7 @@
 
 /* What a process and all its descendants have used. */
 
-#include "machine/process-tree.h"
+#include "machine/machine.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -48,6 +48,13 @@ bool origin_unknown(uint64_t unknown, size_t offset);
 
 /* stats.c: numbers of a span */
 
+/* Counters of one disk, and of one phase in a recording; otherwise that is "". */
+struct span {
+	char phase[RT_NAME_MAX];
+	const char *disk;
+	struct rt_counters counters;
+};
+
 /* A value in [low, high); @high is INT64_MAX when its bin has no end. */
 struct range {
 	bool known;

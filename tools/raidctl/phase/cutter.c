@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-
 /*
  * bonnie++ 2.00a: "Rewriting..." is one write(2) when the phase begins,
  * "done\n" another when it has ended.  Only the seeks are announced in another form:

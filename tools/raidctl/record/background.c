@@ -2,7 +2,7 @@
 
 /* A recording that goes on without a terminal, and its end. */
 
-#include "record/run.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,15 +112,15 @@ static const struct living *choose(const struct living *all, size_t nr,
 static bool lives(pid_t pid)
 {
 	struct living *all;
-	bool found = false;
+	bool alive = false;
 	size_t nr;
 
 	if (owner_living(&nr, &all))
 		return true;
 	for (size_t i = 0; i < nr; i++)
-		found |= all[i].pid == pid;
+		alive |= all[i].pid == pid;
 	free(all);
-	return found;
+	return alive;
 }
 
 static int stop(const struct living *recording)

@@ -2,7 +2,7 @@
 
 /* The command that a recording follows. */
 
-#include "record/child.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ int child_find(const char *name)
 {
 	const char *path = getenv("PATH"), *end;
 	char full[PATH_MAX];
-	int found = -ENOENT;
+	int err = -ENOENT;
 
 	if (strchr(name, '/'))
 		return executable(name);
@@ -46,10 +46,10 @@ int child_find(const char *name)
 		case 0:
 			return 0;
 		case -EACCES:
-			found = -EACCES;
+			err = -EACCES;
 		}
 	}
-	return found;
+	return err;
 }
 
 /* In the new process: never returns; errno goes up @report. */

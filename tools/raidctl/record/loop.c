@@ -2,7 +2,7 @@
 
 /* The time of a recording. */
 
-#include "record/loop.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,7 @@
 
 #include "base/base.h"
 #include "phase/phase.h"
-#include "store/load.h"
 #include "store/store.h"
-#include "store/writer.h"
 
 enum source {
 	SOURCE_STDOUT = STREAM_STDOUT,
@@ -100,7 +98,7 @@ static void write_all(struct child *child, enum stream stream, const char *text,
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0) {
-			/* Let the command meet what we met. */
+			/* Give the command the same failure. */
 			close(child->fd[stream]);
 			child->fd[stream] = -1;
 			return;
@@ -119,8 +117,8 @@ static void take_output(struct follow *follow, enum stream stream)
 
 	while ((len = child_read(&follow->child, stream, text, sizeof(text)))) {
 		bool recording = !follow->store_error;
-		bool cut = phase_feed(&follow->cutter, stream, text, len);
-		const char *phase = follow->cutter.now;
+		bool cut = phase_feed(&follow->run->cutter, stream, text, len);
+		const char *phase = follow->run->cutter.now;
 
 		if (cut && recording)
 			remember(follow, recorder_cut(recorder, phase ? phase :
@@ -160,8 +158,8 @@ static void note_ended(void *data, pid_t pid)
 {
 	struct follow *follow = data;
 
-	if (follow->surroundings.begun)
-		host_reaped(&follow->surroundings.host, pid);
+	if (follow->recorder->surroundings.begun)
+		host_reaped(&follow->recorder->surroundings.host, pid);
 }
 
 static void take_signals(struct follow *follow, int fd)
@@ -176,15 +174,74 @@ static void take_signals(struct follow *follow, int fd)
 	}
 }
 
-/* What --duration leaves, or what the command itself says. */
+#define SHOW_NS	(NS_PER_S / 2)
+
+static void sum_up(const struct recorder *recorder,
+		   struct record_progress *ret)
+{
+	*ret = (struct record_progress){ .shown_ns = recorder->now_ns };
+	for (size_t i = 0; i < recorder->nr; i++) {
+		const struct rt_counters *total = &recorder->disks[i].total;
+		struct direction_stats stats;
+
+		stats_of(total, RAIDTRACE_DIRECTION_ALL, &stats);
+		ret->depth_ns += stats.depth_mean *
+				 (double)(total->now_ns - total->since_ns);
+		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
+			stats_of(total, d, &stats);
+			ret->bytes += (double)stats.bytes;
+			ret->issued += (double)stats.requests;
+			ret->sequential += (double)stats.sequential;
+		}
+	}
+}
+
+static void show_progress(struct record_progress *progress,
+			  const struct recorder *recorder, const char *phase,
+			  uint64_t left_ns)
+{
+	char clock[UNITS_TEXT], size[UNITS_TEXT], share[UNITS_TEXT];
+	char text[UNITS_TEXT], left[UNITS_TEXT + 8] = "";
+	struct record_progress now, last = *progress;
+	double ns, issued;
+
+	if (!progress_is_shown() ||
+	    recorder->now_ns - last.shown_ns < SHOW_NS)
+		return;
+	sum_up(recorder, &now);
+	*progress = now;
+	if (!last.shown_ns)
+		last.shown_ns = recorder->start_ns;
+	ns = (double)(now.shown_ns - last.shown_ns);
+	issued = now.issued - last.issued;
+	format_clock(clock, recorder->now_ns - recorder->start_ns);
+	if (left_ns)
+		snprintf(left, sizeof(left), ", %s left",
+			 format_clock(text, left_ns));
+	if (issued > 0)
+		progress_show("[%s%s%s%s  %.1f MB/s, %.1f in flight, %s, %s sequential]",
+			      clock, left, phase ? " " : "", phase ? phase : "",
+			      (now.bytes - last.bytes) / ns * 1e3,
+			      (now.depth_ns - last.depth_ns) / ns,
+			      format_bytes(size, (now.bytes - last.bytes) / issued),
+			      format_share(share,
+					   now.sequential - last.sequential,
+					   issued));
+	else
+		progress_show("[%s%s%s%s  no requests, %.1f in flight]", clock,
+			      left, phase ? " " : "", phase ? phase : "",
+			      (now.depth_ns - last.depth_ns) / ns);
+}
+
+/* The rest of --duration, or the estimate of the command. */
 static uint64_t time_left(const struct follow *follow)
 {
 	const struct recorder *recorder = follow->recorder;
 	uint64_t elapsed = recorder->now_ns - recorder->start_ns;
 
-	if (follow->duration_ns > elapsed)
-		return follow->duration_ns - elapsed;
-	return follow->cutter.left_s * NS_PER_S;
+	if (follow->run->duration_ns > elapsed)
+		return follow->run->duration_ns - elapsed;
+	return follow->run->cutter.left_s * NS_PER_S;
 }
 
 /* A long recording is not finer than it has to be. */
@@ -194,7 +251,7 @@ static void lengthen_interval(struct follow *follow, int fd)
 	struct itimerspec spec;
 	char text[32];
 
-	if (follow->steady || ++follow->nr_samples < FOLLOW_SAMPLES)
+	if (follow->run->steady || ++follow->nr_samples < FOLLOW_SAMPLES)
 		return;
 	follow->nr_samples = 0;
 	follow->interval_ns *= 2;
@@ -205,8 +262,8 @@ static void lengthen_interval(struct follow *follow, int fd)
 	spec.it_value = spec.it_interval;
 	timerfd_settime(fd, 0, &spec, NULL);
 	snprintf(text, sizeof(text), "%" PRIu64, follow->interval_ns);
-	remember(follow, writer_put_setting(recorder->writer, recorder->now_ns,
-					    0, "interval_ns", text));
+	remember(follow, store_put_setting(writer_rows(recorder->writer), recorder->now_ns,
+					   0, "interval_ns", text));
 }
 
 static void take_tick(struct follow *follow, int fd)
@@ -217,12 +274,12 @@ static void take_tick(struct follow *follow, int fd)
 	    follow->store_error)
 		return;
 	remember(follow, recorder_sample(follow->recorder));
-	record_progress_show(&follow->progress, follow->recorder,
-			     follow->cutter.now, time_left(follow));
+	show_progress(&follow->progress, follow->recorder,
+		      follow->run->cutter.now, time_left(follow));
 	lengthen_interval(follow, fd);
 }
 
-/* Returns what is answered. */
+/* Return: the answer to a message. */
 static const char *obey(struct follow *follow, const char *text)
 {
 	const char *phase = PHASE_OUTSIDE;
@@ -256,15 +313,15 @@ static bool finished(const struct follow *follow)
 /* Report a failing store at once, and let the command continue. */
 static void report_store_error(struct follow *follow)
 {
-	static bool said;
+	static bool reported;
 	const char *command = "";
 
-	if (!follow->store_error || said)
+	if (!follow->store_error || reported)
 		return;
-	said = true;
+	reported = true;
 	if (follow->child.pid)
 		command = follow->child.exited ? "" : "; the command goes on";
-	else if (follow->command)
+	else if (follow->run->command)
 		command = "; the command was not started";
 	fail("recording stopped: %s; everything stored before can be read%s",
 	     store_error(follow->store)[0] ? store_error(follow->store) :
@@ -311,7 +368,7 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 		if (follow->store_error)
 			polls[SOURCE_FAILED].fd = -1;
 		if (poll(polls, NR_SOURCES, -1) < 0) {
-			/* What has come is not known; the command goes on. */
+			/* The events are not known; the command goes on. */
 			if (errno != EINTR)
 				remember(follow, -errno);
 			report_store_error(follow);
@@ -329,16 +386,16 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 /* The command's phase begins where the command does. */
 static void start_command(struct follow *follow)
 {
-	const char *phase = phase_named(&follow->cutter) ?
+	const char *phase = phase_named(&follow->run->cutter) ?
 			    PHASE_OUTSIDE : PHASE_RUN;
 
-	if (follow->phase)
-		phase = follow->phase;
+	if (follow->run->phase)
+		phase = follow->run->phase;
 	if (strcmp(phase, PHASE_OUTSIDE))
 		remember(follow, recorder_cut(follow->recorder, phase));
 	if (!follow->store_error)
 		follow->exec_error = child_start(&follow->child,
-						 follow->command,
+						 follow->run->command,
 						 MARK_VARIABLE, follow->socket);
 }
 
@@ -352,8 +409,8 @@ static void open_sources(struct follow *follow, struct pollfd *polls,
 	polls[SOURCE_SIGNAL].fd = signals;
 	polls[SOURCE_TICK].fd = timer_at(begin + follow->interval_ns,
 					 follow->interval_ns);
-	if (follow->duration_ns)
-		polls[SOURCE_END].fd = timer_at(begin + follow->duration_ns, 0);
+	if (follow->run->duration_ns)
+		polls[SOURCE_END].fd = timer_at(begin + follow->run->duration_ns, 0);
 	/* The kernel signals a change of the mount table as urgent data. */
 	polls[SOURCE_MOUNTS].fd = open("/proc/self/mountinfo",
 				       O_RDONLY | O_CLOEXEC);
@@ -374,7 +431,7 @@ void follow_run(struct follow *follow, int signals)
 		note("phases cannot be marked: %s: %s", follow->socket,
 		     strerror(-polls[SOURCE_MARKS].fd));
 	hurry();
-	if (follow->command)
+	if (follow->run->command)
 		start_command(follow);
 	if (!follow->exec_error)
 		loop(follow, polls, signals);

@@ -1,47 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What is recorded in addition to the disks. */
+/* The machine around the recorded disks. */
 
-#include "record/machine.h"
+#include "record/record.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/base.h"
-#include "disk/settings-machine.h"
-#include "store/machine.h"
+#include "disk/disk.h"
+#include "store/store.h"
 
-/* Rows about the machine are not made more often than that, but at cuts. */
+/* Shortest time between two looks, except at cuts. */
 #define LOOK_NS	NS_PER_S
 
-/* Number of the machine where settings have that of a target. */
+/* Number of the machine in the place of a target. */
 #define MACHINE	0
-
-static int put_row(void *data, const struct host_row *row)
-{
-	struct surroundings *s = data;
-
-	return writer_put(s->writer, store_put_host, row, sizeof(*row));
-}
-
-static int put_disturbance(void *data, const struct disturbance *what)
-{
-	struct surroundings *s = data;
-
-	return writer_put(s->writer, store_put_disturbance, what,
-			  sizeof(*what));
-}
 
 static int put_setting(void *data, const char *name, const char *value)
 {
 	struct surroundings *s = data;
 
-	return writer_put_setting(s->writer, s->looked_ns, MACHINE, name,
-				  value);
+	return store_put_setting(writer_rows(s->writer), s->looked_ns, MACHINE, name, value);
 }
 
 /* The disk that the recording grows on, and its controller. */
@@ -71,11 +54,11 @@ static int put_available(struct surroundings *s)
 
 	host_available(&s->host, available, sizeof(available));
 	watch_available(s->watch, watched, missing, sizeof(watched));
-	err = writer_put_meta(s->writer, "host_available", available);
+	err = store_put_meta(writer_rows(s->writer), "host_available", available);
 	if (!err)
-		err = writer_put_meta(s->writer, "watched", watched);
+		err = store_put_meta(writer_rows(s->writer), "watched", watched);
 	if (!err)
-		err = writer_put_meta(s->writer, "not_watched", missing);
+		err = store_put_meta(writer_rows(s->writer), "not_watched", missing);
 	return err;
 }
 
@@ -87,6 +70,8 @@ int surroundings_begin(struct surroundings *s, struct writer *writer,
 	int err;
 
 	s->writer = writer;
+	s->settings.changed = put_setting;
+	s->settings.data = s;
 	s->looked_ns = now_ns;
 	s->begun = true;
 	find_recording(path, &scope);
@@ -95,14 +80,7 @@ int surroundings_begin(struct surroundings *s, struct writer *writer,
 		err = watch_start(&scope, &s->watch);
 	if (!err)
 		err = put_available(s);
-	return err ? err : settings_machine(&s->settings, put_setting, s);
-}
-
-static int take_watch(struct surroundings *s)
-{
-	const struct watch_hands hands = { put_disturbance, put_row, s };
-
-	return s->watch ? watch_take(s->watch, &hands) : 0;
+	return err ? err : settings_machine(&s->settings);
 }
 
 int surroundings_look(struct surroundings *s, uint64_t now_ns, bool always)
@@ -113,24 +91,22 @@ int surroundings_look(struct surroundings *s, uint64_t now_ns, bool always)
 	    (!always && now_ns - s->looked_ns < LOOK_NS))
 		return 0;
 	s->looked_ns = now_ns;
-	err = host_look(&s->host, now_ns, put_row, s);
+	err = host_look(&s->host, now_ns, writer_rows(s->writer));
 	if (!err)
-		err = take_watch(s);
-	return err ? err : settings_machine(&s->settings, put_setting, s);
+		err = watch_take(s->watch, writer_rows(s->writer));
+	return err ? err : settings_machine(&s->settings);
 }
 
 static int put_own_use(struct surroundings *s)
 {
 	struct rusage use;
-	char text[32];
 
 	getrusage(RUSAGE_SELF, &use);
-	snprintf(text, sizeof(text), "%" PRIu64,
-		 ((uint64_t)use.ru_utime.tv_sec + (uint64_t)use.ru_stime.tv_sec) *
-			 NS_PER_S +
-		 ((uint64_t)use.ru_utime.tv_usec +
-		  (uint64_t)use.ru_stime.tv_usec) * 1000);
-	return writer_put_meta(s->writer, "recorder_cpu_ns", text);
+	return store_put_meta_number(writer_rows(s->writer), "recorder_cpu_ns",
+				     ((uint64_t)use.ru_utime.tv_sec + (uint64_t)use.ru_stime.tv_sec) *
+					     NS_PER_S +
+				     ((uint64_t)use.ru_utime.tv_usec +
+				      (uint64_t)use.ru_stime.tv_usec) * 1000);
 }
 
 int surroundings_end(struct surroundings *s, uint64_t now_ns)
@@ -144,13 +120,13 @@ int surroundings_end(struct surroundings *s, uint64_t now_ns)
 	err = surroundings_look(s, now_ns, true);
 	if (!err) {
 		watch_finish(s->watch);
-		err = take_watch(s);
+		err = watch_take(s->watch, writer_rows(s->writer));
 	}
-	nr = s->watch ? watch_count(s->watch) : 0;
+	watch_all(s->watch, &nr);
 	if (nr)
 		snprintf(text, sizeof(text), "disturbed: %zu", nr);
 	if (!err)
-		err = writer_put_meta(s->writer, "disturbance", text);
+		err = store_put_meta(writer_rows(s->writer), "disturbance", text);
 	return err ? err : put_own_use(s);
 }
 

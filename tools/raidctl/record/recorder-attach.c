@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The disks of a recording: attached for it, or found attached. */
+/* The disks of a recording: attached for it, or attached before. */
 
-#include "record/recorder.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -128,21 +128,21 @@ void recorder_detach(struct recorder *recorder)
 
 int recorder_find_journals(struct recorded *disk)
 {
-	struct journals found;
+	struct journals now;
 	int err;
 
 	if (!disk->ours)
 		return 0;
-	err = journals_of_disk(disk->target.disk, &found);
+	err = journals_of_disk(disk->target.disk, &now);
 	if (err)
 		return err;
 	/* One that the module does not take is a counter that is missing. */
-	if (found.nr != disk->journals.nr ||
-	    (found.nr && memcmp(found.extents, disk->journals.extents,
-				found.nr * sizeof(*found.extents))))
+	if (now.nr != disk->journals.nr ||
+	    (now.nr && memcmp(now.extents, disk->journals.extents,
+				now.nr * sizeof(*now.extents))))
 		rt_target_set_journal(disk->recorder->client, disk->target.id,
-				      found.extents, found.nr);
+				      now.extents, now.nr);
 	journals_free(&disk->journals);
-	disk->journals = found;
+	disk->journals = now;
 	return 0;
 }

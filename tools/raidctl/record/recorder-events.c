@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The requests of a recording one by one, as they end: what the module keeps of them is taken with each sample. */
+/* Requests of a recording one by one: each sample takes those that the module keeps. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,13 +8,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "record/recorder.h"
+#include "record/record.h"
 
-/**
- * struct answer - some requests of a disk, to be stored
- * @target: number of the disk in the recording
- * @part: as the module gave them
- */
+/* Some requests of a disk, by its number in the recording. */
 struct answer {
 	uint32_t target;
 	struct rt_history part;
@@ -25,7 +21,7 @@ int recorder_begin_events(struct recorded *disk)
 	struct rt_history *now = calloc(1, sizeof(*now));
 	int err = now ? rt_history_get(disk->recorder->client, disk->target.id, UINT64_MAX, now) : -ENOMEM;
 
-	/* What ended since we attached it is in the first sample. */
+	/* Requests that ended since we attached the disk belong to the first sample. */
 	if (!err && !disk->ours)
 		disk->known = now->total;
 	free(now);
@@ -43,13 +39,13 @@ static int put_part(struct store *store, const void *data)
 	int err = 0;
 
 	for (size_t i = 0; i < answer->part.nr && !err; i++)
-		err = store_put_request(store, answer->target, &answer->part.ended[i]);
+		err = store_put_request(store_rows(store), answer->target, &answer->part.ended[i]);
 	return err;
 }
 
 /*
- * Those that ended after the sample belong to the next one, and those before the
- * first sample to nobody.
+ * Requests that ended after the sample belong to the next one, and those before
+ * the first sample to none.
  */
 static void cut_off(struct recorded *disk, struct rt_history *part)
 {
@@ -87,27 +83,4 @@ int recorder_put_events(struct recorded *disk)
 	free(answer);
 	/* The disk is no more, and with it what was kept. */
 	return err == -ENOENT || err == -ENODEV ? 0 : err;
-}
-
-/* Do the sums of all samples agree with each other? */
-
-void recorder_check(const struct recorder *recorder, char *text, size_t size)
-{
-	char what[192];
-
-	snprintf(text, size, "hold");
-	for (size_t i = 0; i < recorder->nr; i++) {
-		const struct recorded *disk = &recorder->disks[i];
-
-		if (disk->was_reset) {
-			snprintf(text, size, "%s: not known, its counters were reset meanwhile",
-				 disk->target.disk);
-			return;
-		}
-		if (!rt_counters_check(&disk->total, disk->before, what,
-				       sizeof(what))) {
-			snprintf(text, size, "%s: %s", disk->target.disk, what);
-			return;
-		}
-	}
 }

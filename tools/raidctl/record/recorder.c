@@ -2,7 +2,7 @@
 
 /* From snapshots of targets to samples of a recording. */
 
-#include "record/recorder.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,12 +12,12 @@
 
 #include "attach/claim.h"
 #include "base/base.h"
-#include "disk/settings-machine.h"
-#include "machine/cgroup.h"
+#include "disk/disk.h"
+#include "machine/machine.h"
 #include "numbers/numbers.h"
-#include "store/writer.h"
+#include "store/store.h"
 
-/* Settings of the queue are not read more often than that, but at cuts. */
+/* Shortest time between two readings of settings of the queue, except at cuts. */
 #define QUEUE_INTERVAL_NS	NS_PER_S
 
 /* No sample is longer because a disk does nothing. */
@@ -30,11 +30,15 @@ void recorder_free(struct recorder *recorder)
 
 		rt_counters_free(&disk->last);
 		rt_counters_free(&disk->span);
+		rt_counters_free(&disk->phase);
 		rt_counters_free(&disk->total);
 		settings_free(&disk->settings);
 		journals_free(&disk->journals);
 	}
 	free(recorder->disks);
+	for (size_t i = 0; i < recorder->nr_spans; i++)
+		rt_counters_free(&recorder->spans[i].counters);
+	free(recorder->spans);
 	if (recorder->diskstats.text)
 		proc_close(&recorder->diskstats);
 	writer_stop(recorder->writer);
@@ -46,35 +50,6 @@ bool recorder_all_ended(const struct recorder *recorder)
 		if (!recorder->disks[i].ended)
 			return false;
 	return true;
-}
-
-static int put_readahead(struct recorded *disk)
-{
-	char text[32];
-	int err;
-
-	if (disk->last.readahead_sectors == disk->put_readahead)
-		return 0;
-	disk->put_readahead = disk->last.readahead_sectors;
-	snprintf(text, sizeof(text), "%" PRIu64, disk->last.readahead_sectors);
-	err = settings_set(&disk->settings, "readahead_sectors", text,
-			   recorder_put_setting, disk);
-	if (err)
-		return err;
-	snprintf(text, sizeof(text), "%" PRIu64,
-		 disk->last.readahead_sectors * SECTOR_BYTES / 1024);
-	return settings_set(&disk->settings, "readahead_kib", text,
-			    recorder_put_setting, disk);
-}
-
-static int put_mounts(struct recorded *disk)
-{
-	int err = settings_mounts(&disk->settings, recorder_put_setting, disk);
-
-	if (err || !disk->ours)
-		return err;
-	return settings_set(&disk->settings, "journal", disk->journals.text,
-			    recorder_put_setting, disk);
 }
 
 /* Counters of a target of ours begin with zero when it was attached. */
@@ -117,30 +92,11 @@ static int baseline(struct recorded *disk)
 	return 0;
 }
 
-static int describe(struct recorded *disk)
+static int begin_phase(struct recorder *recorder, const char *phase)
 {
-	int err = writer_put_target(disk->recorder->writer, disk->number,
-				    &disk->target);
-
-	disk->settings.disk = disk->target.disk;
-	disk->settings.hctl = disk->target.above.hctl;
-	if (!err)
-		err = put_readahead(disk);
-	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
-		char text[32];
-
-		snprintf(text, sizeof(text), "%" PRId64, disk->carried);
-		err = recorder_put_setting(disk, "in_flight_at_attach", text);
-	}
-	if (!err)
-		err = settings_queue(&disk->settings, recorder_put_setting, disk);
-	if (!err)
-		err = settings_device(&disk->settings, recorder_put_setting, disk);
-	if (!err)
-		err = settings_controller(&disk->settings, disk->target.above.pci,
-					  disk->target.above.unit_3ware, recorder_put_setting,
-					  disk);
-	return err ? err : put_mounts(disk);
+	snprintf(recorder->phase_name, sizeof(recorder->phase_name), "%s", phase);
+	return store_begin_phase(writer_rows(recorder->writer), recorder->phase,
+				 phase, recorder->now_ns);
 }
 
 int recorder_begin(struct recorder *recorder, struct store *store,
@@ -160,13 +116,12 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 	recorder->now_ns = recorder->start_ns;
 	for (size_t i = 0; i < recorder->nr && !err; i++) {
 		recorder->disks[i].begin_ns = recorder->disks[i].last.now_ns;
-		err = describe(&recorder->disks[i]);
+		err = recorder_describe(&recorder->disks[i]);
 	}
 	if (!err)
 		err = recorder_put_limits(recorder, true);
 	if (!err)
-		err = writer_begin_phase(recorder->writer, recorder->phase,
-					 phase, recorder->start_ns);
+		err = begin_phase(recorder, phase);
 	if (!err)
 		err = writer_commit(recorder->writer);
 	/* What cannot be stored at all is better known before it begins. */
@@ -192,9 +147,61 @@ static int begin_after_reset(struct recorded *disk)
 	note("%s: another process reset its counters; the activity since the last sample is lost",
 	     disk->target.disk);
 	disk->was_reset = true;
-	return writer_put_setting(disk->recorder->writer, disk->span.since_ns,
-				  disk->number, "reset",
-				  "counters set to zero by another process");
+	return store_put_setting(writer_rows(disk->recorder->writer), disk->span.since_ns,
+				 disk->number, "reset",
+				 "counters set to zero by another process");
+}
+
+/* The field of requests in flight, counted from the name. */
+#define IN_FLIGHT_FIELD	9
+
+static const char *find_line(const char *text, unsigned int major,
+			     unsigned int minor, size_t *len)
+{
+	for (; text; text = proc_line(text)) {
+		char *end;
+
+		/* For each disk at each sample: sscanf() takes ten times as long. */
+		if (strtoul(text, &end, 10) != major ||
+		    strtoul(end, NULL, 10) != minor)
+			continue;
+		*len = strcspn(text, "\n");
+		return text;
+	}
+	return NULL;
+}
+
+static bool in_flight(const char *line)
+{
+	unsigned long long requests = 1;
+	int end = 0;
+
+	sscanf(line, "%*u %*u %*s%n", &end);
+	for (int field = 0; end && field < IN_FLIGHT_FIELD; field++) {
+		int more = 0;
+
+		if (sscanf(line + end, "%llu%n", &requests, &more) != 1)
+			return true;
+		end += more;
+	}
+	return requests;
+}
+
+bool idle_since(const char *text, unsigned int major, unsigned int minor,
+		struct idle_line *last)
+{
+	size_t len = 0;
+	const char *line = find_line(text, major, minor, &len);
+
+	if (line && len < sizeof(last->text) && last->text[0] &&
+	    strlen(last->text) == len && !memcmp(last->text, line, len) &&
+	    !in_flight(last->text))
+		return true;
+	last->text[0] = '\0';
+	if (line && len < sizeof(last->text))
+		snprintf(last->text, sizeof(last->text), "%.*s", (int)len,
+			 line);
+	return false;
 }
 
 /* Nothing at all since the last sample, not even time. */
@@ -270,26 +277,16 @@ static int put_span(struct recorded *disk)
 	cgroups_name(&disk->span);
 	if (!err)
 		err = rt_counters_add(&disk->total, &disk->span);
-	if (!err && !is_empty(&disk->span))
-		err = writer_put_sample(recorder->writer, disk->number,
-					recorder->phase, &disk->span);
+	if (!err && !is_empty(&disk->span)) {
+		disk->in_phase = true;
+		err = rt_counters_add(&disk->phase, &disk->span);
+		if (!err)
+			err = writer_put_sample(recorder->writer, disk->number,
+						recorder->phase, &disk->span);
+	}
 	rt_counters_free(&disk->span);
 	if (!err && disk->last.gone)
 		end_disk(disk, "target gone: the disk was removed");
-	return err;
-}
-
-/* Readahead comes with the counters; the rest costs a file each. */
-static int sample_settings(struct recorded *disk, bool queue)
-{
-	int err = put_readahead(disk);
-
-	if (!err && queue)
-		err = settings_queue(&disk->settings, recorder_put_setting, disk);
-	if (!err && disk->recorder->mounts_changed)
-		err = recorder_find_journals(disk);
-	if (!err && disk->recorder->mounts_changed)
-		err = put_mounts(disk);
 	return err;
 }
 
@@ -309,7 +306,7 @@ static int put_samples(struct recorder *recorder, bool all)
 		if (!err)
 			err = recorder_put_events(disk);
 		if (!err)
-			err = sample_settings(disk, queue);
+			err = recorder_sample_settings(disk, queue);
 	}
 	if (queue && !err)
 		err = recorder_put_limits(recorder, false);
@@ -319,43 +316,46 @@ static int put_samples(struct recorder *recorder, bool all)
 	return err;
 }
 
-static int put_besides(struct recorder *recorder, enum moment moment)
-{
-	if (!recorder->besides)
-		return 0;
-	return recorder->besides(recorder->data, recorder->now_ns, moment);
-}
-
 int recorder_sample(struct recorder *recorder)
 {
 	int err = put_samples(recorder, false);
 
 	if (!err)
-		err = put_besides(recorder, MOMENT_SAMPLE);
+		err = surroundings_look(&recorder->surroundings, recorder->now_ns, false);
 	return err ? err : writer_commit(recorder->writer);
 }
 
-static int next_phase(struct recorder *recorder, const char *phase)
+int recorder_end_phase(struct recorder *recorder)
 {
-	int err = writer_end_phase(recorder->writer, recorder->phase,
-				   recorder->now_ns);
+	struct span *more = reallocarray(recorder->spans, recorder->nr_spans + recorder->nr, sizeof(*more));
 
-	for (size_t i = 0; i < recorder->nr && !err; i++) {
+	if (!more)
+		return -ENOMEM;
+	recorder->spans = more;
+	for (size_t i = 0; i < recorder->nr; i++) {
 		struct recorded *disk = &recorder->disks[i];
+		struct span *span = &more[recorder->nr_spans];
 
-		if (disk->ended)
+		if (!disk->in_phase)
 			continue;
-		err = settings_queue(&disk->settings, recorder_put_setting, disk);
-		if (!err)
-			err = settings_device(&disk->settings,
-					      recorder_put_setting, disk);
+		memcpy(span->phase, recorder->phase_name, sizeof(span->phase));
+		span->disk = disk->target.disk;
+		span->counters = disk->phase;
+		memset(&disk->phase, 0, sizeof(disk->phase));
+		disk->in_phase = false;
+		recorder->nr_spans++;
 	}
+	return 0;
+}
+
+static int end_phase(struct recorder *recorder)
+{
+	int err = recorder_end_phase(recorder);
+
 	if (!err)
-		err = recorder_put_limits(recorder, true);
-	if (err || !phase)
-		return err;
-	return writer_begin_phase(recorder->writer, ++recorder->phase, phase,
-				  recorder->now_ns);
+		err = store_end_phase(writer_rows(recorder->writer), recorder->phase,
+				      recorder->now_ns);
+	return err ? err : recorder_cut_settings(recorder);
 }
 
 int recorder_cut(struct recorder *recorder, const char *phase)
@@ -363,49 +363,65 @@ int recorder_cut(struct recorder *recorder, const char *phase)
 	int err = put_samples(recorder, true);
 
 	if (!err)
-		err = next_phase(recorder, phase);
+		err = end_phase(recorder);
+	recorder->phase++;
 	if (!err)
-		err = put_besides(recorder, MOMENT_CUT);
+		err = begin_phase(recorder, phase);
+	if (!err)
+		err = surroundings_look(&recorder->surroundings, recorder->now_ns, true);
 	return err ? err : writer_commit(recorder->writer);
 }
 
 int recorder_output(struct recorder *recorder, const char *stream,
 		    const char *text, size_t len)
 {
-	return writer_put_output(recorder->writer, clock_ns(CLOCK_MONOTONIC), stream, text,
-				 len);
+	return store_put_output(writer_rows(recorder->writer), clock_ns(CLOCK_MONOTONIC), stream,
+				text, len);
 }
 
-static int put_lost(struct recorder *recorder)
+void recorder_check(const struct recorder *recorder, char *text, size_t size)
 {
-	uint64_t lost = 0;
-	char text[32];
+	char what[192];
 
-	for (size_t i = 0; i < recorder->nr; i++)
-		lost += recorder->disks[i].lost;
-	snprintf(text, sizeof(text), "%" PRIu64, lost);
-	return writer_put_meta(recorder->writer, "requests_lost", text);
+	snprintf(text, size, "hold");
+	for (size_t i = 0; i < recorder->nr; i++) {
+		const struct recorded *disk = &recorder->disks[i];
+
+		if (disk->was_reset) {
+			snprintf(text, size, "%s: not known, its counters were reset meanwhile",
+				 disk->target.disk);
+			return;
+		}
+		if (!rt_counters_check(&disk->total, disk->before, what,
+				       sizeof(what))) {
+			snprintf(text, size, "%s: %s", disk->target.disk, what);
+			return;
+		}
+	}
 }
 
 int recorder_end(struct recorder *recorder, const char *why)
 {
-	char text[256];
+	struct rows *rows = writer_rows(recorder->writer);
 	int err = put_samples(recorder, true);
+	uint64_t lost = 0;
+	char text[256];
 
+	for (size_t i = 0; i < recorder->nr; i++)
+		lost += recorder->disks[i].lost;
 	if (!err)
-		err = next_phase(recorder, NULL);
+		err = end_phase(recorder);
 	if (!err)
-		err = put_besides(recorder, MOMENT_END);
+		err = surroundings_end(&recorder->surroundings, recorder->now_ns);
 	if (!err && recorder->events)
-		err = put_lost(recorder);
+		err = store_put_meta_number(rows, "requests_lost", lost);
 	recorder_check(recorder, text, sizeof(text));
 	if (!err)
-		err = writer_put_meta(recorder->writer, "invariants", text);
-	snprintf(text, sizeof(text), "%" PRIu64, recorder->now_ns);
+		err = store_put_meta(rows, "invariants", text);
 	if (!err)
-		err = writer_put_meta(recorder->writer, "end_ns", text);
+		err = store_put_meta_number(rows, "end_ns", recorder->now_ns);
 	if (!err)
-		err = writer_put_meta(recorder->writer, "end", why);
+		err = store_put_meta(rows, "end", why);
 	if (!err)
 		err = writer_commit(recorder->writer);
 	return err ? err : writer_flush(recorder->writer);

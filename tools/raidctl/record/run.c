@@ -2,31 +2,105 @@
 
 /* One recording from attaching to the summary. */
 
-#include "record/run.h"
+#include "record/record.h"
 
 #include <errno.h>
+#include <json-c/json.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/claim.h"
 #include "base/base.h"
-#include "disk/md-dm.h"
+#include "disk/disk.h"
 #include "format/format.h"
-#include "record/loop.h"
-#include "record/machine.h"
-#include "record/recorder.h"
-#include "report/glance.h"
-#include "store/load.h"
-#include "store/machine.h"
+#include "report/report.h"
 #include "store/store.h"
-#include "store/writer.h"
 #include "version.h"
+
+/* The command as a JSON array: words may hold blanks and quotes. */
+static int put_command(struct rows *rows, char **command)
+{
+	struct json_object *array = json_object_new_array();
+	const char *text = NULL;
+	int err = 0;
+
+	for (; *command && !err; command++)
+		err = json_append(array, *command);
+	if (!err)
+		text = json_object_to_json_string_ext(array, JSON_C_TO_STRING_NOSLASHESCAPE);
+	err = text ? store_put_meta(rows, "command", text) : -ENOMEM;
+	json_object_put(array);
+	return err;
+}
+
+static int put_machine(struct rows *rows)
+{
+	char profile[DISK_NAME], started[64], kernel[PATH_MAX], config[PATH_MAX];
+	time_t now = time(NULL);
+	struct utsname uts;
+	struct tm utc;
+	int err;
+
+	uname(&uts);
+	gmtime_r(&now, &utc);
+	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	err = store_put_meta(rows, "kernel", uts.release);
+	if (!err)
+		err = store_put_meta(rows, "machine", uts.machine);
+	if (!err)
+		err = store_put_meta(rows, "hostname", uts.nodename);
+	if (!err)
+		err = store_put_meta(rows, "started_utc", started);
+	if (!err)
+		err = store_put_meta(rows, "simulated",
+				     lab_profile(profile, sizeof(profile)) ? "yes" : "no");
+	if (!err && profile[0])
+		err = store_put_meta(rows, "lab_profile", profile);
+	if (!err && profile[0] && lab_config(config, sizeof(config)))
+		err = store_put_meta(rows, "lab_config", config);
+	if (!err && profile[0])
+		err = store_put_meta(rows, "lab_time", lab_time());
+	if (!err && lab_kernel(kernel, sizeof(kernel)))
+		err = store_put_meta(rows, "lab_kernel", kernel);
+	return err;
+}
+
+/* Facts about the recording, in the first transaction. */
+static int put_meta(struct rows *rows, const struct record_run *run, uint64_t start_ns)
+{
+	int err = store_put_meta(rows, "tool_version", RAIDTRACE_VERSION);
+
+	if (!err)
+		err = store_put_meta(rows, "module_version", run->info->version);
+	if (!err)
+		err = store_put_meta(rows, "unavailable", run->info->unavailable);
+	if (!err)
+		err = store_put_meta_number(rows, "abi", run->info->abi);
+	if (!err)
+		err = store_put_meta_number(rows, "interval_ns", run->interval_ns);
+	if (!err)
+		err = store_put_meta(rows, "interval", run->steady ? "steady" : "doubling");
+	if (!err)
+		err = store_put_meta_number(rows, "start_ns", start_ns);
+	if (!err)
+		err = store_put_meta(rows, "end", "running");
+	if (!err)
+		err = put_machine(rows);
+	if (!err && run->command)
+		err = put_command(rows, run->command);
+	for (size_t i = 0; i < run->notes.nr && !err; i++)
+		err = store_put_note(rows, start_ns, run->notes.word[i]);
+	return err;
+}
 
 /* How it ended, for meta.end. */
 static void describe_end(const struct follow *follow, char *ret, size_t size)
@@ -56,55 +130,65 @@ static int put_end(struct follow *follow)
 	snprintf(status, sizeof(status), "%d",
 		 child_exit_status(&follow->child));
 	if (follow->child.pid)
-		err = writer_put_meta(follow->recorder->writer, "exit_status",
-				      status);
+		err = store_put_meta(writer_rows(follow->recorder->writer), "exit_status", status);
 	return err ? err : recorder_end(follow->recorder, why);
 }
 
-/* Columns: begin and end in ns since the start, and what disturbed. */
-static int say_disturbance(void *data, int nr, const char *const *values)
+#define DISTURBANCES	8	/* more are in the report */
+
+static void print_disturbances(FILE *to, const struct follow *follow)
 {
-	(void)nr;
-	print_labelled(data, LABEL_WIDTH, "disturbed", "%.1f s to %.1f s: %s", strtod(values[0], NULL) / 1e9,
-		       strtod(values[1], NULL) / 1e9, values[2]);
-	return 0;
+	struct watch *watch = follow->recorder->surroundings.watch;
+	uint64_t start_ns = follow->recorder->start_ns;
+	const struct disturbance *all;
+	size_t nr;
+
+	if (!watch)
+		return;
+	watch_finish(watch);
+	all = watch_all(watch, &nr);
+	for (size_t i = 0; i < nr && i < DISTURBANCES; i++) {
+		uint64_t begin_ns = all[i].start_ns > start_ns ? all[i].start_ns - start_ns : 0;
+
+		print_labelled(to, LABEL_WIDTH, "disturbed", "%.1f s to %.1f s: %s", (double)begin_ns / 1e9,
+			       (double)(all[i].end_ns - start_ns) / 1e9, all[i].text);
+	}
 }
 
-static void say_recording(FILE *to, struct store *store, const struct recording *recording)
+static void print_summary(FILE *to, const struct follow *follow)
 {
-	bool real = !strcmp(recording_meta(recording, "lab_time"), "real");
-	const char *end = recording_meta(recording, "end");
-	const char *status = recording_meta(recording, "exit_status");
+	const struct child *child = &follow->child;
+	char profile[DISK_NAME], end[128] = "stopped", status[32] = "";
+	bool simulated = lab_profile(profile, sizeof(profile));
 
 	fputc('\n', to);
-	glance_table(to, recording);
-	if (strcmp(end, "complete") || (status[0] && strcmp(status, "0")))
-		print_labelled(to, LABEL_WIDTH, "end", "%s%s%s", end, status[0] ? ", exit status " : "", status);
-	if (!strcmp(recording_meta(recording, "simulated"), "yes"))
-		print_labelled(to, LABEL_WIDTH, "simulated", "profile %s: %s",
-			       recording_meta(recording, "lab_profile"),
-			       real ? "controller of the lab's model, in real time" :
-			       "controller and all times are of the lab's model");
-	store_each_row(store, "SELECT max(d.start_ns - begin, 0), d.end_ns - begin, text FROM disturbance AS d,"
-		       " (SELECT CAST(value AS INTEGER) AS begin FROM meta WHERE key='start_ns')"
-		       " ORDER BY d.start_ns, disturbance LIMIT 8", say_disturbance, to);
+	glance_table(to, follow->recorder->spans, follow->recorder->nr_spans);
+	if (!follow->store_error) {
+		describe_end(follow, end, sizeof(end));
+		if (child->pid)
+			snprintf(status, sizeof(status), ", exit status %d", child_exit_status(child));
+	}
+	if (strcmp(end, "complete") || (status[0] && child_exit_status(child)))
+		print_labelled(to, LABEL_WIDTH, "end", "%s%s", end, status);
+	if (simulated)
+		print_labelled(to, LABEL_WIDTH, "simulated", "profile %s: %s", profile,
+			       strcmp(lab_time(), "real") ? "controller and all times are of the lab's model" :
+			       "controller of the lab's model, in real time");
+	print_disturbances(to, follow);
 }
 
-static bool summarise(const struct record_run *run, struct store *store)
+static bool summarise(const struct record_run *run, const struct follow *follow)
 {
 	/* With a command standard output is the command's. */
 	FILE *to = run->command ? stderr : stdout;
-	struct recording recording;
 
-	if (!store_is_there(store)) {
+	if (!store_is_there(follow->store)) {
 		fail("%s: removed or replaced while it was recorded: the recording is lost",
 		     run->path);
 		return false;
 	}
-	if (!run->quiet && !recording_load(store, &recording)) {
-		say_recording(to, store, &recording);
-		recording_free(&recording);
-	}
+	if (!run->quiet && !recorder_end_phase(follow->recorder))
+		print_summary(to, follow);
 	if (run->quiet)
 		fputs("raidctl: ", to);
 	else
@@ -121,14 +205,14 @@ static int exit_status(const struct follow *follow)
 
 	if (follow->over && child->pid)
 		note("%s: interrupted after the duration; the recording contains everything until then",
-		     follow->command[0]);
+		     follow->run->command[0]);
 	else if (child->pid && WIFSIGNALED(child->status))
 		fail("%s: killed by signal %d (%s); the recording contains everything until then",
-		     follow->command[0], WTERMSIG(child->status),
+		     follow->run->command[0], WTERMSIG(child->status),
 		     strsignal(WTERMSIG(child->status)));
-	if (follow->cutter.missed)
+	if (follow->run->cutter.missed)
 		note("%u phases were too short to be separated; they are part of the following phase",
-		     follow->cutter.missed);
+		     follow->run->cutter.missed);
 	if (follow->store_error) /* and the sums may lack a part of what came last */
 		return EXIT_FAILED;
 	recorder_check(follow->recorder, invariants, sizeof(invariants));
@@ -151,25 +235,12 @@ static int put_stack(struct recorder *recorder)
 		for (size_t j = 0; j < recorder->nr && !err; j++) {
 			const struct recorded *lower = &recorder->disks[i];
 			const struct recorded *upper = &recorder->disks[j];
-			struct stacked row = { lower->number, upper->number };
 
-			if (stack_lies_on(upper->target.disk,
-					  lower->target.disk))
-				err = writer_put(recorder->writer,
-						 store_put_stacked, &row,
-						 sizeof(row));
+			if (stack_lies_on(upper->target.disk, lower->target.disk))
+				err = store_put_stacked(writer_rows(recorder->writer),
+							lower->number, upper->number);
 		}
 	return err;
-}
-
-static int besides(void *data, uint64_t now_ns, enum moment moment)
-{
-	struct follow *follow = data;
-
-	if (moment == MOMENT_END)
-		return surroundings_end(&follow->surroundings, now_ns);
-	return surroundings_look(&follow->surroundings, now_ns,
-				 moment == MOMENT_CUT);
 }
 
 /* The store exists and is empty. */
@@ -177,31 +248,27 @@ static int begin(const struct record_run *run, struct follow *follow,
 		 const struct disk *disks, size_t nr)
 {
 	struct recorder *recorder = follow->recorder;
-	struct record_facts facts = {
-		.info = run->info, .tool_version = RAIDTRACE_VERSION,
-		.interval_ns = run->interval_ns, .steady = run->steady,
-		.command = run->command, .notes = &run->notes,
-	};
 	const char *phase = run->command ? PHASE_OUTSIDE : PHASE_RUN;
 	int err = recorder_begin(recorder, follow->store,
 				 run->phase && !run->command ? run->phase :
 							       phase);
 
-	facts.start_ns = recorder->start_ns;
 	if (!err)
-		err = record_meta_put(follow->store, &facts);
+		err = put_meta(writer_rows(recorder->writer), run, recorder->start_ns);
+	if (!err)
+		err = writer_commit(recorder->writer);
+	if (!err)
+		err = writer_flush(recorder->writer);
 	if (!err)
 		err = put_stack(recorder);
 	if (!err)
-		err = surroundings_begin(&follow->surroundings,
+		err = surroundings_begin(&recorder->surroundings,
 					 recorder->writer, disks, nr,
 					 run->path, recorder->start_ns);
-	recorder->besides = besides;
-	recorder->data = follow;
 	return err;
 }
 
-/* Whatever happens it is detached after. */
+/* The caller detaches the disks in all cases. */
 static int record_to(const struct record_run *run, struct follow *follow,
 		     const struct disk *disks, size_t nr, int signals)
 {
@@ -237,7 +304,7 @@ static int record_to(const struct record_run *run, struct follow *follow,
 		recorder->writer = NULL;
 		store_stopped(store);
 	}
-	is_there = summarise(run, store);
+	is_there = summarise(run, follow);
 	status = exit_status(follow);
 	return is_there ? status : EXIT_FAILED;
 }
@@ -306,7 +373,7 @@ static int attach_and_record(const struct record_run *run,
 		status = describe(run, recorder);
 		if (!status)
 			status = record_to(run, follow, disks, nr, signals);
-		surroundings_free(&follow->surroundings);
+		surroundings_free(&recorder->surroundings);
 		writer_stop(recorder->writer);
 		recorder->writer = NULL;
 		store_close(follow->store);
@@ -315,7 +382,7 @@ static int attach_and_record(const struct record_run *run,
 	return status;
 }
 
-/* The same memory comes and goes with each sample: what is given back the kernel has to clear again. */
+/* Each sample allocates the same memory again: the kernel would have to clear pages that were returned. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);
@@ -325,15 +392,11 @@ static void keep_memory(void)
 	mallopt(M_ARENA_MAX, 1);
 }
 
-int record_run(const struct record_run *run, const struct disk *disks,
-	       size_t nr)
+int record_run(struct record_run *run, const struct disk *disks, size_t nr)
 {
 	struct recorder recorder = { .client = run->client, .owner = -1 };
 	struct follow follow = {
-		.recorder = &recorder, .command = run->command,
-		.cutter = run->cutter, .phase = run->phase,
-		.interval_ns = run->interval_ns, .steady = run->steady,
-		.duration_ns = run->duration_ns,
+		.run = run, .recorder = &recorder, .interval_ns = run->interval_ns,
 	};
 	int status;
 

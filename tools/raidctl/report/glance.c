@@ -2,7 +2,7 @@
 
 /* A recording at a glance: a row a phase. */
 
-#include "report/glance.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -51,24 +51,23 @@ static void text_in_flight(char *ret, const struct direction_stats *stats)
 			 stats->depth_mean);
 }
 
-static bool several(const struct recording *r)
+static bool has_several_disks(const struct span *spans, size_t nr)
 {
-	for (size_t i = 1; i < r->nr_spans; i++)
-		if (strcmp(r->spans[i].disk, r->spans[0].disk))
+	for (size_t i = 1; i < nr; i++)
+		if (strcmp(spans[i].disk, spans[0].disk))
 			return true;
 	return false;
 }
 
-static void name_of(char *ret, size_t size, const struct recording *r,
-		    const struct span *span)
+static void name_of(char *ret, size_t size, const struct span *span, bool with_disk)
 {
-	if (several(r))
+	if (with_disk)
 		snprintf(ret, size, "%s %s", span->phase, span->disk);
 	else
 		snprintf(ret, size, "%s", span->phase);
 }
 
-/* Which rows there are: what moved data. */
+/* A direction has a row when it moved data. */
 static bool has_row(const struct span *span, unsigned int direction)
 {
 	const struct rt_flow *flow = &span->counters.flow[direction];
@@ -76,18 +75,14 @@ static bool has_row(const struct span *span, unsigned int direction)
 	return flow->bytes_queued || flow->bytes_issued || flow->bytes_completed;
 }
 
-/**
- * struct layout - of the table
- * @name: columns of the first
- * @few: on a narrow terminal rate and requests in flight alone
- */
 struct layout {
-	int name;
-	bool few;
+	int name;		/* columns of the name */
+	bool with_disk;		/* the name has the disk, too */
+	bool few;		/* on a narrow terminal only rate and requests in flight */
 };
 
-static void row(FILE *to, const struct recording *r, const struct span *span,
-		unsigned int d, const struct layout *layout)
+static void row(FILE *to, const struct span *span, unsigned int d,
+		const struct layout *layout)
 {
 	const struct rt_counters *c = &span->counters;
 	char rate[UNITS_TEXT], in_flight[UNITS_TEXT], size[UNITS_TEXT];
@@ -96,7 +91,7 @@ static void row(FILE *to, const struct recording *r, const struct span *span,
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
-	name_of(name, sizeof(name), r, span);
+	name_of(name, sizeof(name), span, layout->with_disk);
 	snprintf(rate, sizeof(rate), "%.1f", stats.bytes_per_s / (1 << 20));
 	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED) ||
 	    c->now_ns == c->since_ns)
@@ -141,16 +136,16 @@ static void header(FILE *to, const struct layout *layout)
 }
 
 /* Directions without data are printed next to the table. */
-static void others(FILE *to, const struct recording *r)
+static void others(FILE *to, const struct span *spans, size_t nr)
 {
 	uint64_t sum[RT_DIRECTIONS] = { 0 };
 	char text[RT_DIRECTIONS * 2 * UNITS_TEXT];
 	size_t at = 0;
 
-	for (size_t i = 0; i < r->nr_spans; i++)
+	for (size_t i = 0; i < nr; i++)
 		for (unsigned int d = RAIDTRACE_DIRECTION_DISCARD;
 		     d < RAIDTRACE_DIRECTION_ALL; d++)
-			sum[d] += r->spans[i].counters.flow[d].issued;
+			sum[d] += spans[i].counters.flow[d].issued;
 	for (unsigned int d = RAIDTRACE_DIRECTION_DISCARD;
 	     d < RAIDTRACE_DIRECTION_ALL; d++) {
 		char count[UNITS_TEXT];
@@ -167,24 +162,24 @@ static void others(FILE *to, const struct recording *r)
 	print_wrapped(to, text, 0);
 }
 
-void glance_table(FILE *to, const struct recording *r)
+void glance_table(FILE *to, const struct span *spans, size_t nr)
 {
 	int width = 5, columns = terminal_width(to);
-	struct layout layout;
+	struct layout layout = { .with_disk = has_several_disks(spans, nr) };
 	size_t rows = 0;
 	char name[NAME_MOST];
 
-	for (size_t i = 0; i < r->nr_spans; i++)
+	for (size_t i = 0; i < nr; i++)
 		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++) {
-			if (!has_row(&r->spans[i], d))
+			if (!has_row(&spans[i], d))
 				continue;
-			name_of(name, sizeof(name), r, &r->spans[i]);
+			name_of(name, sizeof(name), &spans[i], layout.with_disk);
 			if ((int)strlen(name) > width)
 				width = (int)strlen(name);
 			rows++;
 		}
 	if (!rows) {
-		fputs(r->nr_spans ? "no data was moved\n" : "no samples\n", to);
+		fputs(nr ? "no data was moved\n" : "no samples\n", to);
 		return;
 	}
 	layout.few = columns < WHOLE_WIDTH;
@@ -194,11 +189,11 @@ void glance_table(FILE *to, const struct recording *r)
 		columns = LEAST_NAME;
 	layout.name = width < columns ? width : columns;
 	header(to, &layout);
-	for (size_t i = 0; i < r->nr_spans; i++)
+	for (size_t i = 0; i < nr; i++)
 		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
-			if (has_row(&r->spans[i], d))
-				row(to, r, &r->spans[i], d, &layout);
+			if (has_row(&spans[i], d))
+				row(to, &spans[i], d, &layout);
 	if (layout.few)
 		print_wrapped(to, "Size, order and latency: on a wider terminal.", 0);
-	others(to, r);
+	others(to, spans, nr);
 }

@@ -2,7 +2,7 @@
 
 /* Streams, latencies, classes, processes, plugs and places of one span: text. */
 
-#include "report/sections.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,8 +22,7 @@ static bool known(const struct rt_counters *c, uint64_t bit)
 	return !(c->unknown & bit);
 }
 
-/* Of requests and of bios: what is sequential in itself, and within streams. */
-/* More streams began than are remembered: what went on there is not known. */
+/* Streams that were forgotten may have continued. */
 static const char *at_least(uint64_t forgotten)
 {
 	return forgotten ? "at least " : "";
@@ -345,7 +344,7 @@ static void place_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	fputs("|\n", to);
 }
 
-void text_groups(FILE *to, const struct rt_counters *c)
+void span_groups(FILE *to, const struct rt_counters *c)
 {
 	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
 		latency_lines(to, c, d);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The JSON back end.  Units are in the names; what is not known is null. */
+/* JSON of raidctl list, status and show. Units are in the names; what is not known is null. */
 
-#include "report/print.h"
+#include "report/report.h"
 
 #include <json-c/json.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "base/base.h"
 #include "format/format.h"
 #include "numbers/numbers.h"
-#include "report/sections.h"
 
 static struct json_object *mounts_object(const struct disk *disk)
 {
@@ -60,7 +59,7 @@ static struct json_object *disk_object(const struct disk *disk)
 	return object;
 }
 
-static void json_disks(FILE *to, const struct disk *disks, size_t nr)
+void json_disks(FILE *to, const struct disk *disks, size_t nr)
 {
 	struct json_object *array = json_new_array();
 
@@ -69,7 +68,7 @@ static void json_disks(FILE *to, const struct disk *disks, size_t nr)
 	json_finish(to, array);
 }
 
-/* A trace has a disk's name and time alone; sysfs has nothing of a disk that is gone. */
+/* sysfs has nothing of a disk that is gone. */
 static void null_unknown(struct json_object *object, bool from_trace)
 {
 	static const char *const known[] = { "target", "disk", "attached_ns", "gone", "bio_based" };
@@ -153,7 +152,7 @@ static struct json_object *signing_object(const struct status *status)
 	return object;
 }
 
-static void json_status(FILE *to, const struct status *status)
+void json_status(FILE *to, const struct status *status)
 {
 	struct json_object *object = json_new_object();
 	struct json_object *array = json_new_array();
@@ -291,6 +290,113 @@ static bool has_direction(const struct rt_counters *c, unsigned int direction)
 	       !flow_is_idle(&c->flow[direction]);
 }
 
+static void add_groups(struct json_object *to, const struct rt_counters *c)
+{
+	struct json_object *groups = json_new_array();
+	struct json_object *kinds = json_new_array();
+
+	for (unsigned int i = 0; rt_group_name(i); i++)
+		if (counts_group(c, 1U << i))
+			json_element(groups, json_new_string(rt_group_name(i)));
+	for (unsigned int k = 0; k < RT_KINDS; k++)
+		if (!counts_kind(c, k))
+			json_element(kinds, json_new_string(rt_kind_name(k)));
+	json_member(to, "groups", groups);
+	json_member(to, "histograms_not_counted", kinds);
+}
+
+static void add_disk(struct json_object *to, const struct rt_counters *c)
+{
+	struct json_object *object = json_new_object();
+	uint32_t unknown = c->groups ? c->disk.unknown : ~0U;
+
+#define X(member, attribute, ...)					\
+	json_add_known(object, #member,					\
+		       unknown & RT_DISK_BIT(attribute), c->disk.member);
+	RT_DISK_COUNTERS(X)
+	X(streams_alive, STREAMS_ALIVE)
+	X(streams_alive_queued, STREAMS_ALIVE_QUEUED)
+#undef X
+	json_member(to, "disk_counters", object);
+}
+
+static struct json_object *origin_object(const struct rt_counters *c)
+{
+	struct json_object *object;
+
+	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_ORIGIN))
+		return NULL;
+	object = json_new_object();
+	for (unsigned int i = 0; i < RT_CLASSES; i++) {
+		struct json_object *row = json_new_object();
+
+#define X(member, attribute, ...)					\
+		json_add_known(row, #member,				\
+			       origin_unknown(c->unknown, offsetof(struct rt_origin, member)), \
+			       c->origin[i].member);
+		RT_ORIGIN_COUNTERS(X)
+#undef X
+		json_member(object, rt_class_name(i), row);
+	}
+	return object;
+}
+
+static struct json_object *submitters_object(const struct rt_counters *c)
+{
+	struct json_object *array;
+
+	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_SUBMITTER))
+		return NULL;
+	array = json_new_array();
+	for (size_t i = 0; i < c->nr_submitters; i++) {
+		const struct rt_submitter *s = &c->submitters[i];
+		struct json_object *row = json_new_object();
+
+		json_add_known(row, "pid", s->rest, s->pid);
+		json_add_text(row, "comm", s->comm);
+		json_add_text(row, "cgroup", s->path);
+#define X(member, attribute, ...) json_add_count(row, #member, s->member);
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+		json_element(array, row);
+	}
+	return array;
+}
+
+static struct json_object *hwqs_object(const struct rt_counters *c)
+{
+	struct json_object *array;
+
+	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_HWQ))
+		return NULL;
+	array = json_new_array();
+	for (unsigned int i = 0; i < c->nr_hwqs; i++) {
+		const struct rt_hwq *hwq = &c->hwq[i];
+		struct json_object *row;
+
+		if (!(hwq->issued | hwq->depth_sum_ns))
+			continue;
+		row = json_new_object();
+		json_add_count(row, "hwq", i);
+#define X(member, attribute, ...) json_add_count(row, #member, hwq->member);
+		RT_HWQ_COUNTERS(X)
+		X(in_flight, IN_FLIGHT)
+		X(in_flight_max, IN_FLIGHT_MAX)
+#undef X
+		json_element(array, row);
+	}
+	return array;
+}
+
+static void add_other_groups(struct json_object *to, const struct rt_counters *c)
+{
+	add_groups(to, c);
+	add_disk(to, c);
+	json_member(to, "origin", origin_object(c));
+	json_member(to, "submitters", submitters_object(c));
+	json_member(to, "hwqs", hwqs_object(c));
+}
+
 static struct json_object *span_object(const struct span *span)
 {
 	const struct rt_counters *c = &span->counters;
@@ -298,10 +404,6 @@ static struct json_object *span_object(const struct span *span)
 	struct json_object *directions = json_new_object();
 
 	json_add_text(object, "disk", span->disk);
-	if (span->phase) {
-		json_add_text(object, "phase", span->phase);
-		json_add_count(object, "phase_number", span->number);
-	}
 	json_add_count(object, "start_ns", c->since_ns);
 	json_add_count(object, "end_ns", c->now_ns);
 	json_add_number(object, "seconds", true,
@@ -312,12 +414,12 @@ static struct json_object *span_object(const struct span *span)
 				    rt_direction_name(d),
 					       direction_object(c, d));
 	json_member(object, "directions", directions);
-	json_groups(object, c);
+	add_other_groups(object, c);
 	return object;
 }
 
-static void json_counters(FILE *to, const struct rt_target *targets,
-			  const struct span *spans, size_t nr)
+void json_counters(FILE *to, const struct rt_target *targets,
+		   const struct span *spans, size_t nr)
 {
 	struct json_object *array = json_new_array();
 
@@ -337,9 +439,3 @@ static void json_counters(FILE *to, const struct rt_target *targets,
 	}
 	json_finish(to, array);
 }
-
-const struct print_ops print_json = {
-	.disks = json_disks,
-	.status = json_status,
-	.counters = json_counters,
-};

@@ -2,7 +2,7 @@
 
 /* Requests one by one, as text, CSV and JSON. */
 
-#include "report/requests.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <inttypes.h>

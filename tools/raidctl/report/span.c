@@ -2,7 +2,7 @@
 
 /* Counters of one span as text: a line per direction, and pictures. */
 
-#include "report/sections.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -296,7 +296,7 @@ static void each_busy(FILE *to, const struct rt_counters *c,
 			print(to, c, d);
 }
 
-bool span_is_idle(const struct rt_counters *c)
+static bool span_is_idle(const struct rt_counters *c)
 {
 	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
 		if (!flow_is_idle(&c->flow[d]))
@@ -323,7 +323,7 @@ void span_details(FILE *to, const struct rt_counters *c)
 		  RAIDTRACE_DIRECTION_PASSTHROUGH, merge_line);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
 		  RAIDTRACE_DIRECTION_WRITE, seek_line);
-	text_groups(to, c);
+	span_groups(to, c);
 	each_busy(to, c, RAIDTRACE_DIRECTION_READ, RAIDTRACE_DIRECTION_WRITE,
 		  bars_of);
 }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The text back end: for people, at most 100 columns. */
+/* Text of raidctl list, status and show, at most 100 columns. */
 
-#include "report/print.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 
 #include "base/base.h"
-#include "report/sections.h"
-
-const struct print_ops *print_ops_of(bool json)
-{
-	return json ? &print_json : &print_text;
-}
 
 static const char *or_none(const char *text)
 {
@@ -70,7 +64,7 @@ static void disk_line(FILE *to, const struct disk *disk)
 			       disk->mounts[i].fstype);
 }
 
-static void text_disks(FILE *to, const struct disk *disks, size_t nr)
+void text_disks(FILE *to, const struct disk *disks, size_t nr)
 {
 	if (!nr) {
 		fputs("No disks.\n", to);
@@ -96,7 +90,7 @@ static void target_line(FILE *to, const struct rt_target *t)
 		t->gone ? "  GONE" : "");
 }
 
-static void text_status(FILE *to, const struct status *s)
+void text_status(FILE *to, const struct status *s)
 {
 	if (s->simulated)
 		terminal_print(to, "simulated  this machine is a guest of the lab, profile %s\n",
@@ -122,8 +116,8 @@ static void text_status(FILE *to, const struct status *s)
 		       s->nr_units, s->nr_units == 1 ? "" : "s");
 }
 
-static void text_counters(FILE *to, const struct rt_target *targets,
-			  const struct span *spans, size_t nr)
+void text_counters(FILE *to, const struct rt_target *targets,
+		   const struct span *spans, size_t nr)
 {
 	const char *simulated = lab_has_devices() ? ", simulated" : "";
 
@@ -145,9 +139,3 @@ static void text_counters(FILE *to, const struct rt_target *targets,
 			fputs("  Only the group flow is shown; all groups need root: sudo raidctl show\n", to);
 	}
 }
-
-const struct print_ops print_text = {
-	.disks = text_disks,
-	.status = text_status,
-	.counters = text_counters,
-};

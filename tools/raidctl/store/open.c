@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Recordings: opening, closing, transactions, and what went wrong. */
+/* Recordings: opening, closing, transactions, statements and failures. */
 
 #include "store/db.h"
 
@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
+
 /* For failures before there is a struct store. */
 static char open_error[256];
 
@@ -23,13 +25,7 @@ const char *store_error(const struct store *store)
 	return store ? store->error : open_error;
 }
 
-int store_refused(int err, const char *words)
-{
-	snprintf(open_error, sizeof(open_error), "%s", words);
-	return err;
-}
-
-/* What SQLite says, in this project's words where they help. */
+/* The words of SQLite's failure, or better ones. */
 int store_failed(struct store *store)
 {
 	int code = sqlite3_extended_errcode(store->db);
@@ -79,16 +75,94 @@ int store_execute(struct store *store, const char *sql)
 	return store_failed(store);
 }
 
+sqlite3_stmt *store_prepared(struct store *store, const char *sql)
+{
+	int i = 0;
+
+	while (i < STORE_STATEMENTS - 1 && store->sql[i] &&
+	       store->sql[i] != sql)
+		i++;
+	if (store->sql[i] == sql)
+		return store->statements[i];
+	/* No slot is left only when STORE_STATEMENTS was not raised. */
+	sqlite3_finalize(store->statements[i]);
+	store->sql[i] = NULL;
+	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+			       &store->statements[i], NULL) != SQLITE_OK)
+		return NULL;
+	store->sql[i] = sql;
+	return store->statements[i];
+}
+
+int store_run(struct store *store, sqlite3_stmt *stmt)
+{
+	int err = 0;
+
+	if (sqlite3_step(stmt) != SQLITE_DONE)
+		err = store_failed(store);
+	sqlite3_reset(stmt);
+	return err;
+}
+
+void store_bind_text(sqlite3_stmt *stmt, int place, const char *text)
+{
+	char *repaired = NULL;
+
+	/* Without a copy, which could fail, and NULL would be stored. */
+	if (text)
+		text = foreign_utf8(text, &repaired);
+	sqlite3_bind_text(stmt, place, text, -1,
+			  repaired ? free : SQLITE_STATIC);
+}
+
+void store_bind_known(sqlite3_stmt *stmt, int place, uint64_t unknown,
+		      uint64_t value)
+{
+	if (unknown)
+		sqlite3_bind_null(stmt, place);
+	else
+		sqlite3_bind_int64(stmt, place, (sqlite3_int64)value);
+}
+
+int store_put_row(struct store *store, const char *sql, const struct cell *cells, int nr)
+{
+	sqlite3_stmt *stmt = store_prepared(store, sql);
+
+	if (!stmt)
+		return store_failed(store);
+	for (int i = 0; i < nr; i++) {
+		if (cells[i].len)
+			sqlite3_bind_text(stmt, i + 1, cells[i].text, (int)cells[i].len, SQLITE_STATIC);
+		else if (cells[i].text)
+			store_bind_text(stmt, i + 1, cells[i].text);
+		else
+			store_bind_known(stmt, i + 1, !cells[i].known, (uint64_t)cells[i].number);
+	}
+	return store_run(store, stmt);
+}
+
+static int put_now(struct rows *to, const char *sql, const struct cell *cells, int nr)
+{
+	return store_put_row((struct store *)to, sql, cells, nr);
+}
+
+struct rows *store_rows(struct store *store)
+{
+	return &store->rows;
+}
+
 int store_connect(const char *path, int flags, struct store **ret)
 {
 	struct store *store = calloc(1, sizeof(*store));
 
 	if (!store)
 		return -ENOMEM;
+	store->rows.put = put_now;
 	if (sqlite3_open_v2(path, &store->db,
 			    flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-		int err = store_refused(store_failed(store), store->error);
+		int err = store_failed(store);
 
+		snprintf(open_error, sizeof(open_error), "%s", store->error);
 		store_close(store);
 		return err;
 	}
@@ -133,7 +207,7 @@ static int put_dictionary(struct store *store)
 	return err;
 }
 
-/* What a recording is before anything is recorded, as the bytes of a file. */
+/* The bytes of a recording without rows. */
 static unsigned char *empty_recording(sqlite3_int64 *size)
 {
 	unsigned char *image = NULL;
@@ -179,8 +253,8 @@ static int open_nameless(const char *path)
 }
 
 /*
- * Whoever dies in here leaves no file, or one that is a recording.  Where a
- * file system has no files without a name, it can leave an empty one.
+ * A process that is killed in here leaves no file, or one that is a recording.
+ * Where a file system has no files without a name, it can leave an empty one.
  */
 static int make_file(const char *path, const unsigned char *image,
 		     sqlite3_int64 size)
@@ -265,10 +339,10 @@ void store_remove(const char *path)
 		unlink(journal);
 }
 
-int store_close(struct store *store)
+void store_close(struct store *store)
 {
 	if (!store)
-		return 0;
+		return;
 	for (int i = 0; i < STORE_STATEMENTS; i++)
 		sqlite3_finalize(store->statements[i]);
 	/* Otherwise an empty journal remains next to the file. */
@@ -278,7 +352,6 @@ int store_close(struct store *store)
 	sqlite3_close(store->db);
 	packed_free(&store->packed);
 	free(store);
-	return 0;
 }
 
 bool store_is_there(struct store *store)

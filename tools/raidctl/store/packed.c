@@ -8,112 +8,12 @@
  * apart: the view bin has a row for each bin.
  */
 
-#include "store/packed.h"
+#include "store/db.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * The text that holds the histograms of a sample, taken apart:
- * {"read":{"size":{"8":3,"128":1}}}.  It is whatever a file holds.
- */
-
-/* struct place - in the text, and in what */
-struct place {
-	const char *at;
-	const struct packed_reader *reader;
-	char direction[PACKED_NAME];
-	char kind[PACKED_NAME];
-};
-
-static bool take(struct place *place, const char *what)
-{
-	size_t len = strlen(what);
-
-	if (strncmp(place->at, what, len))
-		return false;
-	place->at += len;
-	return true;
-}
-
-/* A name, the quote behind it and what begins its object. */
-static bool take_name(struct place *place, char *ret)
-{
-	size_t len = strspn(place->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
-
-	if (!len || len >= PACKED_NAME)
-		return false;
-	memcpy(ret, place->at, len);
-	ret[len] = '\0';
-	place->at += len;
-	return take(place, "\":{");
-}
-
-static bool take_number(struct place *place, uint64_t most, uint64_t *ret)
-{
-	const char *from = place->at;
-
-	for (*ret = 0; *place->at >= '0' && *place->at <= '9'; place->at++) {
-		unsigned int digit = (unsigned int)(*place->at - '0');
-
-		if (*ret > (most - digit) / 10)
-			return false;
-		*ret = 10 * *ret + digit;
-	}
-	return place->at != from;
-}
-
-/* Members of an object up to its end; @member begins behind the quote of its name. */
-static int take_members(struct place *place, int (*member)(struct place *))
-{
-	if (take(place, "}"))
-		return 0;
-	do {
-		int err = take(place, "\"") ? member(place) : -EINVAL;
-
-		if (err)
-			return err;
-	} while (take(place, ","));
-	return take(place, "}") ? 0 : -EINVAL;
-}
-
-static int take_bin(struct place *place)
-{
-	uint64_t bin, count;
-
-	if (!take_number(place, PACKED_BINS - 1, &bin) || !take(place, "\":") ||
-	    !take_number(place, INT64_MAX, &count))
-		return -EINVAL;
-	return place->reader->bin(place->reader->data, (unsigned int)bin, count);
-}
-
-static int take_kind(struct place *place)
-{
-	int err = take_name(place, place->kind) ? 0 : -EINVAL;
-
-	if (!err)
-		err = place->reader->histogram(place->reader->data,
-					       place->direction, place->kind);
-	return err ? err : take_members(place, take_bin);
-}
-
-static int take_direction(struct place *place)
-{
-	if (!take_name(place, place->direction))
-		return -EINVAL;
-	return take_members(place, take_kind);
-}
-
-int packed_read(const char *text, const struct packed_reader *reader)
-{
-	struct place place = { .at = text, .reader = reader };
-	int err = take(&place, "{") ? take_members(&place, take_direction) :
-				      -EINVAL;
-
-	return err ? err : *place.at ? -EINVAL : 0;
-}
 
 /* Most that one bin takes: a comma, two numbers, two quotes and a colon. */
 #define BIN_ROOM	40
@@ -121,10 +21,7 @@ int packed_read(const char *text, const struct packed_reader *reader)
 /* Most that the names around a histogram take. */
 #define NAMES_ROOM	64
 
-/*
- * In the order of the alphabet, as rows of bins always came: who reads them in
- * that order need not sort.
- */
+/* In alphabetical order, so that a reader need not sort the rows. */
 const uint8_t packed_directions[RT_DIRECTIONS] = {
 	RAIDTRACE_DIRECTION_ALL,
 	RAIDTRACE_DIRECTION_DISCARD,
@@ -154,7 +51,7 @@ static const uint8_t kinds[RT_KINDS] = {
 	RAIDTRACE_HISTOGRAM_KIND_UNPLUG,
 };
 
-/* struct text - that grows; @at is where it goes on */
+/* A text that grows at @at. */
 struct text {
 	struct packed *packed;
 	char *at;
@@ -272,45 +169,4 @@ void packed_free(struct packed *packed)
 {
 	free(packed->text);
 	memset(packed, 0, sizeof(*packed));
-}
-
-/* struct adding - sums of which the text has more */
-struct adding {
-	struct rt_counters *sum;
-	struct rt_histogram *to;
-};
-
-static int index_of(const char *text, const char *(*name)(unsigned int))
-{
-	for (unsigned int i = 0; name(i); i++)
-		if (!strcmp(text, name(i)))
-			return (int)i;
-	return -1;
-}
-
-static int add_histogram(void *data, const char *direction, const char *kind)
-{
-	int d = index_of(direction, rt_direction_name);
-	int k = index_of(kind, rt_kind_name);
-	struct adding *adding = data;
-
-	if (d < 0 || k < 0)
-		return -EINVAL;
-	adding->to = &adding->sum->histogram[d][k];
-	return 0;
-}
-
-static int add_bin(void *data, unsigned int bin, uint64_t count)
-{
-	struct adding *adding = data;
-
-	return rt_histogram_count(adding->to, bin, count);
-}
-
-int packed_add(const char *text, struct rt_counters *sum)
-{
-	struct adding adding = { .sum = sum };
-	const struct packed_reader reader = { add_histogram, add_bin, &adding };
-
-	return packed_read(text, &reader);
 }

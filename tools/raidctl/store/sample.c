@@ -1,31 +1,153 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Recordings: samples, and taking back what turns out not to be known. */
+/* Recordings: samples, and removing counters that turn out not to be known. */
 
 #include "store/db.h"
 
 #include <stdio.h>
 
+#include "arithmetic.h"
 #include "numbers/numbers.h"
 
-#define FLOW_NAME(member, attribute, ...) "," #member
-#define FLOW_PLACE(member, attribute, ...) ",?"
+#define NAME(member, attribute, ...) "," #member
+#define PLACE(member, attribute, ...) ",?"
 
 static const char insert_sample[] =
 	"INSERT INTO sample(target,phase,start_ns,end_ns,histograms"
-	STORE_DISK_NAMES ") VALUES(?,?,?,?,?" STORE_DISK_PLACES ")";
+	",streams_alive,streams_alive_queued" RT_DISK_COUNTERS(NAME)
+	") VALUES(?,?,?,?,?,?,?" RT_DISK_COUNTERS(PLACE) ")";
 static const char insert_flow[] =
-	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(FLOW_NAME)
-	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(FLOW_PLACE)
+	"INSERT INTO flow(sample,direction" RT_FLOW_COUNTERS(NAME)
+	",in_flight,in_flight_max) VALUES(?,?" RT_FLOW_COUNTERS(PLACE)
 	",?,?)";
-static bool flow_is_zero(const struct rt_flow *flow)
-{
-	uint64_t any = flow->in_flight | flow->in_flight_max;
+static const char insert_origin[] =
+	"INSERT INTO origin(sample,class" RT_ORIGIN_COUNTERS(NAME)
+	") VALUES(?,?" RT_ORIGIN_COUNTERS(PLACE) ")";
+static const char insert_submitter[] =
+	"INSERT INTO submitter(sample,submitter,pid,comm,cgroup"
+	RT_SUBMITTER_COUNTERS(NAME) ") VALUES(?,?,?,?,?"
+	RT_SUBMITTER_COUNTERS(PLACE) ")";
+static const char insert_hwq[] =
+	"INSERT INTO hwq(sample,hwq" RT_HWQ_COUNTERS(NAME)
+	",in_flight,in_flight_max) VALUES(?,?" RT_HWQ_COUNTERS(PLACE) ",?,?)";
 
-#define X(member, attribute, ...) any |= flow->member;
-	RT_FLOW_COUNTERS(X)
+static int bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *span)
+{
+	static const uint32_t any = RAIDTRACE_GROUP_STREAM |
+				    RAIDTRACE_GROUP_PLUG |
+				    RAIDTRACE_GROUP_READAHEAD;
+	const struct rt_disk *disk = &span->disk;
+	uint32_t unknown = span->groups & any ? disk->unknown : ~(uint32_t)0;
+
+#define X(member, attribute, ...)					\
+	store_bind_known(stmt, ++place, unknown & RT_DISK_BIT(attribute), \
+			 disk->member);
+	X(streams_alive, STREAMS_ALIVE)
+	X(streams_alive_queued, STREAMS_ALIVE_QUEUED)
+	RT_DISK_COUNTERS(X)
 #undef X
-	return !any;
+	return place;
+}
+
+static int put_origin(struct store *store, sqlite3_int64 sample,
+		      unsigned int class_, const struct rt_counters *span)
+{
+	const struct rt_origin *origin = &span->origin[class_];
+	sqlite3_stmt *stmt;
+	uint64_t any = 0;
+	int place = 0;
+
+#define X(member, attribute, ...) any |= origin->member;
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_origin);
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, ++place, sample);
+	store_bind_text(stmt, ++place, rt_class_name(class_));
+#define X(member, attribute, ...)					\
+	store_bind_known(stmt, ++place,					\
+			 origin_unknown(span->unknown, offsetof(struct rt_origin, member)), \
+			 origin->member);
+	RT_ORIGIN_COUNTERS(X)
+#undef X
+	return store_run(store, stmt);
+}
+
+static int put_submitter(struct store *store, sqlite3_int64 sample,
+			 const struct rt_submitter *submitter)
+{
+	sqlite3_stmt *stmt;
+	uint64_t any = 0;
+	int place = 0;
+
+#define X(member, attribute, ...) any |= submitter->member;
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_submitter);
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, ++place, sample);
+	sqlite3_bind_int64(stmt, ++place, submitter->index);
+	store_bind_known(stmt, ++place, submitter->rest, submitter->pid);
+	if (submitter->rest)
+		sqlite3_bind_null(stmt, ++place);
+	else
+		store_bind_text(stmt, ++place, submitter->comm);
+	if (*submitter->path)
+		store_bind_text(stmt, ++place, submitter->path);
+	else
+		sqlite3_bind_null(stmt, ++place);
+#define X(member, attribute, ...)					\
+	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)submitter->member);
+	RT_SUBMITTER_COUNTERS(X)
+#undef X
+	return store_run(store, stmt);
+}
+
+static int put_hwq(struct store *store, sqlite3_int64 sample,
+		   unsigned int index, const struct rt_hwq *hwq)
+{
+	sqlite3_stmt *stmt;
+	uint64_t any = 0;
+	int place = 0;
+
+#define X(member, attribute, ...) any |= hwq->member;
+	RT_HWQ_COUNTERS(X)
+#undef X
+	if (!any)
+		return 0;
+	stmt = store_prepared(store, insert_hwq);
+	if (!stmt)
+		return store_failed(store);
+	sqlite3_bind_int64(stmt, ++place, sample);
+	sqlite3_bind_int64(stmt, ++place, index);
+#define X(member, attribute, ...)					\
+	sqlite3_bind_int64(stmt, ++place, (sqlite3_int64)hwq->member);
+	RT_HWQ_COUNTERS(X)
+	X(in_flight, IN_FLIGHT)
+	X(in_flight_max, IN_FLIGHT_MAX)
+#undef X
+	return store_run(store, stmt);
+}
+
+static int put_groups(struct store *store, int64_t sample,
+		      const struct rt_counters *span)
+{
+	int err = 0;
+
+	if (span->groups & RAIDTRACE_GROUP_ORIGIN)
+		for (unsigned int i = 0; i < RT_CLASSES && !err; i++)
+			err = put_origin(store, sample, i, span);
+	for (size_t i = 0; i < span->nr_submitters && !err; i++)
+		err = put_submitter(store, sample, &span->submitters[i]);
+	for (unsigned int i = 0; i < span->nr_hwqs && !err; i++)
+		err = put_hwq(store, sample, i, &span->hwq[i]);
+	return err;
 }
 
 static int put_flow(struct store *store, sqlite3_int64 sample,
@@ -36,9 +158,9 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 	sqlite3_stmt *stmt = store_prepared(store, insert_flow);
 	int place = 0;
 
-	if (flow_is_zero(flow))
+	if (flow_is_idle(flow) && !flow->in_flight_max)
 		return 0;
-	/* Of all directions together nothing but in-flight is counted; of some it is not followed over time. */
+	/* All directions together have only requests in flight; some directions have no time in flight. */
 	if (direction == RAIDTRACE_DIRECTION_ALL)
 		unknown |= ~RT_COUNTER_BIT(DEPTH_SUM_NS);
 	else if (direction > RAIDTRACE_DIRECTION_WRITE)
@@ -74,7 +196,7 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	sqlite3_bind_int64(stmt, 4, (sqlite3_int64)span->now_ns);
 	sqlite3_bind_text(stmt, 5, store->packed.text, (int)store->packed.len,
 			  SQLITE_STATIC);
-	store_bind_disk(stmt, 5, span);
+	bind_disk(stmt, 5, span);
 	err = store_run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
 	/*
@@ -84,10 +206,8 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
 		err = put_flow(store, sample, packed_directions[d],
 			       &span->flow[packed_directions[d]], span->unknown);
-	return err ? err : store_put_groups(store, sample, span);
+	return err ? err : put_groups(store, sample, span);
 }
-
-#define OF_TARGET " WHERE sample IN (SELECT sample FROM sample WHERE target=%u)"
 
 /* Drop bins of a kind when the counter that they belong to is unknown. */
 static int forget_bins(struct store *store, uint32_t target, unsigned int kind)
@@ -105,23 +225,15 @@ static int forget_bins(struct store *store, uint32_t target, unsigned int kind)
 	return store_execute(store, sql);
 }
 
-static int forget_column(struct store *store, uint32_t target,
-			 const char *column)
+/* Make a column of the rows of a target NULL. */
+static int forget_column(struct store *store, const char *table, const char *column,
+			 uint32_t target)
 {
 	char sql[192];
 
-	snprintf(sql, sizeof(sql), "UPDATE flow SET %s=NULL" OF_TARGET, column,
-		 target);
-	return store_execute(store, sql);
-}
-
-static int forget_of_sample(struct store *store, uint32_t target,
-			    const char *column)
-{
-	char sql[128];
-
-	snprintf(sql, sizeof(sql), "UPDATE sample SET %s=NULL WHERE target=%u",
-		 column, target);
+	snprintf(sql, sizeof(sql),
+		 "UPDATE %s SET %s=NULL WHERE sample IN (SELECT sample FROM sample WHERE target=%u)",
+		 table, column, target);
 	return store_execute(store, sql);
 }
 
@@ -132,19 +244,35 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown,
 
 #define X(member, attribute, ...)					\
 	if (!err && (unknown & RT_COUNTER_BIT(attribute)))		\
-		err = forget_column(store, target, #member);
+		err = forget_column(store, "flow", #member, target);
 	RT_FLOW_COUNTERS(X)
 #undef X
 	if (!err && (unknown & RT_COUNTER_BIT(IN_FLIGHT)))
-		err = forget_column(store, target,
-				    "in_flight=NULL, in_flight_max");
+		err = forget_column(store, "flow", "in_flight=NULL, in_flight_max", target);
 #define X(member, attribute, ...)					\
 	if (!err && (disk & RT_DISK_BIT(attribute)))			\
-		err = forget_of_sample(store, target, #member);
+		err = forget_column(store, "sample", #member, target);
 	RT_DISK_COUNTERS(X)
 #undef X
 	for (unsigned int k = 0; k < RT_KINDS && !err; k++)
 		if (kind_is_unknown(k, unknown, disk))
 			err = forget_bins(store, target, k);
 	return err;
+}
+
+#define SUM_OF(member, attribute, ...) ",sum(" #member ")"
+
+/* SQLite itself refuses a sum that it cannot hold. */
+int store_sums_fit(struct store *store)
+{
+	return store_execute(store,
+			     "SELECT 0" RT_DISK_COUNTERS(SUM_OF) " FROM sample GROUP BY target, phase;"
+			     "SELECT 0" RT_FLOW_COUNTERS(SUM_OF)
+			     " FROM flow JOIN sample USING(sample) GROUP BY target, phase, direction;"
+			     "SELECT 0" RT_ORIGIN_COUNTERS(SUM_OF)
+			     " FROM origin JOIN sample USING(sample) GROUP BY target, phase, class;"
+			     "SELECT 0" RT_SUBMITTER_COUNTERS(SUM_OF)
+			     " FROM submitter JOIN sample USING(sample) GROUP BY target, phase, submitter;"
+			     "SELECT 0" RT_HWQ_COUNTERS(SUM_OF)
+			     " FROM hwq JOIN sample USING(sample) GROUP BY target, phase, hwq");
 }

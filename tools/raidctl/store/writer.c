@@ -2,99 +2,92 @@
 
 /* Stores a recording from a thread of its own. */
 
-#include "store/writer.h"
+#include "store/db.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/**
- * struct entry - one row to be stored
- * @next: in the same transaction
- * @store: stores it
- * @number: target or phase
- * @phase: of a sample
- * @time_ns: of whatever has a time
- * @name: first text, NULL if there is none
- * @value: second text or other data, NULL if there is none
- * @len: of @value where it is not terminated
- * @span: for put_sample, else NULL
- * @put: for writer_put(), with @value
- */
+/* Data to be stored in the writer's thread. */
 struct entry {
-	struct entry *next;
-	int (*store)(struct store *store, const struct entry *entry);
-	uint32_t number;
-	uint32_t phase;
-	uint64_t time_ns;
-	char *name;
-	char *value;
-	size_t len;
-	struct rt_counters *span;
-	int (*put)(struct store *store, const void *data);
+	struct entry *next;	/* in the same transaction */
+	int (*store)(struct store *store, const void *data);
+	max_align_t data[];
 };
 
-/**
- * struct batch - what is stored together or not at all
- * @next: the one after it
- * @first: its rows
- * @last: where the next is added
- */
+/* Data of store_cells(): a row. The texts of the cells follow them. */
+struct row {
+	const char *sql;
+	int nr;
+	struct cell cells[];
+};
+
+/* Data of store_sample(). */
+struct sample {
+	uint32_t target;
+	uint32_t phase;
+	struct rt_counters span;
+};
+
+/* Entries that are stored together or not at all. */
 struct batch {
 	struct batch *next;
 	struct entry *first;
-	struct entry **last;
+	struct entry **last;	/* where the next is added */
 };
 
-/**
- * struct writer - thread and queue
- * @store: where to
- * @thread: the only user of @store while batches are pending
- * @failed: eventfd
- * @filling: the recorder's alone, NULL between transactions
- * @lock: protects all below
- * @changed: something below has
- * @pending: in order; the first of them are being stored
- * @last: where the next is added
- * @stop: end when nothing is pending
- * @err: of the first transaction that failed
- */
 struct writer {
+	struct rows rows;
 	struct store *store;
-	pthread_t thread;
-	int failed;
-	struct batch *filling;
-	pthread_mutex_t lock;
+	pthread_t thread;	/* the only user of @store while batches are pending */
+	int failed;		/* eventfd */
+	struct batch *filling;	/* the recorder's alone, NULL between transactions */
+	pthread_mutex_t lock;	/* protects all below */
 	pthread_cond_t changed;
-	struct batch *pending;
-	struct batch **last;
-	bool stop;
-	int err;
+	struct batch *pending;	/* in order; the first of them are being stored */
+	struct batch **last;	/* where the next is added */
+	bool stop;		/* end when nothing is pending */
+	int err;		/* of the first transaction that failed */
 };
+
+static int store_cells(struct store *store, const void *data)
+{
+	const struct row *row = data;
+
+	return store_put_row(store, row->sql, row->cells, row->nr);
+}
+
+static int store_sample(struct store *store, const void *data)
+{
+	const struct sample *sample = data;
+
+	return store_put_sample(store, sample->target, sample->phase, &sample->span);
+}
 
 static void free_batch(struct batch *batch)
 {
 	struct entry *entry, *next;
 
 	for (entry = batch ? batch->first : NULL; entry; entry = next) {
+		void *data = entry->data;
+		struct sample *sample = entry->store == store_sample ? data : NULL;
+
 		next = entry->next;
-		if (entry->span)
-			rt_counters_free(entry->span);
-		free(entry->span);
-		free(entry->name);
-		free(entry->value);
+		if (sample)
+			rt_counters_free(&sample->span);
 		free(entry);
 	}
 	free(batch);
 }
 
 /*
- * All that waits, up to the entry with @next equal to @end, is one transaction: a disk
+ * All batches up to the one with @next equal to @end are one transaction: a disk
  * that takes longer for one than an interval would be further behind with each.
  */
 static int store_batches(struct store *store, const struct batch *batch,
@@ -105,7 +98,7 @@ static int store_batches(struct store *store, const struct batch *batch,
 	for (;; batch = batch->next) {
 		for (const struct entry *entry = batch->first; entry && !err;
 		     entry = entry->next)
-			err = entry->store(store, entry);
+			err = entry->store(store, entry->data);
 		if (&batch->next == end)
 			break;
 	}
@@ -159,6 +152,71 @@ static void *write_batches(void *data)
 	return NULL;
 }
 
+int writer_failed_fd(const struct writer *writer)
+{
+	return writer->failed;
+}
+
+struct rows *writer_rows(struct writer *writer)
+{
+	return &writer->rows;
+}
+
+/* An entry with room for data, which is not cleared: a sample is large. NULL without memory. */
+static struct entry *add_entry(struct writer *writer,
+			       int (*store)(struct store *, const void *),
+			       size_t size)
+{
+	struct entry *entry = malloc(sizeof(*entry) + size);
+
+	if (!writer->filling) {
+		writer->filling = calloc(1, sizeof(*writer->filling));
+		if (writer->filling)
+			writer->filling->last = &writer->filling->first;
+	}
+	if (!entry || !writer->filling) {
+		free(entry);
+		return NULL;
+	}
+	entry->next = NULL;
+	entry->store = store;
+	*writer->filling->last = entry;
+	writer->filling->last = &entry->next;
+	return entry;
+}
+
+static size_t text_size(const struct cell *cell)
+{
+	return cell->len ? cell->len : cell->text ? strlen(cell->text) + 1 : 0;
+}
+
+static int put_later(struct rows *to, const char *sql, const struct cell *cells, int nr)
+{
+	size_t size = sizeof(struct row) + (size_t)nr * sizeof(*cells);
+	struct entry *entry;
+	struct row *row;
+	char *text;
+
+	for (int i = 0; i < nr; i++)
+		size += text_size(&cells[i]);
+	entry = add_entry((struct writer *)to, store_cells, size);
+	if (!entry)
+		return -ENOMEM;
+	row = (void *)entry->data;
+	row->sql = sql;
+	row->nr = nr;
+	text = (char *)&row->cells[nr];
+	for (int i = 0; i < nr; i++) {
+		size = text_size(&cells[i]);
+		row->cells[i] = cells[i];
+		if (!size)
+			continue;
+		row->cells[i].text = memcpy(text, cells[i].text, size);
+		text += size;
+	}
+	return 0;
+}
+
 int writer_start(struct store *store, struct writer **ret)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
@@ -167,6 +225,7 @@ int writer_start(struct store *store, struct writer **ret)
 
 	if (!writer)
 		return -ENOMEM;
+	writer->rows.put = put_later;
 	writer->store = store;
 	writer->last = &writer->pending;
 	writer->failed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -190,182 +249,33 @@ int writer_start(struct store *store, struct writer **ret)
 	return 0;
 }
 
-int writer_failed_fd(const struct writer *writer)
-{
-	return writer->failed;
-}
-
-static struct entry *add_entry(struct writer *writer,
-			       int (*store)(struct store *,
-					    const struct entry *))
-{
-	struct entry *entry = calloc(1, sizeof(*entry));
-
-	if (!writer->filling) {
-		writer->filling = calloc(1, sizeof(*writer->filling));
-		if (writer->filling)
-			writer->filling->last = &writer->filling->first;
-	}
-	if (!entry || !writer->filling) {
-		free(entry);
-		return NULL;
-	}
-	entry->store = store;
-	*writer->filling->last = entry;
-	writer->filling->last = &entry->next;
-	return entry;
-}
-
-/* Of a moment, and of a target or phase; NULL stays NULL. */
-static struct entry *of(struct entry *entry, uint64_t time_ns, uint32_t number)
-{
-	if (entry) {
-		entry->time_ns = time_ns;
-		entry->number = number;
-	}
-	return entry;
-}
-
-static int store_meta(struct store *store, const struct entry *entry)
-{
-	return store_put_meta(store, entry->name, entry->value);
-}
-
-static int store_target(struct store *store, const struct entry *entry)
-{
-	return store_put_target(store, entry->number,
-				(const void *)entry->value);
-}
-
-static int store_setting(struct store *store, const struct entry *entry)
-{
-	return store_put_setting(store, entry->time_ns, entry->number,
-				 entry->name, entry->value);
-}
-
-static int store_phase_begin(struct store *store, const struct entry *entry)
-{
-	return store_begin_phase(store, entry->number, entry->name,
-				 entry->time_ns);
-}
-
-static int store_phase_end(struct store *store, const struct entry *entry)
-{
-	return store_end_phase(store, entry->number, entry->time_ns);
-}
-
-static int store_sample(struct store *store, const struct entry *entry)
-{
-	return store_put_sample(store, entry->number, entry->phase,
-				entry->span);
-}
-
-static int store_output(struct store *store, const struct entry *entry)
-{
-	return store_put_output(store, entry->time_ns, entry->name,
-				entry->value, entry->len);
-}
-
-static int store_data(struct store *store, const struct entry *entry)
-{
-	return entry->put(store, entry->value);
-}
-
-/* An entry with a copy of something, or -ENOMEM. */
-static int add_data(struct entry *entry, const void *data, size_t size)
-{
-	if (!entry)
-		return -ENOMEM;
-	entry->value = malloc(size);
-	entry->len = size;
-	if (!entry->value)
-		return -ENOMEM;
-	memcpy(entry->value, data, size);
-	return 0;
-}
-
-/* An entry with up to two texts; a text that cannot be copied is -ENOMEM. */
-static int add_texts(struct entry *entry, const char *name, const char *value)
-{
-	if (!entry)
-		return -ENOMEM;
-	entry->name = strdup(name);
-	entry->value = value ? strdup(value) : NULL;
-	return entry->name && (!value || entry->value) ? 0 : -ENOMEM;
-}
-
-int writer_put_meta(struct writer *writer, const char *key, const char *value)
-{
-	return add_texts(add_entry(writer, store_meta), key, value);
-}
-
-int writer_put_target(struct writer *writer, uint32_t number,
-		      const struct rt_target *target)
-{
-	return add_data(of(add_entry(writer, store_target), 0, number), target,
-			sizeof(*target));
-}
-
-int writer_put_setting(struct writer *writer, uint64_t time_ns,
-		       uint32_t target, const char *name, const char *value)
-{
-	return add_texts(of(add_entry(writer, store_setting), time_ns, target),
-			 name, value);
-}
-
-int writer_begin_phase(struct writer *writer, uint32_t phase, const char *name,
-		       uint64_t start_ns)
-{
-	return add_texts(of(add_entry(writer, store_phase_begin), start_ns, phase),
-			 name, NULL);
-}
-
-int writer_end_phase(struct writer *writer, uint32_t phase, uint64_t end_ns)
-{
-	return of(add_entry(writer, store_phase_end), end_ns, phase) ? 0 : -ENOMEM;
-}
-
 int writer_put_sample(struct writer *writer, uint32_t target, uint32_t phase,
 		      struct rt_counters *span)
 {
-	/* Most rows have none, and it is large: it is not cleared before it is filled. */
-	struct rt_counters *taken = malloc(sizeof(*taken));
-	struct entry *entry = taken ? add_entry(writer, store_sample) : NULL;
+	struct entry *entry = add_entry(writer, store_sample, sizeof(struct sample));
+	struct sample *sample = entry ? (void *)entry->data : NULL;
 
-	if (!entry) {
-		free(taken);
+	if (!sample) {
 		rt_counters_free(span);
 		return -ENOMEM;
 	}
-	entry->number = target;
-	entry->phase = phase;
-	*taken = *span;
-	entry->span = taken;
+	sample->target = target;
+	sample->phase = phase;
+	sample->span = *span;
 	memset(span, 0, sizeof(*span));
 	return 0;
-}
-
-int writer_put_output(struct writer *writer, uint64_t time_ns,
-		      const char *stream, const char *text, size_t len)
-{
-	struct entry *entry = add_entry(writer, store_output);
-
-	if (!entry)
-		return -ENOMEM;
-	entry->time_ns = time_ns;
-	entry->name = strdup(stream);
-	return entry->name ? add_data(entry, text, len) : -ENOMEM;
 }
 
 int writer_put(struct writer *writer,
 	       int (*store)(struct store *store, const void *data),
 	       const void *data, size_t size)
 {
-	struct entry *entry = add_entry(writer, store_data);
+	struct entry *entry = add_entry(writer, store, size);
 
-	if (entry)
-		entry->put = store;
-	return add_data(entry, data, size);
+	if (!entry)
+		return -ENOMEM;
+	memcpy(entry->data, data, size);
+	return 0;
 }
 
 int writer_commit(struct writer *writer)

@@ -78,7 +78,7 @@ static void change_interval(struct top_keys *keys, bool longer)
 	}
 	if (next == keys->interval_ns)
 		top_keys_message(keys, "this is the %s interval",
-			     longer ? "longest" : "shortest");
+				 longer ? "longest" : "shortest");
 	keys->interval_ns = next;
 }
 
@@ -90,7 +90,7 @@ static enum top_action want_readahead(struct top_keys *keys, struct top *top)
 		return TOP_NOTHING;
 	if (row->state == TOP_GONE) {
 		top_keys_message(keys, "%s: gone; it has no readahead any more",
-			     row->target.disk);
+				 row->target.disk);
 		return TOP_NOTHING;
 	}
 	top->picked = row->target.id;

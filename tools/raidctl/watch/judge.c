@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What two looks tell: who disturbed the recording between them; pure. */
+/* Disturbances between two looks; pure. */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,75 +10,55 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "watch/look.h"
+#include "watch/watch.h"
 
-/**
- * struct judgement - of two looks
- * @before: the first
- * @after: the second
- * @told: receives the differences
- * @tick_ns: of processor time
- * @seconds: between them, at least one: a tick in a moment is no rate
- * @err: what @told returned
- */
+/* Two looks that are compared. */
 struct judgement {
 	const struct look *before;
 	const struct look *after;
-	const struct look_told *told;
-	double tick_ns;
-	double seconds;
+	struct changes *changes;
+	double tick_ns;		/* of processor time */
+	double seconds;		/* between them, at least one: a tick in a moment is no rate */
 	int err;
 };
 
-/* "35 %" and "12 MiB/s" of a value over the time that it took. */
+/* The share of a processor or of the time, "35 %", and the rate, "12 MiB/s", of a value in nanoseconds or bytes. */
 void look_describe(struct disturbance *what)
 {
-	double seconds = (double)(what->end_ns - what->start_ns) / 1e9;
-	char text[UNITS_TEXT];
+	double seconds = (double)(what->end_ns - what->start_ns) / 1e9, percent;
+	const char *kind = what->kind;
+	char rate[UNITS_TEXT];
 
 	if (seconds <= 0)
 		seconds = 1;
-	if (!strcmp(what->kind, "processor"))
-		snprintf(what->text, sizeof(what->text), "%s used %.0f %% of a processor",
-			 what->subject, (double)what->value / 1e7 / seconds);
-	else if (!strcmp(what->kind, "process-io"))
-		snprintf(what->text, sizeof(what->text), "%s read and wrote %s/s",
-			 what->subject,
-			 format_bytes(text, (double)what->value / seconds));
-	else if (!strcmp(what->kind, "disk"))
-		snprintf(what->text, sizeof(what->text), "disk %s had %s/s of traffic",
-			 what->subject,
-			 format_bytes(text, (double)what->value / seconds));
-	else if (!strcmp(what->kind, "interrupts") ||
-		 !strcmp(what->kind, "network") || !strcmp(what->kind, "input"))
-		snprintf(what->text, sizeof(what->text), "%s: %.0f interrupts/s on line %s",
-			 what->kind, (double)what->value / seconds,
-			 what->subject);
-	else if (!strcmp(what->kind, "memory"))
-		snprintf(what->text, sizeof(what->text), "tasks waited for memory %.0f %% of the time",
-			 (double)what->value / 1e7 / seconds);
-	else if (!strcmp(what->kind, "swap"))
-		snprintf(what->text, sizeof(what->text), "%" PRId64 " pages were swapped",
-			 what->value);
-	else if (!strcmp(what->kind, "steal"))
-		snprintf(what->text, sizeof(what->text), "the host of this virtual machine took %.1f %% of a processor",
-			 (double)what->value / 1e7 / seconds);
-	else if (!strcmp(what->kind, "clock") &&
-		 llabs(what->value) < WATCH_STEP_NS)
-		snprintf(what->text, sizeof(what->text), "the clock was set, by %+.6f s in the end",
-			 (double)what->value / 1e9);
-	else if (!strcmp(what->kind, "clock"))
-		snprintf(what->text, sizeof(what->text), "the clock was set by %+.3f s",
-			 (double)what->value / 1e9);
-	else if (!strcmp(what->kind, "suspend"))
-		snprintf(what->text, sizeof(what->text), "the machine slept for %.3f s",
-			 (double)what->value / 1e9);
-	else if (!strcmp(what->kind, "thermal"))
-		snprintf(what->text, sizeof(what->text), "processors were too hot and slowed down %" PRId64 " times",
-			 what->value);
+	percent = (double)what->value / 1e7 / seconds;
+	format_bytes(rate, (double)what->value / seconds);
+#define TEXT(...) snprintf(what->text, sizeof(what->text), __VA_ARGS__)
+	if (!strcmp(kind, "processor"))
+		TEXT("%s used %.0f %% of a processor", what->subject, percent);
+	else if (!strcmp(kind, "process-io"))
+		TEXT("%s read and wrote %s/s", what->subject, rate);
+	else if (!strcmp(kind, "disk"))
+		TEXT("disk %s had %s/s of traffic", what->subject, rate);
+	else if (!strcmp(kind, "interrupts") || !strcmp(kind, "network") || !strcmp(kind, "input"))
+		TEXT("%s: %.0f interrupts/s on line %s", kind, (double)what->value / seconds, what->subject);
+	else if (!strcmp(kind, "memory"))
+		TEXT("tasks waited for memory %.0f %% of the time", percent);
+	else if (!strcmp(kind, "swap"))
+		TEXT("%" PRId64 " pages were swapped", what->value);
+	else if (!strcmp(kind, "steal"))
+		TEXT("the host of this virtual machine took %.1f %% of a processor", percent);
+	else if (!strcmp(kind, "clock") && llabs(what->value) < WATCH_STEP_NS)
+		TEXT("the clock was set, by %+.6f s in the end", (double)what->value / 1e9);
+	else if (!strcmp(kind, "clock"))
+		TEXT("the clock was set by %+.3f s", (double)what->value / 1e9);
+	else if (!strcmp(kind, "suspend"))
+		TEXT("the machine slept for %.3f s", (double)what->value / 1e9);
+	else if (!strcmp(kind, "thermal"))
+		TEXT("processors were too hot and slowed down %" PRId64 " times", what->value);
 	else
-		snprintf(what->text, sizeof(what->text), "%s changed: %s",
-			 what->kind, what->subject);
+		TEXT("%s changed: %s", kind, what->subject);
+#undef TEXT
 }
 
 bool disturbance_goes_on(const struct disturbance *known,
@@ -89,37 +70,58 @@ bool disturbance_goes_on(const struct disturbance *known,
 	       (known->value < 0) == (what->value < 0);
 }
 
-static void tell(struct judgement *j, const char *kind, const char *unit,
-		 double value, const char *subject)
+static void add_disturbance(struct judgement *j, const char *kind, const char *unit,
+			    double value, const char *subject)
 {
-	struct disturbance what = {
+	struct changes *c = j->changes;
+	struct disturbance *more = reallocarray(c->disturbances, c->nr_disturbances + 1, sizeof(*more));
+	struct disturbance *what;
+
+	if (!more) {
+		j->err = -ENOMEM;
+		return;
+	}
+	c->disturbances = more;
+	what = &more[c->nr_disturbances++];
+	*what = (struct disturbance){
 		.start_ns = j->before->time_ns, .end_ns = j->after->time_ns,
 		.value = (int64_t)llround(value),
 	};
-
-	if (j->err)
-		return;
-	snprintf(what.kind, sizeof(what.kind), "%s", kind);
-	snprintf(what.unit, sizeof(what.unit), "%s", unit);
-	snprintf(what.subject, sizeof(what.subject), "%s", subject);
-	look_describe(&what);
-	j->err = j->told->disturbed(j->told->data, &what);
+	snprintf(what->kind, sizeof(what->kind), "%s", kind);
+	snprintf(what->unit, sizeof(what->unit), "%s", unit);
+	snprintf(what->subject, sizeof(what->subject), "%s", subject);
+	look_describe(what);
 }
 
-static void tell_row(struct judgement *j, const char *subject,
-		     const char *name, const char *unit, double value)
+static void add_row(struct judgement *j, const char *subject,
+		    const char *name, const char *unit, double value)
 {
-	struct host_row row = {
+	struct changes *c = j->changes;
+	struct host_row *more, *row;
+
+	if (value <= 0)
+		return;
+	more = reallocarray(c->rows, c->nr_rows + 1, sizeof(*more));
+	if (!more) {
+		j->err = -ENOMEM;
+		return;
+	}
+	c->rows = more;
+	row = &more[c->nr_rows++];
+	*row = (struct host_row){
 		.start_ns = j->before->time_ns, .end_ns = j->after->time_ns,
 		.source = "process", .value = (int64_t)llround(value),
 	};
+	snprintf(row->subject, sizeof(row->subject), "%s", subject);
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	snprintf(row->unit, sizeof(row->unit), "%s", unit);
+}
 
-	if (j->err || value <= 0)
-		return;
-	snprintf(row.subject, sizeof(row.subject), "%s", subject);
-	snprintf(row.name, sizeof(row.name), "%s", name);
-	snprintf(row.unit, sizeof(row.unit), "%s", unit);
-	j->err = j->told->row(j->told->data, &row);
+void changes_free(struct changes *changes)
+{
+	free(changes->rows);
+	free(changes->disturbances);
+	*changes = (struct changes){ 0 };
 }
 
 static double grown(uint64_t before, uint64_t after)
@@ -132,7 +134,7 @@ static const char *const roles[] = {
 	[ROLE_RECORDER] = " (this recorder)", [ROLE_KERNEL] = " of the kernel",
 };
 
-/* struct account - what a process has used, its children that it waited for too */
+/* Use of a process and of children that it waited for. */
 struct account {
 	uint64_t ticks;
 	uint64_t read_bytes;
@@ -155,27 +157,27 @@ static void judge_process(struct judgement *j, const struct account *then,
 		return;
 	snprintf(subject, sizeof(subject), "%d %.24s%s", now->process.pid,
 		 now->process.name, roles[now->role]);
-	tell_row(j, subject, "cpu", "ns", cpu_ns);
-	tell_row(j, subject, "read_bytes", "bytes", read_bytes);
-	tell_row(j, subject, "write_bytes", "bytes", write_bytes);
+	add_row(j, subject, "cpu", "ns", cpu_ns);
+	add_row(j, subject, "read_bytes", "bytes", read_bytes);
+	add_row(j, subject, "write_bytes", "bytes", write_bytes);
 	if (now->role != ROLE_OTHER)
 		return;
 	snprintf(subject, sizeof(subject), "process %d (%.24s)",
 		 now->process.pid, now->process.name);
 	if (cpu_ns / 1e7 / j->seconds >= WATCH_CPU_PERCENT)
-		tell(j, "processor", "ns", cpu_ns, subject);
+		add_disturbance(j, "processor", "ns", cpu_ns, subject);
 	if (bytes / j->seconds >= WATCH_BYTES_PER_S)
-		tell(j, "process-io", "bytes", bytes, subject);
+		add_disturbance(j, "process-io", "bytes", bytes, subject);
 }
 
 static const struct look_process *same(const struct look *look,
 				       const struct look_process *process)
 {
-	const struct look_process *found =
+	const struct look_process *now =
 		look_process_of(look, process->process.pid);
 
-	return found && found->process.start == process->process.start ?
-	       found : NULL;
+	return now && now->process.start == process->process.start ?
+	       now : NULL;
 }
 
 static void add_account(struct account *account,
@@ -187,8 +189,8 @@ static void add_account(struct account *account,
 }
 
 /*
- * A process that ended: the next one above it that is still there now has all
- * that it used; a part of this was reported before.
+ * A process that ended: its next living ancestor now has its use too, of which
+ * a part was reported before.
  */
 static void inherit(const struct judgement *j,
 		    const struct look_process *ended, struct account *accounts)
@@ -240,7 +242,7 @@ static void judge_disks(struct judgement *j)
 		if (now->holds_recording)
 			most = WATCH_OWN_TIMES * own;
 		if ((bytes - most) / j->seconds >= WATCH_BYTES_PER_S)
-			tell(j, "disk", "bytes", bytes, now->use.name);
+			add_disturbance(j, "disk", "bytes", bytes, now->use.name);
 	}
 }
 
@@ -255,8 +257,8 @@ static void judge_line(struct judgement *j, const struct look_line *now,
 		return;
 	snprintf(subject, sizeof(subject), "%u (%.48s)", now->number,
 		 now->devices);
-	tell(j, input ? "input" : now->network ? "network" : "interrupts",
-	     "interrupts", count, subject);
+	add_disturbance(j, input ? "input" : now->network ? "network" : "interrupts",
+			"interrupts", count, subject);
 }
 
 static void judge_lines(struct judgement *j)
@@ -287,18 +289,18 @@ static void judge_memory(struct judgement *j)
 	if (both_known(a->pressure_us, b->pressure_us)) {
 		waited = (double)(b->pressure_us - a->pressure_us) * 1e3;
 		if (waited / 1e7 / j->seconds >= WATCH_PRESSURE_PERCENT)
-			tell(j, "memory", "ns", waited, "");
+			add_disturbance(j, "memory", "ns", waited, "");
 	}
 	if (both_known(a->swapped_pages, b->swapped_pages)) {
 		pages = (double)(b->swapped_pages - a->swapped_pages);
 		if (pages / j->seconds >= WATCH_SWAP_PER_S)
-			tell(j, "swap", "pages", pages, "");
+			add_disturbance(j, "swap", "pages", pages, "");
 	}
 	if (both_known(a->steal_ticks, b->steal_ticks) && b->nr_processors) {
 		stolen = (double)(b->steal_ticks - a->steal_ticks) * j->tick_ns;
 		if (stolen / 1e7 / j->seconds / b->nr_processors >=
 		    WATCH_STEAL_PERCENT)
-			tell(j, "steal", "ns", stolen, "");
+			add_disturbance(j, "steal", "ns", stolen, "");
 	}
 }
 
@@ -312,24 +314,24 @@ static void judge_clocks(struct judgement *j)
 	bool asleep = fabs(slept) >= WATCH_STEP_NS;
 
 	if (asleep)
-		tell(j, "suspend", "ns", slept, "");
+		add_disturbance(j, "suspend", "ns", slept, "");
 	if (fabs(step) >= allowed || (b->clock_set && !asleep))
-		tell(j, "clock", "ns", step, "");
+		add_disturbance(j, "clock", "ns", step, "");
 	if (a->clocksource[0] && strcmp(a->clocksource, b->clocksource))
-		tell(j, "clocksource", "", 1, b->clocksource);
+		add_disturbance(j, "clocksource", "", 1, b->clocksource);
 	if (a->governor[0] && strcmp(a->governor, b->governor))
-		tell(j, "governor", "", 1, b->governor);
+		add_disturbance(j, "governor", "", 1, b->governor);
 	if (both_known(a->throttled, b->throttled) &&
 	    b->throttled > a->throttled)
-		tell(j, "thermal", "times",
-		     (double)(b->throttled - a->throttled), "");
+		add_disturbance(j, "thermal", "times",
+				(double)(b->throttled - a->throttled), "");
 }
 
 int look_judge(const struct look *before, const struct look *after,
-	       double ticks_per_second, const struct look_told *told)
+	       double ticks_per_second, struct changes *ret)
 {
 	struct judgement j = {
-		.before = before, .after = after, .told = told,
+		.before = before, .after = after, .changes = ret,
 		.tick_ns = 1e9 / ticks_per_second,
 		.seconds = (double)(after->time_ns - before->time_ns) / 1e9,
 	};

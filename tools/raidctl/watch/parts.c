@@ -2,7 +2,7 @@
 
 /* Parts of a look that come from one text each. */
 
-#include "watch/look.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "disk/md-dm.h"
+#include "disk/disk.h"
 #include "machine/machine.h"
 
 int64_t look_pressure(const char *text)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* One look at what could disturb a recording. */
+/* One look at the machine. */
 
-#include "watch/look.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -17,7 +17,7 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* Threads of the kernel are looked at every so many looks. */
+/* Every so many looks read threads of the kernel. */
 #define KERNEL_ROUNDS	16
 #define KTHREADD	2
 
@@ -39,7 +39,7 @@ static int64_t offset_of(clockid_t clock)
 	return offset;
 }
 
-/* Does a disturbance need it?  Those of the kernel that work for others do not. */
+/* Threads of the kernel work for others, except those that rebuild an array. */
 static bool is_kernel_work(const struct process *process)
 {
 	size_t len = strlen(process->name);
@@ -50,7 +50,7 @@ static bool is_kernel_work(const struct process *process)
 			   strcmp(process->name + len - 7, "reshape"));
 }
 
-/* struct scan - processes of one look */
+/* Processes of one look. */
 struct scan {
 	const struct look *before;
 	size_t at;
@@ -61,7 +61,7 @@ struct scan {
 };
 
 /* Both lists are in the order of /proc. */
-static const struct look_process *last_seen(struct scan *scan, int pid)
+static const struct look_process *process_before(struct scan *scan, int pid)
 {
 	const struct look *before = scan->before;
 
@@ -76,7 +76,7 @@ static const struct look_process *last_seen(struct scan *scan, int pid)
 
 static bool read_one(struct scan *scan, int pid, struct look_process *ret)
 {
-	const struct look_process *last = last_seen(scan, pid);
+	const struct look_process *last = process_before(scan, pid);
 
 	if (last && last->role == ROLE_KERNEL && !scan->all) {
 		*ret = *last;
@@ -162,7 +162,7 @@ static int read_processes(const struct look_files *files,
 	return scan.err;
 }
 
-/* Set and set back between two looks leaves no trace in the time itself. */
+/* A clock that is set and set back between two looks shows the same time. */
 static int open_clock(void)
 {
 	const struct itimerspec never = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Looks now and then, in a thread of its own, at what could disturb. */
+/* Looks in a thread of its own. */
 
 #include "watch/watch.h"
 
@@ -17,64 +17,23 @@
 
 #define LOOK_NS	NS_PER_S
 
-/* struct found - rows and disturbances that nobody has taken yet */
-struct found {
-	size_t nr_rows;
-	struct host_row *rows;
-	size_t nr_disturbances;
-	struct disturbance *disturbances;
+struct watch {
+	pthread_t thread;
+	bool running;		/* watch_finish() has not been called */
+	struct look_scope scope;
+	struct look_files files;	/* the thread's, as the members up to @nr while it runs */
+	struct look last;
+	struct disturbance *all;	/* every disturbance, by number - 1 */
+	size_t nr;
+	pthread_mutex_t lock;	/* protects all below */
+	pthread_cond_t wake;
+	bool stop;		/* the thread is to end */
+	struct changes changes;	/* not taken yet */
 	int err;
 };
 
-/**
- * struct watch - thread and what it found
- * @thread: while @running
- * @running: watch_finish() has not been called
- * @scope: what is not a disturbance
- * @files: the thread's
- * @last: the thread's, until @running ends
- * @all: every disturbance, by number - 1; the thread's
- * @nr: how many
- * @lock: protects all below
- * @wake: something below has changed
- * @stop: the thread is to end
- * @found: to be taken
- */
-struct watch {
-	pthread_t thread;
-	bool running;
-	struct look_scope scope;
-	struct look_files files;
-	struct look last;
-	struct disturbance *all;
-	size_t nr;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stop;
-	struct found found;
-};
-
-static int keep_row(void *data, const struct host_row *row)
-{
-	struct watch *watch = data;
-	struct found *found = &watch->found;
-	struct host_row *more;
-
-	pthread_mutex_lock(&watch->lock);
-	more = reallocarray(found->rows, found->nr_rows + 1, sizeof(*more));
-	if (more) {
-		found->rows = more;
-		more[found->nr_rows++] = *row;
-	} else {
-		found->err = -ENOMEM;
-	}
-	pthread_mutex_unlock(&watch->lock);
-	return 0;
-}
-
-/* One that the last look found too goes on; else it is another one. */
-static struct disturbance *merged(struct watch *watch,
-				  const struct disturbance *what)
+/* A disturbance that the last look had too goes on; any other one is new. NULL without memory. */
+static const struct disturbance *merged(struct watch *watch, const struct disturbance *what)
 {
 	struct disturbance *more;
 
@@ -97,42 +56,49 @@ static struct disturbance *merged(struct watch *watch,
 	return &more[watch->nr++];
 }
 
-static int keep_disturbance(void *data, const struct disturbance *what)
+/* Append the differences of a look to those that are not taken yet; under the lock. */
+static int keep(struct watch *watch, struct changes *now)
 {
-	struct watch *watch = data;
-	struct found *found = &watch->found;
-	struct disturbance *more, *whole;
+	struct changes *all = &watch->changes;
+	size_t nr_rows = all->nr_rows + now->nr_rows, nr = all->nr_disturbances + now->nr_disturbances;
+	struct host_row *rows = reallocarray(all->rows, nr_rows + 1, sizeof(*rows));
+	struct disturbance *disturbances = reallocarray(all->disturbances, nr + 1, sizeof(*disturbances));
 
-	pthread_mutex_lock(&watch->lock);
-	whole = merged(watch, what);
-	more = whole ? reallocarray(found->disturbances,
-				    found->nr_disturbances + 1,
-				    sizeof(*more)) : NULL;
-	if (more) {
-		found->disturbances = more;
-		more[found->nr_disturbances++] = *whole;
-	} else {
-		found->err = -ENOMEM;
+	all->rows = rows ? rows : all->rows;
+	all->disturbances = disturbances ? disturbances : all->disturbances;
+	if (!rows || !disturbances)
+		return -ENOMEM;
+	for (size_t i = 0; i < now->nr_rows; i++)
+		rows[all->nr_rows++] = now->rows[i];
+	for (size_t i = 0; i < now->nr_disturbances; i++) {
+		const struct disturbance *whole = merged(watch, &now->disturbances[i]);
+
+		if (!whole)
+			return -ENOMEM;
+		disturbances[all->nr_disturbances++] = *whole;
 	}
-	pthread_mutex_unlock(&watch->lock);
 	return 0;
 }
 
 static void look(struct watch *watch)
 {
-	const struct look_told told = {
-		keep_disturbance, keep_row, watch,
-	};
+	struct changes changes = { 0 };
 	struct look now;
+	int err = look_read(&watch->files, &watch->scope, &watch->last, &now);
 
-	if (look_read(&watch->files, &watch->scope, &watch->last, &now)) {
-		pthread_mutex_lock(&watch->lock);
-		watch->found.err = -ENOMEM;
-		pthread_mutex_unlock(&watch->lock);
+	if (!err)
+		err = look_judge(&watch->last, &now, (double)sysconf(_SC_CLK_TCK), &changes);
+	pthread_mutex_lock(&watch->lock);
+	if (!err)
+		err = keep(watch, &changes);
+	if (err)
+		watch->err = err;
+	pthread_mutex_unlock(&watch->lock);
+	changes_free(&changes);
+	if (err) {
 		look_free(&now);
 		return;
 	}
-	look_judge(&watch->last, &now, (double)sysconf(_SC_CLK_TCK), &told);
 	look_free(&watch->last);
 	watch->last = now;
 }
@@ -210,22 +176,21 @@ int watch_start(const struct look_scope *scope, struct watch **ret)
 	return 0;
 }
 
-int watch_take(struct watch *watch, const struct watch_hands *hands)
+int watch_take(struct watch *watch, struct rows *to)
 {
-	struct found found;
+	struct changes changes;
 	int err;
 
 	pthread_mutex_lock(&watch->lock);
-	found = watch->found;
-	memset(&watch->found, 0, sizeof(watch->found));
+	changes = watch->changes;
+	err = watch->err;
+	watch->changes = (struct changes){ 0 };
 	pthread_mutex_unlock(&watch->lock);
-	err = found.err;
-	for (size_t i = 0; i < found.nr_rows && !err; i++)
-		err = hands->row(hands->data, &found.rows[i]);
-	for (size_t i = 0; i < found.nr_disturbances && !err; i++)
-		err = hands->disturbed(hands->data, &found.disturbances[i]);
-	free(found.rows);
-	free(found.disturbances);
+	for (size_t i = 0; i < changes.nr_rows && !err; i++)
+		err = store_put_host(to, &changes.rows[i]);
+	for (size_t i = 0; i < changes.nr_disturbances && !err; i++)
+		err = store_put_disturbance(to, &changes.disturbances[i]);
+	changes_free(&changes);
 	return err;
 }
 
@@ -274,9 +239,10 @@ void watch_available(const struct watch *watch, char *watched, char *missing,
 	}
 }
 
-size_t watch_count(const struct watch *watch)
+const struct disturbance *watch_all(const struct watch *watch, size_t *nr)
 {
-	return watch->nr;
+	*nr = watch->nr;
+	return watch->all;
 }
 
 void watch_stop(struct watch *watch)
@@ -286,8 +252,7 @@ void watch_stop(struct watch *watch)
 	watch_finish(watch);
 	look_close(&watch->files);
 	look_free(&watch->last);
-	free(watch->found.rows);
-	free(watch->found.disturbances);
+	changes_free(&watch->changes);
 	free(watch->all);
 	free(watch);
 }

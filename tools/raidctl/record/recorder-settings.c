@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/* Settings of the recorded disks, and limits of cgroups on them. */
+
+#include "record/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+
+/* Readings of limits take at most one part in so many of a processor. */
+#define SPARE	500
+
+static int put_setting(void *data, const char *name, const char *value)
+{
+	const struct recorded *disk = data;
+
+	return store_put_setting(writer_rows(disk->recorder->writer), disk->last.now_ns,
+				 disk->number, name, value);
+}
+
+static int put_readahead(struct recorded *disk)
+{
+	char text[32];
+	int err;
+
+	if (disk->last.readahead_sectors == disk->put_readahead)
+		return 0;
+	disk->put_readahead = disk->last.readahead_sectors;
+	snprintf(text, sizeof(text), "%" PRIu64, disk->last.readahead_sectors);
+	err = settings_set(&disk->settings, "readahead_sectors", text);
+	if (err)
+		return err;
+	snprintf(text, sizeof(text), "%" PRIu64,
+		 disk->last.readahead_sectors * SECTOR_BYTES / 1024);
+	return settings_set(&disk->settings, "readahead_kib", text);
+}
+
+static int put_mounts(struct recorded *disk)
+{
+	int err = settings_mounts(&disk->settings);
+
+	if (err || !disk->ours)
+		return err;
+	return settings_set(&disk->settings, "journal", disk->journals.text);
+}
+
+int recorder_describe(struct recorded *disk)
+{
+	int err = store_put_target(writer_rows(disk->recorder->writer), disk->number,
+				   &disk->target);
+
+	disk->settings.changed = put_setting;
+	disk->settings.data = disk;
+	disk->settings.disk = disk->target.disk;
+	disk->settings.hctl = disk->target.above.hctl;
+	if (!err)
+		err = put_readahead(disk);
+	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%" PRId64, disk->carried);
+		err = put_setting(disk, "in_flight_at_attach", text);
+	}
+	if (!err)
+		err = settings_queue(&disk->settings);
+	if (!err)
+		err = settings_device(&disk->settings);
+	if (!err)
+		err = settings_controller(&disk->settings, disk->target.above.pci,
+					  disk->target.above.unit_3ware);
+	return err ? err : put_mounts(disk);
+}
+
+/* Readahead comes with the counters; the rest costs a file each. */
+int recorder_sample_settings(struct recorded *disk, bool queue)
+{
+	int err = put_readahead(disk);
+
+	if (!err && queue)
+		err = settings_queue(&disk->settings);
+	if (!err && disk->recorder->mounts_changed)
+		err = recorder_find_journals(disk);
+	if (!err && disk->recorder->mounts_changed)
+		err = put_mounts(disk);
+	return err;
+}
+
+static int put_disk(struct recorded *disk, const struct cgroup_limits *limits)
+{
+	char device[32], *text;
+	int err;
+
+	snprintf(device, sizeof(device), "%u:%u", disk->target.major,
+		 disk->target.minor);
+	text = cgroup_limits_of(limits, device);
+	err = text ? settings_set(&disk->settings, "io.max", text) : -ENOMEM;
+	free(text);
+	return err;
+}
+
+/* One thread samples. Hierarchies of version 1 have other files, and are left out. */
+int recorder_put_limits(struct recorder *recorder, bool always)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	static char where[PATH_MAX];
+	struct cgroup_limits limits = { 0 };
+	int err;
+
+	if (!always && begin_ns < recorder->limits_ns)
+		return 0;
+	err = cgroup_mount(where, sizeof(where)) == 2 ?
+		      cgroup_limits_read(where, &limits) : -ENOENT;
+	for (size_t i = 0; i < recorder->nr && !err; i++)
+		if (!recorder->disks[i].ended)
+			err = put_disk(&recorder->disks[i], &limits);
+	cgroup_limits_free(&limits);
+	recorder->limits_ns = clock_ns(CLOCK_MONOTONIC);
+	recorder->limits_ns += SPARE * (recorder->limits_ns - begin_ns);
+	/* Limits that cannot be read are not known. */
+	return err == -ENOMEM ? err : 0;
+}
+
+int recorder_cut_settings(struct recorder *recorder)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < recorder->nr && !err; i++) {
+		struct recorded *disk = &recorder->disks[i];
+
+		if (disk->ended)
+			continue;
+		err = settings_queue(&disk->settings);
+		if (!err)
+			err = settings_device(&disk->settings);
+	}
+	return err ? err : recorder_put_limits(recorder, true);
+}
