@@ -15,7 +15,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include "exchange.h"
+#include "internal.h"
 #include "expect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

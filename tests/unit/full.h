@@ -59,11 +59,10 @@ static inline void full_hwqs(struct rt_counters *c, uint64_t state)
 	c->nr_hwqs = RT_HWQS;
 }
 
-/**
- * full_counters - a span in which all that is counted happened
- * @c: zero but for its times, groups and what is unknown; to be freed by rt_counters_free()
- * @submitters: room for FULL_SUBMITTERS, which @c points to then
- * @state: of full_next(); another one makes other numbers
+/*
+ * A span in which all that is counted happened. @c: zero but for its times, groups and what is unknown; to
+ * be freed by rt_counters_free(). @submitters: room for FULL_SUBMITTERS, which @c points to then. @state:
+ * of full_next(); another one makes other numbers.
  */
 static inline void full_counters(struct rt_counters *c, struct rt_submitter *submitters, uint64_t *state)
 {

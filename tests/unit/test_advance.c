@@ -11,8 +11,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "arithmetic.h"
-#include "exchange.h"
+#include "internal.h"
 #include "raidtrace.h"
 
 #define ROUNDS	200

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Whose target is it, and does that process live? */
+/* The owner of a target, and requests for counters while memory is short. */
 
 #include "unit.h"
 
@@ -11,6 +11,21 @@
 #include <unistd.h>
 
 #include "attach/claim.h"
+
+/* Stands in for the kernel, which lacks memory for the first answers. */
+static int requests, failing, failure;
+
+static int advance(struct rt_client *client, uint32_t id, struct rt_counters *last, struct rt_counters *span)
+{
+	(void)client;
+	(void)span;
+	assert_int_equal(id, 7);
+	last->now_ns = (uint64_t)++requests;
+	return requests <= failing ? failure : 0;
+}
+
+#define rt_counters_advance advance
+#include "../../tools/raidctl/attach/claim.c"
 
 static char directory[] = "/tmp/raidtrace-owner-XXXXXX";
 static const struct rt_target mine = { .id = 7, .major = 8, .minor = 0,
@@ -132,6 +147,30 @@ static void dead(void **state)
 	remove_claim("other");
 }
 
+/* The result of the last of @nr requests, when the first @times of them fail. */
+static int repeated(int times, int err, int nr)
+{
+	struct rt_counters last, span;
+	int result;
+
+	requests = 0;
+	failing = times;
+	failure = err;
+	result = counters_advance_again(NULL, 7, &last, &span);
+	assert_int_equal(last.now_ns, nr);
+	assert_int_equal(requests, nr);
+	return result;
+}
+
+static void while_memory_is_short(void **state)
+{
+	(void)state;
+	assert_int_equal(repeated(0, -ENOMEM, 1), 0);
+	assert_int_equal(repeated(3, -ENOMEM, 4), 0);
+	assert_int_equal(repeated(1000000, -ENOMEM, 100), -ENOMEM);
+	assert_int_equal(repeated(1, -ENODEV, 1), -ENODEV);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +178,7 @@ int main(void)
 		cmocka_unit_test(who),
 		cmocka_unit_test(asked_only),
 		cmocka_unit_test(dead),
+		cmocka_unit_test(while_memory_is_short),
 	};
 
 	return cmocka_run_group_tests_name("owner", tests, make_directory,

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exchange.h"
+#include "internal.h"
 #include "machine/machine.h"
 
 static char place[] = "/tmp/limits-XXXXXX";

@@ -16,7 +16,7 @@
 #define WRITE	RAIDTRACE_DIRECTION_WRITE
 #define ALL	RAIDTRACE_DIRECTION_ALL
 
-/* struct sample - a line read back; labels as they stand between the braces */
+/* A line read back; labels as they stand between the braces. */
 struct sample {
 	char name[128];
 	char labels[512];

@@ -12,7 +12,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "exchange.h"
+#include "internal.h"
 #include "full.h"
 #include "raidtrace.h"
 #include "report/report.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
+#include "internal.h"
 #include "base/base.h"
 #include "bin_of.h"
 #include "full.h"

@@ -44,32 +44,19 @@
 #define SDA	(8U << 20)
 #define SDB	(8U << 20 | 16)
 
-/**
- * struct trace - bytes of one source
- * @version: 1 or 2
- * @big: big-endian
- * @device: of the records that are put
- * @cpu: likewise
- * @error: likewise, once
- * @sequence: of the last record
- * @len: of @bytes
- * @at: read so far
- * @step: bytes that one read returns at most, 0 for no limit
- * @fail_at: a read beyond so many bytes fails, 0 for never
- * @bytes: the records
- */
+/* Bytes of one source. */
 struct trace {
-	unsigned int version;
-	bool big;
-	uint32_t device;
-	uint32_t cpu;
-	uint16_t error;
-	uint32_t sequence;
-	size_t len;
-	size_t at;
-	size_t step;
-	size_t fail_at;
-	unsigned char bytes[1 << 16];
+	unsigned int version;	/* 1 or 2 */
+	bool big;	/* big-endian */
+	uint32_t device;	/* of the records that are put */
+	uint32_t cpu;	/* likewise */
+	uint16_t error;	/* likewise, once */
+	uint32_t sequence;	/* of the last record */
+	size_t len;	/* of @bytes */
+	size_t at;	/* read so far */
+	size_t step;	/* bytes that one read returns at most, 0 for no limit */
+	size_t fail_at;	/* a read beyond so many bytes fails, 0 for never */
+	unsigned char bytes[1 << 16];	/* the records */
 };
 
 static inline void trace_number(struct trace *t, uint64_t value, size_t size)

@@ -89,10 +89,9 @@ static inline void empty_lists(char *text)
 	}
 }
 
-/**
- * golden_text - the text of a file
- * @name: of the file; packed when it says so
- * @update: what to write into it first if UPDATE_GOLDEN is set
+/*
+ * The text of a file. @name: of the file; packed when it says so. @update: what to write into it first if
+ * UPDATE_GOLDEN is set.
  */
 static inline const char *golden_text(const char *name, const char *update)
 {
@@ -115,11 +114,7 @@ static inline const char *golden_text(const char *name, const char *update)
 	return expected;
 }
 
-/**
- * golden - compare a text with a file
- * @name: of the file
- * @text: freed
- */
+/* Compare a text with a file. @name: of the file. @text: freed. */
 static inline void golden(const char *name, char *text)
 {
 	const char *expected;

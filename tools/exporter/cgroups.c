@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
+#include "internal.h"
 #include "machine/machine.h"
 
 #define CGROUPS	256	/* of a disk, at most */

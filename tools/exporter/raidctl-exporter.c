@@ -150,8 +150,7 @@ static int write_metrics(FILE *to, bool cgroups, char *why, size_t size)
 		err = write_live(client, cgroups, to);
 	}
 	if (err && !why[0])
-		snprintf(why, size, "the module: %s", rt_error(client)[0] ?
-			 rt_error(client) : strerror(-err));
+		snprintf(why, size, "the module: %s", rt_reason(client, err));
 	rt_close(client);
 	return err;
 }

@@ -11,7 +11,7 @@
 
 #include <linux/netlink.h>
 
-#include "exchange.h"
+#include "internal.h"
 
 int rt_info_get(struct rt_client *client, struct rt_info *ret)
 {
@@ -212,4 +212,18 @@ int rt_counters_advance(struct rt_client *client, uint32_t id,
 		err = rt_advance_apply(&advance, last, span);
 	rt_counters_free(&advance.now);
 	return err;
+}
+
+int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
+		   struct rt_history *ret)
+{
+	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_HISTORY_GET, 0,
+					    RAIDTRACE_A_HISTORY_ID, id);
+
+	memset(ret, 0, sizeof(*ret));
+	if (msg && nla_put_u64(msg, RAIDTRACE_A_HISTORY_AFTER, after)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	return msg ? rt_exchange(client, msg, rt_parse_history, ret) : -ENOMEM;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
+#include "internal.h"
 #include "raidtrace.h"
 
 static const char *const direction_names[RT_DIRECTIONS] = {

@@ -2,7 +2,7 @@
 
 /* Netlink to raidtrace.ko: the socket, requests and what became of them. */
 
-#include "exchange.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,36 +18,23 @@
 /* More than a snapshot can have: twice the module's account of one disk. */
 #define MESSAGE_BYTES	(256 << 10)
 
-/**
- * struct rt_client - one generic netlink socket
- * @socket: connected
- * @family: id of the raidtrace family
- * @error: the kernel's extack text for the last request
- */
+/* One generic netlink socket. */
 struct rt_client {
-	struct nl_sock *socket;
-	int family;
-	char error[256];
+	struct nl_sock *socket;	/* connected */
+	int family;	/* id of the raidtrace family */
+	char error[256];	/* the kernel's extack text for the last request */
 };
 
-/**
- * struct request - one request and its replies
- * @client: the socket, takes the extack text
- * @parse: called for each reply, NULL when none is expected
- * @ret: where @parse stores
- * @sequence: of its messages; others answer a request that was given up
- * @single: the first reply is the last message; no acknowledgment was requested
- * @err: -errno so far
- * @done: the last message came
- */
+/* One request and its replies. */
 struct request {
-	struct rt_client *client;
+	struct rt_client *client;	/* the socket, takes the extack text */
+	/* called for each reply, NULL when none is expected */
 	int (*parse)(struct nlmsghdr *nlh, void *ret);
-	void *ret;
-	uint32_t sequence;
-	bool single;
-	int err;
-	bool done;
+	void *ret;	/* where @parse stores */
+	uint32_t sequence;	/* of its messages; others answer a request that was given up */
+	bool single;	/* the first reply is the last message; no acknowledgment was requested */
+	int err;	/* -errno so far */
+	bool done;	/* the last message came */
 };
 
 /* libnl has its own error numbers; only those that a request can meet. */
@@ -118,6 +105,11 @@ void rt_close(struct rt_client *client)
 const char *rt_error(const struct rt_client *client)
 {
 	return client->error;
+}
+
+const char *rt_reason(const struct rt_client *client, int err)
+{
+	return client->error[0] ? client->error : strerror(-err);
 }
 
 static int on_valid(struct nl_msg *msg, void *data)

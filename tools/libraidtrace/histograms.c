@@ -2,7 +2,7 @@
 
 /* Arithmetic on histograms: bins, sums, differences. */
 
-#include "arithmetic.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <stdbool.h>

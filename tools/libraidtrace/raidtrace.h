@@ -161,101 +161,65 @@
 	X(depth_sum_ns, DEPTH_SUM_NS, "hwq_in_flight_request_seconds", "ns", \
 	  "time by requests in flight: by the length of the sample their mean")
 
-/**
- * enum rt_counter - counters of struct rt_flow, for sets of them
- * @RT_COUNTER_IN_FLIGHT: in_flight, in_flight_max and what is made of them
- *
- * The others are those of RT_FLOW_COUNTERS.
- */
+/* Counters of struct rt_flow, for sets of them. The others are those of RT_FLOW_COUNTERS. */
 enum rt_counter {
 #define X(member, attribute, ...) RT_COUNTER_##attribute,
 	RT_FLOW_COUNTERS(X)
 #undef X
-	RT_COUNTER_IN_FLIGHT,
+	RT_COUNTER_IN_FLIGHT,	/* in_flight, in_flight_max and values derived from them */
 };
 
-/**
- * enum rt_disk_counter - counters of struct rt_disk, for sets of them
- * @RT_DISK_STREAMS_ALIVE: streams_alive
- * @RT_DISK_STREAMS_ALIVE_QUEUED: streams_alive_queued
- *
- * The others are those of RT_DISK_COUNTERS.
- */
+/* Counters of struct rt_disk, for sets of them. The others are those of RT_DISK_COUNTERS. */
 enum rt_disk_counter {
 #define X(member, attribute, ...) RT_DISK_##attribute,
 	RT_DISK_COUNTERS(X)
 #undef X
-	RT_DISK_STREAMS_ALIVE,
-	RT_DISK_STREAMS_ALIVE_QUEUED,
+	RT_DISK_STREAMS_ALIVE,	/* streams_alive */
+	RT_DISK_STREAMS_ALIVE_QUEUED,	/* streams_alive_queued */
 };
 
 #define RT_DISK_BIT(counter)	((uint32_t)1 << RT_DISK_##counter)
 #define RT_COUNTER_BIT(counter)	((uint64_t)1 << RT_COUNTER_##counter)
 
-/**
- * struct rt_flow - events of one direction; Documentation/counters.rst says
- *	exactly when each counter moves
- * @in_flight: requests in flight at the end of the span, not a difference
- * @in_flight_max: highest depth since attach or reset, not a difference
- * @depth_sum_ns: of reads, writes and all together alone, 0 else
- *
- * The members made by RT_FLOW_COUNTERS are events or, where the name says so,
- * bytes, sectors or nanoseconds.
+/*
+ * Events of one direction; Documentation/counters.rst says exactly when each counter moves. The
+ * members made by RT_FLOW_COUNTERS are events or, where the name says so, bytes, sectors or
+ * nanoseconds.
  */
 struct rt_flow {
 #define X(member, attribute, ...) uint64_t member;
 	RT_FLOW_COUNTERS(X)
 #undef X
-	uint32_t in_flight;
-	uint32_t in_flight_max;
+	uint32_t in_flight;	/* requests in flight at the end of the span, not a difference */
+	uint32_t in_flight_max;	/* highest depth since attach or reset, not a difference */
 };
 
-/**
- * struct rt_disk - events that have no direction
- * @unknown: RT_DISK_BIT() of each member that the source cannot tell; it is 0
- * @streams_alive: streams of requests that were continued, where the span ends
- * @streams_alive_queued: streams of bios, likewise
- *
- * The other members are made by RT_DISK_COUNTERS.
- */
+/* Events that have no direction. The other members are made by RT_DISK_COUNTERS. */
 struct rt_disk {
-	uint32_t unknown;
+	uint32_t unknown;	/* RT_DISK_BIT() of each member that is not known; it is 0 */
 #define X(member, attribute, ...) uint64_t member;
 	RT_DISK_COUNTERS(X)
 #undef X
-	uint32_t streams_alive;
-	uint32_t streams_alive_queued;
+	uint32_t streams_alive;	/* streams of requests that were continued, where the span ends */
+	uint32_t streams_alive_queued;	/* streams of bios, likewise */
 };
 
-/**
- * struct rt_origin - bios and requests of one class; the members are made by
- *	RT_ORIGIN_COUNTERS
- */
+/* Bios and requests of one class; the members are made by RT_ORIGIN_COUNTERS. */
 struct rt_origin {
 #define X(member, attribute, ...) uint64_t member;
 	RT_ORIGIN_COUNTERS(X)
 #undef X
 };
 
-/**
- * struct rt_submitter - bios of one process
- * @index: row of the module's table
- * @rest: the row of all that found the table full; it has no process
- * @pid: the process
- * @comm: name of the thread
- * @cgroup: cgroup that the bios are charged to, by its inode; 0 for nobody's, or when read
- *	from a recording
- * @path: of the cgroup, which who samples finds out; "" when not known
- *
- * The other members are made by RT_SUBMITTER_COUNTERS.
- */
+/* Bios of one process. The other members are made by RT_SUBMITTER_COUNTERS. */
 struct rt_submitter {
-	uint32_t index;
-	bool rest;
-	uint32_t pid;
-	char comm[16];
+	uint32_t index;	/* row of the module's table */
+	bool rest;	/* the row of all processes for which the table was full; it has no process */
+	uint32_t pid;	/* the process */
+	char comm[16];	/* name of the thread */
+	/* cgroup that the bios are charged to, by its inode; 0 for none */
 	uint64_t cgroup;
-	char path[RT_CGROUP_MAX];
+	char path[RT_CGROUP_MAX];	/* of the cgroup, filled in by the caller; "" when not known */
 #define X(member, attribute, ...) uint64_t member;
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
@@ -264,380 +228,230 @@ struct rt_submitter {
 /* Hardware queues of a disk that are counted apart, and the row of all others. */
 #define RT_HWQS		(RAIDTRACE_HWQ_REST + 1)
 
-/**
- * struct rt_hwq - requests of one hardware queue
- * @in_flight: requests in flight at the end of the span, not a difference
- * @in_flight_max: highest depth since attach or reset, not a difference
- *
- * The other members are made by RT_HWQ_COUNTERS.
- */
+/* Requests of one hardware queue. The other members are made by RT_HWQ_COUNTERS. */
 struct rt_hwq {
 #define X(member, attribute, ...) uint64_t member;
 	RT_HWQ_COUNTERS(X)
 #undef X
-	uint32_t in_flight;
-	uint32_t in_flight_max;
+	uint32_t in_flight;	/* requests in flight at the end of the span, not a difference */
+	uint32_t in_flight_max;	/* highest depth since attach or reset, not a difference */
 };
 
-/* rt_hwq_completed - how many requests of a hardware queue ended, wherever */
+/* How many requests of a hardware queue ended, wherever. */
 static inline uint64_t rt_hwq_completed(const struct rt_hwq *hwq)
 {
 	return hwq->completed_same_cpu + hwq->completed_other_cpu +
 	       hwq->completed_other_node;
 }
 
-/**
- * struct rt_histogram - bins of one direction and kind, trimmed
- * @first_bin: index of counts[0]
- * @nr_bins: how many there are, 0 for an empty histogram
- * @counts: events, or nanoseconds for the depth-time kind
- */
+/* Bins of one direction and kind, trimmed. */
 struct rt_histogram {
-	unsigned int first_bin;
-	unsigned int nr_bins;
-	uint64_t *counts;
+	unsigned int first_bin;	/* index of counts[0] */
+	unsigned int nr_bins;	/* how many there are, 0 for an empty histogram */
+	uint64_t *counts;	/* events, or nanoseconds for the depth-time kind */
 };
 
-/**
- * struct rt_counters - what happened on one target in (since_ns, now_ns]
- * @id: the target
- * @snapshot: the module's number of the snapshot where the span ends, 0 for none
- * @since_ns: where the span begins
- * @now_ns: where it ends
- * @resets: how often the target had been reset by @now_ns
- * @gone: the disk was removed
- * @readahead_sectors: of the disk at @now_ns
- * @groups: enum raidtrace_group flags of what the source counts at all; of the
- *	others nothing is known. 0 when the source does not say
- * @unknown: counters that the source cannot tell, RT_COUNTER_BIT() of each;
- *	they are 0 in @flow, and histograms of them are empty
- * @disk: what has no direction
- * @origin: by enum raidtrace_class; known with the group origin
- * @nr_submitters: how many there are in @submitters
- * @submitters: processes in the order of their index; known with the group
- *	submitter
- * @nr_hwqs: one more than the highest row of @hwq that is not zero
- * @hwq: by number of the hardware queue, the last row those of all higher numbers; known
- *	with the group hwq
- * @flow: by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the
- *	in-flight members and depth_sum_ns are kept
- * @histogram: by direction and enum raidtrace_histogram_kind
- */
+/* What happened on one target in (since_ns, now_ns]. */
 struct rt_counters {
-	uint32_t id;
-	uint64_t snapshot;
+	uint32_t id;	/* of the target */
+	uint64_t snapshot;	/* the module's number of the snapshot where the span ends, 0 for none */
 	uint64_t since_ns;
 	uint64_t now_ns;
-	uint32_t resets;
-	bool gone;
-	uint64_t readahead_sectors;
+	uint32_t resets;	/* of the target until @now_ns */
+	bool gone;	/* the disk was removed */
+	uint64_t readahead_sectors;	/* of the disk at @now_ns */
+	/* groups that the source counts, enum raidtrace_group flags; 0 when that is not known */
 	uint32_t groups;
+	/* RT_COUNTER_BIT() of counters that are not known: they are 0 in @flow, their histograms are empty */
 	uint64_t unknown;
-	struct rt_disk disk;
-	struct rt_origin origin[RT_CLASSES];
+	struct rt_disk disk;	/* counters without a direction */
+	struct rt_origin origin[RT_CLASSES];	/* by enum raidtrace_class; known with the group origin */
 	size_t nr_submitters;
+	/* processes in the order of their index; known with the group submitter */
 	struct rt_submitter *submitters;
-	unsigned int nr_hwqs;
+	unsigned int nr_hwqs;	/* one more than the highest row of @hwq that is not zero */
+	/* by number; the last row is that of all higher numbers; known with the group hwq */
 	struct rt_hwq hwq[RT_HWQS];
+	/*
+	 * by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the in-flight members and
+	 * depth_sum_ns are kept
+	 */
 	struct rt_flow flow[RT_DIRECTIONS];
+	/* by direction and enum raidtrace_histogram_kind */
 	struct rt_histogram histogram[RT_DIRECTIONS][RT_KINDS];
 };
 
-/**
- * struct rt_info - the module
- * @abi: RAIDTRACE_ABI it was built with
- * @version: its version
- * @nr_targets: targets there are
- * @max_targets: targets there can be
- * @now_ns: the kernel's clock when it answered
- * @unavailable: tracepoints this kernel lacks, separated by blanks
- */
+/* The module. */
 struct rt_info {
-	uint32_t abi;
+	uint32_t abi;	/* RAIDTRACE_ABI it was built with */
 	char version[RT_NAME_MAX];
 	uint32_t nr_targets;
 	uint32_t max_targets;
-	uint64_t now_ns;
-	char unavailable[4 * RT_NAME_MAX];
+	uint64_t now_ns;	/* the kernel's clock when it answered */
+	char unavailable[4 * RT_NAME_MAX];	/* tracepoints this kernel lacks, separated by blanks */
 };
 
 #define RT_DRIVER_3WARE	"3w-9xxx"
 
-/**
- * struct rt_parents - devices above a disk
- * @driver: of the PCI device, or of the nearest parent that has one; "" for none
- * @pci: address of the PCI device, "" for none
- * @hctl: SCSI host:channel:id:lun, "" when it is not SCSI
- * @unit_3ware: it is a unit of a controller driven by 3w-9xxx
- */
+/* Devices above a disk. */
 struct rt_parents {
+	/* of the PCI device, or of the nearest parent that has one; "" for none */
 	char driver[RT_NAME_MAX];
-	char pci[RT_NAME_MAX];
-	char hctl[RT_NAME_MAX];
-	bool unit_3ware;
+	char pci[RT_NAME_MAX];	/* address of the PCI device, "" for none */
+	char hctl[RT_NAME_MAX];	/* SCSI host:channel:id:lun, "" when it is not SCSI */
+	bool unit_3ware;	/* it is a unit of a controller driven by 3w-9xxx */
 };
 
-/**
- * rt_parents_read - find the devices above a disk
- * @disk: the disk's directory in sysfs
- * @ret: filled in, all "" when nothing is known
+/*
+ * Find the devices above a disk. @disk: the disk's directory in sysfs. @ret: filled in, all "" when
+ * nothing is known.
  */
 void rt_parents_read(const char *disk, struct rt_parents *ret);
 
-/**
- * struct rt_target - one traced disk
- * @id: never used twice while the module is loaded
- * @major: of the whole disk
- * @minor: of the whole disk
- * @disk: its name without /dev/
- * @above: the devices above it; unknown when it is gone
- * @gone: the disk was removed, its counters are kept
- * @name_only: nothing is known but @id, @disk and @attached_ns, because it
- *	comes from a trace
- * @bio_based: md or dm
- * @rotational: as the block layer has it
- * @capacity_sectors: size of the disk
- * @readahead_sectors: as blockdev --getra prints it
- * @max_sectors: largest request the block layer builds
- * @max_hw_sectors: largest request the driver takes
- * @max_segments: most memory segments of a request
- * @nr_requests: of the queue
- * @nr_hw_queues: hardware queues that a processor uses
- * @nr_tags: tags per hardware queue
- * @attached_ns: when counting began
- * @groups: what is counted, enum raidtrace_group flags
- * @streams: streams that are remembered, 0 for none
- * @place_sectors: sectors per bin of the histogram place, 0 for none
- */
+/* One traced disk. */
 struct rt_target {
-	uint32_t id;
-	uint32_t major;
-	uint32_t minor;
-	char disk[RT_NAME_MAX];
-	struct rt_parents above;
-	bool gone;
+	uint32_t id;	/* never used twice while the module is loaded */
+	uint32_t major;	/* of the whole disk */
+	uint32_t minor;	/* of the whole disk */
+	char disk[RT_NAME_MAX];	/* its name without /dev/ */
+	struct rt_parents above;	/* not known when it is gone */
+	bool gone;	/* the disk was removed, its counters are kept */
+	/* it comes from a trace: only @id, @disk and @attached_ns are known */
 	bool name_only;
-	bool bio_based;
-	bool rotational;
-	uint64_t capacity_sectors;
-	uint64_t readahead_sectors;
-	uint32_t max_sectors;
-	uint32_t max_hw_sectors;
-	uint32_t max_segments;
-	uint32_t nr_requests;
-	uint32_t nr_hw_queues;
-	uint32_t nr_tags;
-	uint64_t attached_ns;
-	uint32_t groups;
-	uint32_t streams;
-	uint64_t place_sectors;
+	bool bio_based;	/* md or dm */
+	bool rotational;	/* as the block layer has it */
+	uint64_t capacity_sectors;	/* size of the disk */
+	uint64_t readahead_sectors;	/* as blockdev --getra prints it */
+	uint32_t max_sectors;	/* largest request the block layer builds */
+	uint32_t max_hw_sectors;	/* largest request the driver takes */
+	uint32_t max_segments;	/* most memory segments of a request */
+	uint32_t nr_requests;	/* of the queue */
+	uint32_t nr_hw_queues;	/* hardware queues that a processor uses */
+	uint32_t nr_tags;	/* tags per hardware queue */
+	uint64_t attached_ns;	/* when counting began */
+	uint32_t groups;	/* what is counted, enum raidtrace_group flags */
+	uint32_t streams;	/* streams that are remembered, 0 for none */
+	uint64_t place_sectors;	/* sectors per bin of the histogram place, 0 for none */
 };
 
-/**
- * struct rt_extent - a range of a disk
- * @sector: where it begins, from the beginning of the whole disk
- * @nr_sectors: how long it is
- */
+/* A range of a disk. */
 struct rt_extent {
-	uint64_t sector;
+	uint64_t sector;	/* begin, from the beginning of the whole disk */
 	uint64_t nr_sectors;
 };
 
 /* What is counted of a disk when no groups are named. */
 #define RT_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
-/**
- * struct rt_options - how a disk is to be counted; all zero for the defaults
- * @groups: enum raidtrace_group flags, 0 for all but RAIDTRACE_GROUP_HWQ
- * @streams: streams to remember, 0 for the module's default
- * @history: keep the last requests that failed or took at least @history_ns
- * @history_ns: nanoseconds from issue to completion
- * @nr_journal: how many there are in @journal
- * @journal: sectors of a filesystem's journal
- */
+/* How a disk is to be counted; all zero for the defaults. */
 struct rt_options {
-	uint32_t groups;
-	uint32_t streams;
-	bool history;
-	uint64_t history_ns;
+	uint32_t groups;	/* enum raidtrace_group flags, 0 for all but RAIDTRACE_GROUP_HWQ */
+	uint32_t streams;	/* streams to remember, 0 for the module's default */
+	bool history;	/* keep the last requests that failed or took at least @history_ns */
+	uint64_t history_ns;	/* nanoseconds from issue to completion */
 	size_t nr_journal;
-	const struct rt_extent *journal;
+	const struct rt_extent *journal;	/* sectors of a filesystem's journal */
 };
 
-/**
- * struct rt_ended - a request that ended
- * @number: how many had ended with it since the disk was attached; numbers that are
- *	left out were lost
- * @queued_ns: when the first of its bios was queued, 0: none was observed
- * @inserted_ns: when it was inserted, 0 when it was not
- * @issued_ns: its last issue
- * @completed_ns: its end
- * @sector: where it begins
- * @bytes: issued
- * @direction: enum raidtrace_direction
- * @class_: enum raidtrace_class
- * @depth: requests in flight that its issue found
- * @known: @pid is known
- * @pid: the process that queued the first bio
- * @comm: its name, "" when that is not known any more
- * @error: its status was not success
- * @again: it was requeued and issued again
- */
+/* A request that ended. */
 struct rt_ended {
+	/* requests that ended since the attach, with this one; numbers that are left out were lost */
 	uint64_t number;
-	uint64_t queued_ns;
-	uint64_t inserted_ns;
-	uint64_t issued_ns;
-	uint64_t completed_ns;
-	uint64_t sector;
-	uint32_t bytes;
-	uint32_t direction;
-	uint32_t class_;
-	uint32_t depth;
-	bool known;
-	uint32_t pid;
-	char comm[16];
-	bool error;
-	bool again;
+	uint64_t queued_ns;	/* when the first of its bios was queued, 0: none was observed */
+	uint64_t inserted_ns;	/* when it was inserted, 0 when it was not */
+	uint64_t issued_ns;	/* its last issue */
+	uint64_t completed_ns;	/* its end */
+	uint64_t sector;	/* begin */
+	uint32_t bytes;	/* issued */
+	uint32_t direction;	/* enum raidtrace_direction */
+	uint32_t class_;	/* enum raidtrace_class */
+	uint32_t depth;	/* requests in flight at its issue */
+	bool known;	/* @pid is known */
+	uint32_t pid;	/* the process that queued the first bio */
+	char comm[16];	/* its name, "" when that is not known any more */
+	bool error;	/* its status was not success */
+	bool again;	/* it was requeued and issued again */
 };
 
 /* Requests of one answer at most. */
 #define RT_HISTORY_MOST	64
 
-/**
- * struct rt_history - a part of the last requests of a disk that ended
- * @total: how many ended since it was attached
- * @nr: how many there are in @ended
- * @ended: in the order of their ends
- */
+/* A part of the last requests of a disk that ended. */
 struct rt_history {
-	uint64_t total;
+	uint64_t total;	/* requests that ended since it was attached */
 	size_t nr;
-	struct rt_ended ended[RT_HISTORY_MOST];
+	struct rt_ended ended[RT_HISTORY_MOST];	/* in the order of their ends */
 };
 
 struct rt_client;
 
-/* client.c: netlink; reply.c takes the answers apart */
+/* client.c: requests over netlink; reply.c parses the answers */
 
-/**
- * rt_open - connect to the module
- * @ret: the connection, to be given to rt_close()
- *
+/*
+ * Connect to the module. @ret: the connection, to be given to rt_close().
  * Return: 0; -ENOENT when no module offers the family; another -errno.
  */
 int rt_open(struct rt_client **ret);
 
-/**
- * rt_close - end a connection
- * @client: of rt_open(), may be NULL
- */
+/* End a connection. @client: of rt_open(), may be NULL. */
 void rt_close(struct rt_client *client);
 
-/**
- * rt_error - the kernel's explanation of the last failure
- * @client: the connection
- *
- * Return: text without a newline, "" when the kernel gave none.
+/*
+ * Return: the kernel's explanation of the last failure without a newline, "" for none.
  */
 const char *rt_error(const struct rt_client *client);
 
-/**
- * rt_target_add - begin to count a disk
- * @client: the connection
- * @fd: of a whole disk, open for reading; may be closed afterwards
- * @options: how to count it, NULL for the defaults
- * @ret: filled in with what the module says of it
- *
+/* Return: the same, or the words of -errno when the kernel gave none. */
+const char *rt_reason(const struct rt_client *client, int err);
+
+/*
+ * Begin to count a disk. @fd: of a whole disk, open for reading; may be closed afterwards. @options: how
+ * to count it, NULL for the defaults.
  * Return: 0; -EEXIST when it is a target already; another -errno.
  */
 int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret);
 
-/**
- * rt_info_get - what the module says of itself
- * @client: the connection
- * @ret: filled in
- *
- * Return: 0 or -errno.
- */
+/* Version and limits of the module. Return: 0 or -errno. */
 int rt_info_get(struct rt_client *client, struct rt_info *ret);
 
-/**
- * rt_target_del - count a disk no longer
- * @client: the connection
- * @id: of the target
- *
- * Return: 0; -ENOENT when there is no such target; another -errno.
- */
+/* Count a disk no longer. Return: 0; -ENOENT when there is no such target; another -errno. */
 int rt_target_del(struct rt_client *client, uint32_t id);
 
-/**
- * rt_target_reset - count a disk from zero again
- * @client: the connection
- * @id: of the target
- *
- * Return: 0; -ENOENT when there is no such target; another -errno.
- */
+/* Count a disk from zero again. Return: 0; -ENOENT when there is no such target; another -errno. */
 int rt_target_reset(struct rt_client *client, uint32_t id);
 
-/**
- * rt_target_set_journal - where the journal of the filesystem on a target is
- * @client: the connection
- * @id: the target
- * @journal: ranges of the disk, in the place of those known so far
- * @nr: how many, 0 for none
- *
+/*
+ * Replace the ranges of a disk that are the journal of its filesystem; @nr may be 0.
  * Return: 0 or -errno.
  */
 int rt_target_set_journal(struct rt_client *client, uint32_t id,
 			  const struct rt_extent *journal, size_t nr);
 
-/**
- * rt_target_list - all targets in the order of their ids
- * @client: the connection
- * @nr: how many
- * @ret: array to free(), NULL when there are none
- *
- * Return: 0 or -errno.
- */
+/* All targets in the order of their ids. Return: 0 or -errno. */
 int rt_target_list(struct rt_client *client, size_t *nr,
 		   struct rt_target **ret);
 
-/**
- * rt_counters_get - one consistent snapshot
- * @client: the connection
- * @id: target
- * @ret: to be given to rt_counters_free(), of the span since attach or reset
- *
+/*
+ * One consistent snapshot. @ret: to be given to rt_counters_free(), of the span since attach or reset.
  * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno.
  */
 int rt_counters_get(struct rt_client *client, uint32_t id,
 		    struct rt_counters *ret);
 
-/**
- * rt_counters_advance - one consistent snapshot, and what happened until then
- * @client: the connection
- * @id: target
- * @last: an earlier snapshot of it, or where counting began; becomes this one
- * @span: what happened since, to be given to rt_counters_free(). Of a target that
- *	was reset meanwhile it begins at the reset, and @last has another @resets
- *
- * Costs by what changed, not by what there is.
- *
- * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno. On
- * failure @last is as it was, there is no span, and it can be tried again.
+/*
+ * One consistent snapshot, and the span since an earlier one. @last: that snapshot, or the begin of
+ * counting; becomes this one. @span: to be given to rt_counters_free(); of a target that was reset it
+ * begins at the reset, and @last has another @resets. The cost depends on the counters that changed.
+ * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno. On failure @last is as it was,
+ * there is no span, and it can be tried again.
  */
 int rt_counters_advance(struct rt_client *client, uint32_t id,
 			struct rt_counters *last, struct rt_counters *span);
 
-/**
- * rt_history_get - the next requests of a disk that ended
- * @client: the connection
- * @id: the target
- * @after: number of the last one that is known, 0 for none
- * @ret: filled in; none in it means that there are no more for now
- *
+/*
+ * The next requests of a disk that ended. @after: number of the last one that is known, 0 for none. @ret:
+ * filled in; none in it means that there are no more for now.
  * Return: 0; -EOPNOTSUPP for a disk without requests; another -errno.
  */
 int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
@@ -645,197 +459,111 @@ int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
 
 /* counters.c: arithmetic on snapshots */
 
-/**
- * rt_counters_free - give back what counters have allocated
- * @counters: are all zero afterwards
- */
+/* Free the memory of counters, which are all zero afterwards. */
 void rt_counters_free(struct rt_counters *counters);
 
-/**
- * rt_counters_delta - what happened between two snapshots of one target
- * @from: the earlier
- * @to: the later, with the same number of resets
- * @ret: the difference, spans (from->now_ns, to->now_ns]; the in-flight
- *	members are those of @to
- *
+/*
+ * The difference of two snapshots of one target. @from: the earlier. @to: the later, with the same
+ * number of resets. @ret: the difference, spans (from->now_ns, to->now_ns]; the in-flight members are
+ * those of @to.
  * Return: 0; -ENOMEM; -ERANGE when a counter went backwards.
  */
 int rt_counters_delta(const struct rt_counters *from,
 		      const struct rt_counters *to, struct rt_counters *ret);
 
-/**
- * rt_counters_add - extend a span by the one that follows it
- * @sum: what is extended; may be all zero at first
- * @next: what is added
- *
+/*
+ * Extend a span by the one that follows it. @sum: what is extended; may be all zero at first.
  * Return: 0 or -ENOMEM, @sum is then unusable but can be freed.
  */
 int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next);
 
-/**
- * rt_histogram_count - add to one bin, growing the histogram as needed
- * @histogram: what is changed
- * @bin: index
- * @count: what is added
- *
- * Return: 0 or -ENOMEM.
- */
+/* Add to one bin, growing the histogram as needed. Return: 0 or -ENOMEM. */
 int rt_histogram_count(struct rt_histogram *histogram, unsigned int bin,
 		       uint64_t count);
 
-/**
- * rt_histogram_sum - of all bins
- * @histogram: may be empty
- */
+/* The sum of all bins. */
 uint64_t rt_histogram_sum(const struct rt_histogram *histogram);
 
-/**
- * rt_histogram_view - bins of an account as a histogram, without copying them
- * @counts: all bins
- * @nr: how many
- *
- * Return: the bins from the first to the last that is not zero; valid as long
- * as @counts, not to be changed or freed.
+/*
+ * Bins of an account as a histogram, without copying them. @counts: all bins.
+ * Return: the bins from the first to the last that is not zero; valid as long as @counts, not to be
+ * changed or freed.
  */
 struct rt_histogram rt_histogram_view(const uint64_t *counts, unsigned int nr);
 
-/**
- * rt_counters_check - do the numbers of a span agree with each other?
- * @counters: the span
- * @in_flight_before: requests in flight where it begins, by direction
- * @text: the first that does not hold, untouched when all do
- * @size: of @text
- *
- * Checked: issued + in flight before = completed + requeued + in flight
- * after, each size histogram sums to issued, each depth-time histogram to the
- * length of the span.
- *
+/*
+ * Do the numbers of a span agree with each other? @in_flight_before: requests in flight where it begins,
+ * by direction. @text: the first that does not hold, untouched when all do. Checked: issued + in flight
+ * before = completed + requeued + in flight after, each size histogram sums to issued, each depth-time
+ * histogram to the length of the span.
  * Return: whether all hold.
  */
 bool rt_counters_check(const struct rt_counters *counters,
 		       const uint32_t in_flight_before[RT_DIRECTIONS],
 		       char *text, size_t size);
 
-/**
- * rt_direction_name - as in the netlink spec, NULL when there is no such
- * @direction: enum raidtrace_direction
+/*
+ * Names of the enums as in the netlink spec, kinds with underscores; NULL beyond the last. A group has the index of its
+ * flag.
  */
 const char *rt_direction_name(unsigned int direction);
-
-/**
- * rt_class_name - as in the netlink spec, NULL when there is no such
- * @class_: enum raidtrace_class
- */
 const char *rt_class_name(unsigned int class_);
-
-/**
- * rt_group_name - as in the netlink spec, NULL when there is no such
- * @index: of the flag in enum raidtrace_group, from 0
- */
 const char *rt_group_name(unsigned int index);
-
-/**
- * rt_kind_name - as in the netlink spec but with underscores, NULL likewise
- * @kind: enum raidtrace_histogram_kind
- */
 const char *rt_kind_name(unsigned int kind);
 
-/* signing.c: which modules this kernel takes */
+/* signing.c: modules that this kernel accepts */
 
-/**
- * struct rt_signing - what a kernel asks of a module; -1 where it is not known
- * @enforced: signed modules alone are taken: module.sig_enforce
- * @lockdown: 0 none, 1 integrity, 2 confidentiality; from 1 on as @enforced
- * @secure_boot: the firmware's secure boot is on
- * @key: private key that DKMS signs with, "" for none
- * @cert: its certificate, "" for none
- */
+/* Requirements of a kernel on modules; -1 when not known. */
 struct rt_signing {
-	int enforced;
-	int lockdown;
-	int secure_boot;
-	char key[128];
-	char cert[128];
+	int enforced;	/* only signed modules are accepted: module.sig_enforce */
+	int lockdown;	/* 0 none, 1 integrity, 2 confidentiality; from 1 on as @enforced */
+	int secure_boot;	/* the firmware's secure boot is on */
+	char key[128];	/* private key that DKMS signs with, "" for none */
+	char cert[128];	/* its certificate, "" for none */
 };
 
-/**
- * rt_signing_read - look at this machine
- * @root: directory in front of every path, "" for the machine itself
- * @ret: filled in
- */
+/* Look at this machine. @root: directory in front of every path, "" for the machine itself. */
 void rt_signing_read(const char *root, struct rt_signing *ret);
 
-/**
- * rt_signing_needed - does the kernel refuse a module that is not signed by a key it has?
- * @signing: of rt_signing_read()
- */
+/* Does the kernel refuse a module that is not signed by a key it has? */
 bool rt_signing_needed(const struct rt_signing *signing);
 
-/**
- * rt_signing_why - what asks for signed modules, "secure boot, lockdown integrity"
- * @signing: of rt_signing_read()
- * @ret: the text
- * @size: of @ret
- */
+/* The reasons for signed modules, "secure boot, lockdown integrity". */
 void rt_signing_why(const struct rt_signing *signing, char *ret, size_t size);
 
-/**
- * rt_signing_advice - the commands that make a module loadable
- * @signing: what the kernel asks
- * @file: the module, NULL where it is not known
- * @signer: who signed it, NULL for nobody
- * @ret: text, one line
- * @size: of @ret
+/*
+ * The commands that make a module loadable. @file: the module, NULL when not known. @signer: of the
+ * module, NULL for none.
  */
 void rt_signing_advice(const struct rt_signing *signing, const char *file,
 		       const char *signer, char *ret, size_t size);
 
-/**
- * rt_signing_enrolled - does the kernel have a key of that signer?
- * @root: where proc and sys lie, "" but for tests
- * @signer: as a signed module names it
- *
- * Return: 0 or 1; -1 when it does not tell.
+/*
+ * Does the kernel have a key of that signer? @root: directory of proc and sys, "" except in tests.
+ * Return: 0 or 1; -1 when not known.
  */
 int rt_signing_enrolled(const char *root, const char *signer);
 
 /* module.c: libkmod */
 
-/**
- * rt_module_loaded - is there a module of that name, and in which state?
- *
- * Return: 1 loaded, 0 not loaded, -errno.
- */
+/* Is there a module of that name, and in which state? Return: 1 loaded, 0 not loaded, -errno. */
 int rt_module_loaded(void);
 
-/**
- * rt_module_find - the module that rt_module_load() would take
- * @path: module file, NULL for the one under /lib/modules
- * @file: its path, "" when there is none
- * @size: of @file
- * @signer: who signed it, "" for nobody
- * @signer_size: of @signer
- *
+/*
+ * The module that rt_module_load() would take. @path: module file, NULL for the one under /lib/modules.
+ * @file: its path, "" for none. @signer: of the module, "" for none.
  * Return: 0; -ENOENT when there is none; another -errno.
  */
 int rt_module_find(const char *path, char *file, size_t size, char *signer,
 		   size_t signer_size);
 
-/**
- * rt_module_load - insert raidtrace
- * @path: module file, NULL for the one under /lib/modules
- * @text: why it failed, for people
- * @size: of @text
- *
+/*
+ * Insert raidtrace. @path: module file, NULL for the one under /lib/modules. @text: the reason of a failure.
  * Return: 0; -EEXIST when it is loaded already; another -errno.
  */
 int rt_module_load(const char *path, char *text, size_t size);
 
-/**
- * rt_module_unload - remove raidtrace
- *
- * Return: 0; -ENOENT when it is not loaded; -EBUSY when in use; -errno.
- */
+/* Remove raidtrace. Return: 0; -ENOENT when it is not loaded; -EBUSY when in use; -errno. */
 int rt_module_unload(void);
 
 #endif

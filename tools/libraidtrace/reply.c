@@ -2,8 +2,7 @@
 
 /* Replies of raidtrace.ko, taken apart; nothing here needs a socket. */
 
-#include "arithmetic.h"
-#include "exchange.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -169,7 +168,7 @@ static int parse_flow(struct nlattr *nest, struct rt_counters *c)
 	return 0;
 }
 
-/* struct piece - bins of one histogram as they come */
+/* Bins of one histogram as they come. */
 struct piece {
 	uint32_t direction;
 	uint32_t kind;
@@ -419,4 +418,54 @@ int rt_parse_advance(struct nlmsghdr *nlh, void *ret)
 			return err;
 	}
 	return 0;
+}
+
+static int parse_ended(struct nlattr *nest, struct rt_history *history)
+{
+	struct nlattr *attrs[RAIDTRACE_A_ENDED_MAX + 1];
+	struct rt_ended *e;
+
+	if (history->nr == RT_HISTORY_MOST ||
+	    nla_parse_nested(attrs, RAIDTRACE_A_ENDED_MAX, nest, NULL))
+		return -EBADMSG;
+	e = &history->ended[history->nr];
+	*e = (struct rt_ended){
+		.number = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_NUMBER]),
+		.queued_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_QUEUED_NS]),
+		.inserted_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_INSERTED_NS]),
+		.issued_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_ISSUED_NS]),
+		.completed_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_COMPLETED_NS]),
+		.sector = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_SECTOR]),
+		.bytes = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_BYTES]),
+		.direction = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_DIRECTION]),
+		.class_ = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_CLASS]),
+		.depth = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_DEPTH]),
+		.known = attrs[RAIDTRACE_A_ENDED_PID],
+		.pid = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_PID]),
+		.error = attrs[RAIDTRACE_A_ENDED_ERROR],
+		.again = attrs[RAIDTRACE_A_ENDED_AGAIN],
+	};
+	if (!e->number || e->direction >= RAIDTRACE_DIRECTION_ALL ||
+	    e->class_ >= RT_CLASSES || e->issued_ns > e->completed_ns)
+		return -EBADMSG;
+	if (attrs[RAIDTRACE_A_ENDED_COMM])
+		nla_strlcpy(e->comm, attrs[RAIDTRACE_A_ENDED_COMM], sizeof(e->comm));
+	history->nr++;
+	return 0;
+}
+
+int rt_parse_history(struct nlmsghdr *nlh, void *ret)
+{
+	struct nlattr *attrs[RAIDTRACE_A_HISTORY_MAX + 1], *attr;
+	struct rt_history *history = ret;
+	int rest, err = 0;
+
+	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_HISTORY_MAX, NULL) ||
+	    !attrs[RAIDTRACE_A_HISTORY_NR])
+		return -EBADMSG;
+	history->total = rt_attr_u64(attrs[RAIDTRACE_A_HISTORY_NR]);
+	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest)
+		if (!err && nla_type(attr) == RAIDTRACE_A_HISTORY_ENDED)
+			err = parse_ended(attr, history);
+	return err;
 }

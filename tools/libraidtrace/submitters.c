@@ -2,7 +2,7 @@
 
 /* Arithmetic on the processes of struct rt_counters. */
 
-#include "arithmetic.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

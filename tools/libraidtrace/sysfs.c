@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exchange.h"
+#include "internal.h"
 
 /* The number in a file; 0 when there is none. */
 static uint64_t number_of(int disk, const char *name)

@@ -18,18 +18,12 @@
 #include "machine/machine.h"
 #include "version.h"
 
-/**
- * struct command - a row of the table that is both dispatch and usage
- * @name: the verb
- * @verb: how it is done, NULL for a program in the directory of the binary
- * @flags: NEED_*
- * @summary: one line
- */
+/* A row of the table that is both dispatch and usage. */
 struct command {
-	const char *name;
-	const struct verb *verb;
-	int flags;
-	const char *summary;
+	const char *name;	/* the verb */
+	const struct verb *verb;	/* how it is done, NULL for a program in the directory of the binary */
+	int flags;	/* NEED_* */
+	const char *summary;	/* one line */
 };
 
 static const struct command commands[] = {

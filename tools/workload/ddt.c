@@ -30,28 +30,19 @@ static const char *const field_names[NR_FIELDS] = {
 	"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
 };
 
-/**
- * struct options - what to do
- * @count: blocks
- * @block: bytes of a block, a multiple of 8
- * @pause: seconds between writing and reading
- * @fill: what is written
- */
+/* What to do. */
 struct options {
-	uint64_t count;
-	uint64_t block;
-	uint64_t pause;
-	enum fill fill;
+	uint64_t count;	/* blocks */
+	uint64_t block;	/* bytes of a block, a multiple of 8 */
+	uint64_t pause;	/* seconds between writing and reading */
+	enum fill fill;	/* what is written */
 	const char *directory;
 };
 
-/**
- * struct moment - when a test began or ended
- * @ticks: fields of /proc/stat, clock ticks
- */
+/* When a test began or ended. */
 struct moment {
 	double seconds;
-	int64_t ticks[NR_FIELDS];
+	int64_t ticks[NR_FIELDS];	/* fields of /proc/stat, clock ticks */
 };
 
 static void read_moment(struct moment *ret)

@@ -25,18 +25,12 @@
 
 #define BLOCK	8192
 
-/**
- * struct job - what to do
- * @bytes: size of the file, a multiple of BLOCK
- * @char_bytes: how much of it putc and getc go over
- * @seeks: random seeks
- * @keep: leave the file in the page cache before it is read
- */
+/* What to do. */
 struct job {
-	uint64_t bytes;
-	uint64_t char_bytes;
-	uint64_t seeks;
-	int keep;
+	uint64_t bytes;	/* size of the file, a multiple of BLOCK */
+	uint64_t char_bytes;	/* how much of it putc and getc go over */
+	uint64_t seeks;	/* random seeks */
+	int keep;	/* leave the file in the page cache before it is read */
 	enum fill fill;
 	FILE *file;
 	double began, cpu_began;

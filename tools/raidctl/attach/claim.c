@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Who attached which target. */
+/* Notes of the process that attached each target. */
 
 #include "attach/claim.h"
 
@@ -126,20 +126,13 @@ void owner_end(int fd)
 	close(fd);
 }
 
-/**
- * struct claim - what one recorder's file says
- * @pid: of the recorder
- * @start: when that process began, in clock ticks since boot
- * @target: the given target is among those it attached
- * @detached: nobody waits for it
- * @file: of its recording
- */
+/* What one recorder's file says. */
 struct claim {
-	pid_t pid;
-	uint64_t start;
-	bool target;
-	bool detached;
-	char file[OWNER_PATH];
+	pid_t pid;	/* of the recorder */
+	uint64_t start;	/* when that process began, in clock ticks since boot */
+	bool target;	/* the given target is among those it attached */
+	bool detached;	/* nobody waits for it */
+	char file[OWNER_PATH];	/* of its recording */
 };
 
 static bool alive(const struct claim *claim)
@@ -188,10 +181,10 @@ static bool read_claim(const char *path, const struct rt_target *target,
 	return true;
 }
 
-/* Call @found with each recorder's claim on @target until it returns true. */
+/* Call @take with each recorder's claim on @target until it returns true. */
 static void each_claim(const struct rt_target *target,
-		       bool (*found)(const struct claim *, const char *path,
-				     void *),
+		       bool (*take)(const struct claim *, const char *path,
+				    void *),
 		       void *data)
 {
 	DIR *dir = opendir(run_directory());
@@ -207,7 +200,7 @@ static void each_claim(const struct rt_target *target,
 		snprintf(path, sizeof(path), "%s/%s", run_directory(),
 			 entry->d_name);
 		if (read_claim(path, target, &claim))
-			end = found(&claim, path, data);
+			end = take(&claim, path, data);
 	}
 	if (dir)
 		closedir(dir);
@@ -278,7 +271,7 @@ void owner_sweep(struct rt_client *client)
 		each_claim(&none, forget_dead, NULL);
 }
 
-/* struct gathering - recorders found so far */
+/* Recorders so far. */
 struct gathering {
 	size_t nr;
 	struct living *all;
@@ -287,23 +280,23 @@ struct gathering {
 
 static bool gather(const struct claim *claim, const char *path, void *data)
 {
-	struct gathering *found = data;
+	struct gathering *all = data;
 	struct living *more;
 
 	(void)path;
 	/* raidctl top attaches too, and records nothing. */
 	if (!claim->file[0] || !alive(claim))
 		return false;
-	more = reallocarray(found->all, found->nr + 1, sizeof(*more));
+	more = reallocarray(all->all, all->nr + 1, sizeof(*more));
 	if (!more) {
-		found->err = -ENOMEM;
+		all->err = -ENOMEM;
 		return true;
 	}
-	found->all = more;
-	more[found->nr] = (struct living){
+	all->all = more;
+	more[all->nr] = (struct living){
 		.pid = claim->pid, .detached = claim->detached,
 	};
-	memcpy(more[found->nr++].file, claim->file, sizeof(claim->file));
+	memcpy(more[all->nr++].file, claim->file, sizeof(claim->file));
 	return false;
 }
 
@@ -317,16 +310,32 @@ static int by_pid(const void *a, const void *b)
 int owner_living(size_t *nr, struct living **ret)
 {
 	static const struct rt_target none;
-	struct gathering found = { 0 };
+	struct gathering all = { 0 };
 
-	each_claim(&none, gather, &found);
-	if (found.err) {
-		free(found.all);
-		return found.err;
+	each_claim(&none, gather, &all);
+	if (all.err) {
+		free(all.all);
+		return all.err;
 	}
-	if (found.nr)
-		qsort(found.all, found.nr, sizeof(*found.all), by_pid);
-	*nr = found.nr;
-	*ret = found.all;
+	if (all.nr)
+		qsort(all.all, all.nr, sizeof(*all.all), by_pid);
+	*nr = all.nr;
+	*ret = all.all;
 	return 0;
+}
+
+#define TRIES	100
+#define PAUSE_NS	(10 * 1000 * 1000)
+
+int counters_advance_again(struct rt_client *client, uint32_t id,
+			   struct rt_counters *last, struct rt_counters *span)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	int err = rt_counters_advance(client, id, last, span);
+
+	for (int tries = 1; err == -ENOMEM && tries < TRIES; tries++) {
+		nanosleep(&pause, NULL);
+		err = rt_counters_advance(client, id, last, span);
+	}
+	return err;
 }

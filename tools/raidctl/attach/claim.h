@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Who attached which target, so that nothing stays attached for a recorder
- * that was killed.
+ * Notes of the process that attached each target, so that nothing stays attached
+ * after a recorder was killed.
  *
  * Each recorder keeps a file RUN_DIRECTORY/record-PID with lines
  *	owner <pid> <start time of the process>
@@ -17,7 +17,6 @@
 #ifndef ATTACH_CLAIM_H
 #define ATTACH_CLAIM_H
 
-#include <raidtrace.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -26,73 +25,40 @@
 
 #define OWNER_PATH	1024
 
-/**
- * owner_begin - claim to be a recorder
- * @fd: the file, for the other functions; -1 after a failure
- *
- * Return: 0 or -errno.
- */
+/* Create the file of this process. @fd gets it, -1 after a failure. Return: 0 or -errno, as the functions below. */
 int owner_begin(int *fd);
 int owner_adding(int fd, unsigned int major, unsigned int minor);
 int owner_added(int fd, const struct rt_target *target);
 
-/**
- * owner_describe - tell others about the recording
- * @fd: from owner_begin()
- * @file: of the recording, an absolute path
- * @detached: nobody waits for it
- *
- * Return: 0 or -errno.
- */
+/* Note the absolute path of the recording, and whether it runs without a terminal. */
 int owner_describe(int fd, const char *file, bool detached);
 
-/* owner_end - all that was attached is detached again */
+/* Remove the file: everything is detached. */
 void owner_end(int fd);
 
-/* owner_socket - where the recorder of a process takes marks */
+/* The path of the socket on which the recorder of a process takes marks. */
 void owner_socket(pid_t pid, char *ret, size_t size);
 
-/**
- * struct living - a running recording
- * @pid: process of its recorder
- * @detached: nobody waits for it
- * @file: where to
- */
+/* A running recording. */
 struct living {
-	pid_t pid;
-	bool detached;
+	pid_t pid;	/* process of its recorder */
+	bool detached;	/* it runs without a terminal */
 	char file[OWNER_PATH];
 };
 
-/**
- * owner_living - every running recording, in order of their processes
- * @nr: how many
- * @ret: to be given to free()
- *
- * Return: 0 or -ENOMEM.
- */
+/* Every running recording, in order of their processes. @ret: to be given to free(). Return: 0 or -ENOMEM. */
 int owner_living(size_t *nr, struct living **ret);
 
-/**
- * owner_of - is a target attached by a recorder that lives?
- * @target: the target
- *
- * Return: its process id, 0 for none.
- */
+/* Is a target attached by a recorder that lives? Return: its process id, 0 for none. */
 pid_t owner_of(const struct rt_target *target);
 
-/**
- * owner_sweep - detach what dead recorders left attached, and say so
- * @client: connected and privileged
- */
+/* Detach the targets of dead recorders, and print that. @client has to be privileged. */
 void owner_sweep(struct rt_client *client);
 
 /*
- * counters_advance_again - rt_counters_advance(), and again while memory is short
- *
- * The kernel builds its answer in one piece of memory. A host that writes all it
- * can may not have one at the moment; counters run on, so a second later is as
- * good. Returns what the last try returned, after a second at most.
+ * rt_counters_advance(), repeated for at most a second while memory is short. The kernel builds its answer in one piece
+ * of memory, which a host that writes a lot may not have at the moment; counters run on meanwhile.
+ * Return: as the last try.
  */
 int counters_advance_again(struct rt_client *client, uint32_t id,
 			   struct rt_counters *last, struct rt_counters *span);

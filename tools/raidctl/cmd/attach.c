@@ -12,14 +12,10 @@
 #include "cmd/command.h"
 #include "disk/disk.h"
 
-/**
- * struct attach_options - what the command line asks for
- * @words: disks
- * @how: how they are counted
- */
+/* What the command line asks for. */
 struct attach_options {
-	struct words words;
-	struct rt_options how;
+	struct words words;	/* disks */
+	struct rt_options how;	/* how they are counted */
 };
 
 enum { KEY_GROUPS = 0x100, KEY_STREAMS, KEY_SLOWER };
@@ -119,7 +115,7 @@ static int attach(struct rt_client *client, const struct disk *disk,
 	if (!err)
 		return 0;
 	return fail("%s: cannot be attached: %s%s", disk->name,
-		    rt_error(client)[0] ? rt_error(client) : strerror(-err),
+		    rt_reason(client, err),
 		    err == -EEXIST ? "; see its counters: raidctl show" : "");
 }
 

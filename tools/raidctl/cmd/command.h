@@ -24,29 +24,18 @@
 #define KEY_JSON	'j'
 #define OPTION_JSON { "json", KEY_JSON, NULL, 0, "Print JSON instead of text", 0 }
 
-/**
- * struct context - what verbs share
- * @client: connection to the module; NULL without NEED_MODULE
- * @info: the module; all zero without NEED_MODULE
- * @directory: where the real binary lies
- */
+/* What verbs share. */
 struct context {
-	struct rt_client *client;
-	struct rt_info info;
-	const char *directory;
+	struct rt_client *client;	/* connection to the module; NULL without NEED_MODULE */
+	struct rt_info info;	/* the module; all zero without NEED_MODULE */
+	const char *directory;	/* where the real binary lies */
 };
 
-/**
- * struct verb - how one verb is parsed and run
- * @argp: its options; the input of its parser is zeroed memory of
- *	@options_size bytes
- * @options_size: size of what @run takes
- * @run: returns the exit status
- */
+/* How one verb is parsed and run. */
 struct verb {
-	struct argp argp;
-	size_t options_size;
-	int (*run)(struct context *context, void *options);
+	struct argp argp;	/* its options; the input of its parser is zeroed memory of @options_size bytes */
+	size_t options_size;	/* size of what @run takes */
+	int (*run)(struct context *context, void *options);	/* returns the exit status */
 };
 
 extern const struct verb verb_attach;
@@ -63,31 +52,22 @@ extern const struct verb verb_tail;
 extern const struct verb verb_top;
 extern const struct verb verb_unload;
 
-/**
- * connect_module - open the connection and compare ABIs
- * @context: gets client and info
- * @quiet: say nothing when the module is not loaded
- *
+/*
+ * Open the connection and compare ABIs. @context: gets client and info. @quiet: say nothing when the
+ * module is not loaded.
  * Return: 0 or an exit status; the failure has been printed.
  */
 int connect_module(struct context *context, int quiet);
 
-/**
- * find_program - where the program of a verb lies that is not part of the binary
- * @near: directory of the real binary
- * @verb: its name without raidctl-
- * @ret: gets the path
- * @size: of @ret
- *
+/*
+ * Where the program of a verb lies that is not part of the binary. @near: directory of the real binary.
+ * @verb: its name without raidctl-. @ret: gets the path.
  * Return: whether there is one that can be run.
  */
 bool find_program(const char *near, const char *verb, char *ret, size_t size);
 
-/**
- * no_program - say why a program of find_program() did not start
- * @path: the program
- * @err: errno of exec
- *
+/*
+ * Say why a program of find_program() did not start. @path: the program. @err: errno of exec.
  * Return: an exit status; the failure has been printed.
  */
 int no_program(const char *path, int err);

@@ -78,9 +78,7 @@ static int each_target(struct context *context, struct detach_options *detach,
 
 		if (err)
 			status = fail("%s: %s", targets[i].disk,
-				      rt_error(context->client)[0] ?
-				      rt_error(context->client) :
-				      strerror(-err));
+				      rt_reason(context->client, err));
 		else
 			terminal_print(stdout, "%s %s\n", targets[i].disk, done);
 	}

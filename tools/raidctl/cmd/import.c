@@ -112,22 +112,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/**
- * struct importing - one run of the verb
- * @options: options of the command line
- * @files: of the trace
- * @merge: sources in the order of time
- * @import: the accounting
- * @record: the recording
- * @begun_ns: when this run began, CLOCK_MONOTONIC
- */
+/* One run of the verb. */
 struct importing {
-	const struct import_options *options;
-	struct blktrace_files files;
-	struct blktrace_merge merge;
-	struct blktrace_import import;
-	struct blktrace_record record;
-	uint64_t begun_ns;
+	const struct import_options *options;	/* options of the command line */
+	struct blktrace_files files;	/* of the trace */
+	struct blktrace_merge merge;	/* sources in the order of time */
+	struct blktrace_import import;	/* the accounting */
+	struct blktrace_record record;	/* the recording */
+	uint64_t begun_ns;	/* when this run began, CLOCK_MONOTONIC */
 };
 
 static volatile sig_atomic_t interrupted;

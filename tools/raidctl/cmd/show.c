@@ -46,8 +46,7 @@ static int show_targets(struct rt_client *client, struct rt_target *targets,
 		cgroups_name(&spans[i].counters);
 		if (err)
 			status = fail("%s: no counters: %s", targets[i].disk,
-				      rt_error(client)[0] ? rt_error(client) :
-							    strerror(-err));
+				      rt_reason(client, err));
 	}
 	if (!status)
 		(json ? json_counters : text_counters)(stdout, targets, spans, nr);

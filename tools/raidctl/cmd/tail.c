@@ -109,7 +109,7 @@ static int explain(struct rt_client *client, const struct rt_target *target, int
 		return fail("tail: %s: not permitted; only root may read single requests",
 			    target->disk);
 	return fail("tail: %s: %s%s", target->disk,
-		    rt_error(client)[0] ? rt_error(client) : strerror(-err),
+		    rt_reason(client, err),
 		    err == -EOPNOTSUPP && !target->bio_based ?
 		    "; raidctl attach and record --events keep one" : "");
 }

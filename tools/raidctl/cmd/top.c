@@ -25,24 +25,15 @@ struct top_options {
 	uint64_t interval_ns;
 };
 
-/**
- * struct watch - a run of raidctl top
- * @client: connected
- * @recorder: what was attached for this run
- * @top: what is shown
- * @keys: where the dialogue stands
- * @simulated: profile of the simulated controller
- * @sampled_ns: time of the requests for the snapshots on the screen
- * @failed: why it cannot go on, "" while it can
- */
+/* A run of raidctl top. */
 struct watch {
-	struct rt_client *client;
-	struct recorder recorder;
-	struct top top;
-	struct top_keys keys;
-	char simulated[DISK_NAME];
-	uint64_t sampled_ns;
-	char failed[256];
+	struct rt_client *client;	/* connected */
+	struct recorder recorder;	/* what was attached for this run */
+	struct top top;	/* what is shown */
+	struct top_keys keys;	/* where the dialogue stands */
+	char simulated[DISK_NAME];	/* profile of the simulated controller */
+	uint64_t sampled_ns;	/* time of the requests for the snapshots on the screen */
+	char failed[256];	/* why it cannot go on, "" while it can */
 };
 
 static const struct argp_option options[] = {
@@ -78,8 +69,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static void stop(struct watch *watch, const char *what, int err)
 {
 	snprintf(watch->failed, sizeof(watch->failed), "%s: %s", what,
-		 rt_error(watch->client)[0] ? rt_error(watch->client) :
-					      strerror(-err));
+		 rt_reason(watch->client, err));
 }
 
 /*

@@ -260,8 +260,7 @@ int args_targets(struct rt_client *client, const struct words *words,
 
 	if (err)
 		return fail("the targets cannot be listed: %s",
-			    rt_error(client)[0] ? rt_error(client) :
-						  strerror(-err));
+			    rt_reason(client, err));
 	if (!words->nr) {
 		*ret = all;
 		return 0;

@@ -65,7 +65,7 @@ static int add_device(struct journal *journal)
 	return err ? err : add_extent(journal, 0, bytes / SECTOR_BYTES);
 }
 
-/* struct blocks - a journal that is being walked */
+/* A journal that is being walked. */
 struct blocks {
 	struct journal *journal;
 	uint64_t sectors;

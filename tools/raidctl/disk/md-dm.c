@@ -64,7 +64,7 @@ bool stack_lies_on(const char *upper, const char *lower)
 	return each_link(upper, "slaves", is_name, name);
 }
 
-/* struct list - of disks that grows */
+/* Of disks that grows. */
 struct list {
 	size_t *nr;
 	struct disk **disks;

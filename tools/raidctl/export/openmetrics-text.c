@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic.h"
+#include "internal.h"
 #include "base/base.h"
 #include "numbers/numbers.h"
 

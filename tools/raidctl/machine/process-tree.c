@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* struct walk - the processes there are, of which a part descends from root */
+/* The processes there are, of which a part descends from root. */
 struct walk {
 	struct member {
 		int pid;

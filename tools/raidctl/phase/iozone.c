@@ -21,7 +21,7 @@
 
 #define ALL_TESTS	0x7ff
 
-/* struct stage - of -t: the test of -i, who does it, name of the phase */
+/* Of -t: the test of -i, who does it, name of the phase. */
 struct stage {
 	unsigned int test;
 	const char *who;
@@ -45,7 +45,7 @@ static const struct stage stages[] = {
 	{ 0 }
 };
 
-/* struct figures - without -t: figures that the test adds to the line */
+/* Without -t: figures that the test adds to the line. */
 struct figures {
 	unsigned int test;
 	unsigned int nr;

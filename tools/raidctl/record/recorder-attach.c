@@ -69,8 +69,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	/* A refusal has words. Without them the answer was lost, and the disk may be attached. */
 	recorder->unsure = !rt_error(recorder->client)[0];
 	return fail("%s: cannot be attached: %s", disk->name,
-		    rt_error(recorder->client)[0] ? rt_error(recorder->client) :
-						    strerror(-err));
+		    rt_reason(recorder->client, err));
 }
 
 int recorder_attach(struct recorder *recorder, const struct disk *disks,

@@ -162,14 +162,10 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 			    flow->request_merges), more);
 }
 
-/**
- * struct bar - a row of a character histogram
- * @label: what it stands for
- * @count: how much
- */
+/* A row of a character histogram. */
 struct bar {
-	char label[2 * UNITS_TEXT];
-	uint64_t count;
+	char label[2 * UNITS_TEXT];	/* what it stands for */
+	uint64_t count;	/* how much */
 };
 
 /* "from 128 KiB" for a row of sizes, "32..40" for one of depths. */

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "arithmetic.h"
 #include "numbers/numbers.h"
 
 #define NAME(member, attribute, ...) "," #member

@@ -178,14 +178,10 @@ static void draw_depth(int y, int x, int bar, const struct top_row *row,
 	put(y, x + bar + 2, 0, text);
 }
 
-/**
- * struct layout - which columns fit
- * @nr: how many of cells[]
- * @bar: width of a bar
- */
+/* Which columns fit. */
 struct layout {
-	size_t nr;
-	int bar;
+	size_t nr;	/* how many of cells[] */
+	int bar;	/* width of a bar */
 };
 
 static struct layout lay_out(int width)
