@@ -85,7 +85,7 @@ class Server:
         with urllib.request.urlopen(url, timeout=self.patience_s) as answer:
             return list(json.load(answer)["data"]["result"])
 
-    def asked(self, query: str) -> list[Any]:
+    def query_result(self, query: str) -> list[Any]:
         """The same, waited for."""
         end = time.monotonic() + self.patience_s
         while time.monotonic() < end:
@@ -110,7 +110,7 @@ class Server:
                 bad.append(f"{query}: {error.read().decode()}")
                 continue
             named = [name for name in re.findall(r"raidtrace_\w+", query) if not (without and name.startswith(without))]
-            bad += [name for name in named if not self.asked(name)]
+            bad += [name for name in named if not self.query_result(name)]
         return len(queries), bad
 
     def end(self) -> None:

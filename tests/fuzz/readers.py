@@ -205,7 +205,7 @@ def read_recording(data: bytes) -> object:
             found = invariants.read(path, opened)
             match (data[0] if data else 0) % 3:
                 case 0:
-                    return report_text.text(found, "it was not asked", True)
+                    return report_text.text(found, "it was not requested", True)
                 case 1:
                     return output.value_json(document.recording(found))
             return "".join(export.json(path, opened))
@@ -232,7 +232,7 @@ def read_schema(data: bytes) -> object:
         return None
     found: list[object] = []
 
-    def asked(action: int, _: str | None, name: str | None, *__: str | None) -> int:
+    def authorize(action: int, _: str | None, name: str | None, *__: str | None) -> int:
         # How SQLite itself makes the names of automatic indices, of statistics and of a dropped table.
         ours = action == sqlite3.SQLITE_FUNCTION and name in ("like", "sqlite_rename_table")
         if action in FORBIDDEN or (action == sqlite3.SQLITE_FUNCTION and not ours):
@@ -241,7 +241,7 @@ def read_schema(data: bytes) -> object:
 
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
         made.execute("CREATE TABLE flow (sample, direction, queued)")
-        made.set_authorizer(asked)
+        made.set_authorizer(authorize)
         try:
             made.execute(sql)
         except (sqlite3.Error, sqlite3.Warning):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Counters of which each has a value of its own: what is printed in another's place is seen. */
+/* Counters with values that all differ: a test notices one that is printed in the place of another. */
 
 #ifndef FULL_H
 #define FULL_H
@@ -14,7 +14,7 @@
 
 #define FULL_SUBMITTERS	10
 
-/* The next of numbers that look drawn and are the same each time. */
+/* The next of numbers that look random and are the same each time. */
 static inline uint64_t full_next(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

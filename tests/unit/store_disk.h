@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For the tests of the store: a disk whose writes fail, write half, or wait. */
+/* For the tests of the store: a disk with writes that fail, write half, or wait. */
 
 #ifndef STORE_DISK_H
 #define STORE_DISK_H
@@ -51,7 +51,7 @@ int ftruncate64(int fd, off64_t size)
 	return fails() ? -1 : (int)syscall(SYS_ftruncate, fd, size);
 }
 
-/* A disk that answers nothing while it is held, and how often it was asked. */
+/* A disk that does not answer while it is blocked, and its number of requests. */
 static pthread_mutex_t slow = PTHREAD_MUTEX_INITIALIZER;
 static long syncs;
 

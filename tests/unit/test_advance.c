@@ -298,7 +298,7 @@ static void row_changes_hands(void **state)
 	}
 }
 
-/* In whatever order they are told. */
+/* In any order. */
 static void the_rest_comes_first(void **state)
 {
 	struct rt_submitter before[] = { of(0, "a", 10), of(64, "", 5) }, after[] = { of(64, "", 17), of(0, "d", 7) };
@@ -343,7 +343,7 @@ static void begins_at_a_reset(void **state)
 	let_go(&now);
 }
 
-/* What does not fit leaves all as it was, to be asked again. */
+/* An answer that does not fit changes nothing, and can be requested again. */
 static void wrong_answers_change_nothing(void **state)
 {
 	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;

@@ -478,12 +478,12 @@ static void stream_in_window(void **state)
 }
 
 static int count_note(void *data, const struct blktrace_event *of,
-		      const struct blktrace_note *said)
+		      const struct blktrace_note *message)
 {
 	int *nr = data;
 
 	assert_int_equal(of->what, BLKTRACE_NOTE);
-	assert_int_equal(said->kind, BLKTRACE_NOTE_MESSAGE);
+	assert_int_equal(message->kind, BLKTRACE_NOTE_MESSAGE);
 	return ++*nr == 3 ? -EIO : 0;
 }
 

@@ -101,7 +101,7 @@ static void who(void **state)
 }
 
 /* Killed between asking the kernel and noting its answer. */
-static void asked_only(void **state)
+static void requested_only(void **state)
 {
 	struct rt_target target = mine;
 	int fd;
@@ -176,7 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(living),
 		cmocka_unit_test(who),
-		cmocka_unit_test(asked_only),
+		cmocka_unit_test(requested_only),
 		cmocka_unit_test(dead),
 		cmocka_unit_test(while_memory_is_short),
 	};

@@ -124,7 +124,7 @@ static void formats(void **state)
 	to = begin();
 	terminal_print(to, "%ld %lld %jd %zu %td %hd %hhd", LONG_MIN, LLONG_MAX, INTMAX_MIN, SIZE_MAX, PTRDIFF_MIN, (short)70000, 300);
 	is(to, "-9223372036854775808 9223372036854775807 -9223372036854775808 18446744073709551615 -9223372036854775808 4464 44");
-	/* Columns count what is seen. */
+	/* Columns count visible characters. */
 	to = begin();
 	terminal_print(to, "%-6s|%6s|\n", "\xc3\xa4\033", "\xe2\x82\xac");
 	is(to, "\xc3\xa4\\x1b |     \xe2\x82\xac|\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Journals found in images; where they lie is asked of the file systems' own tools. */
+/* Journals in images; the file systems' own tools give the expected sectors. */
 
 #include "unit.h"
 
@@ -113,7 +113,7 @@ static void ext2_has_none(void **state)
 static void xfs(void **state)
 {
 	struct journal journal;
-	uint64_t asked[2];
+	uint64_t expected[2];
 	char command[512];
 
 	(void)state;
@@ -126,13 +126,13 @@ static void xfs(void **state)
 		uint64_t numbers[3];
 
 		assert_int_equal(ask(command, numbers, 3), 3);
-		asked[0] = numbers[2];
-		asked[1] = numbers[1] * 8;
+		expected[0] = numbers[2];
+		expected[1] = numbers[1] * 8;
 	}
 	assert_int_equal(journal_read(image, "xfs", "rw", &journal), 0);
 	assert_int_equal(journal.nr, 1);
-	assert_int_equal(journal.extents[0].sector, asked[0]);
-	assert_int_equal(journal.extents[0].nr_sectors, asked[1]);
+	assert_int_equal(journal.extents[0].sector, expected[0]);
+	assert_int_equal(journal.extents[0].nr_sectors, expected[1]);
 	journal_free(&journal);
 }
 

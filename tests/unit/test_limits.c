@@ -167,7 +167,7 @@ static void expect_limits(const char *device, const char *text)
 	cgroup_limits_free(&limits);
 }
 
-/* Sorted by path, of the disk that is asked for alone; a cgroup without a line for it is left out. */
+/* Only limits of the requested disk, sorted by path; a cgroup without a line for it is left out. */
 static void of_a_disk(void **state)
 {
 	(void)state;
@@ -202,7 +202,7 @@ static void nothing_there(void **state)
 	assert_int_equal(limits.nr, 0);
 }
 
-/* More than is read at once, and what is no directory beside it. */
+/* More bytes than one read returns, next to a file that is no directory. */
 static void long_file(void **state)
 {
 	char text[3 * 4096] = "", path[128];

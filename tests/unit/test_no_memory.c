@@ -41,11 +41,11 @@ extern void __libc_free(void *memory);
 static long left;	/* allocations until one fails; not counted at 0 */
 static long alive;	/* that were not freed */
 static bool counts, failed;
-static enum { OURS, SQLITES } whose;
+static enum { OURS, SQLITES } owner;
 
 static bool fails(int of)
 {
-	if (!counts || of != (int)whose || !left || --left)
+	if (!counts || of != (int)owner || !left || --left)
 		return false;
 	failed = true;
 	return true;
@@ -151,7 +151,7 @@ static int make(void)
 	      store_end_phase(store_rows(store), 1, 2) ?: store_put_output(store_rows(store), 1, "stdout", "x", 1) ?:
 	      store_put_note(store_rows(store), 1, "a") ?: store_commit(store);
 	store_close(store);
-	if (!err && failed && whose == SQLITES) { /* what is said to be stored is stored */
+	if (!err && failed && owner == SQLITES) { /* success means that the rows are stored */
 		long was = left, stored = -1;
 
 		left = 0;
@@ -302,7 +302,7 @@ static void each_allocation_fails(void **state)
 	};
 
 	(void)state;
-	whose = OURS;
+	owner = OURS;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int n = 0, err, borne = 0;
 
@@ -325,13 +325,13 @@ static void each_allocation_fails(void **state)
 	}
 }
 
-/* SQLite can often go on without; never is less stored or read than is said. */
+/* SQLite can often continue without memory, but success always means that all is stored. */
 static void each_of_sqlite_fails(void **state)
 {
 	int n = 0, err, refused = 0;
 
 	(void)state;
-	whose = SQLITES;
+	owner = SQLITES;
 	do {
 		failed = false;
 		alive = 0;

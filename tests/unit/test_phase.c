@@ -30,25 +30,25 @@ static const char *const expected =
 static char bonnie[] = "bonnie++", directory[] = "-d", place[] = "/mnt";
 static char *argv_bonnie[] = { bonnie, directory, place, NULL };
 
-static void note(char *seen, size_t size, const struct phase_cutter *cutter)
+static void note(char *phases, size_t size, const struct phase_cutter *cutter)
 {
-	size_t used = strlen(seen);
+	size_t used = strlen(phases);
 
-	snprintf(seen + used, size - used, "%s%s", used ? " " : "",
+	snprintf(phases + used, size - used, "%s%s", used ? " " : "",
 		 cutter->now ? cutter->now : "-");
 }
 
 static void one_byte_at_a_time(void **state)
 {
 	struct phase_cutter cutter;
-	char seen[512] = "";
+	char phases[512] = "";
 
 	(void)state;
 	assert_true(phase_cutter_init(&cutter, NULL, argv_bonnie));
 	for (size_t i = 0; i < sizeof(captured) - 1; i++)
 		if (phase_feed(&cutter, STREAM_STDERR, captured + i, 1))
-			note(seen, sizeof(seen), &cutter);
-	assert_string_equal(seen, expected);
+			note(phases, sizeof(phases), &cutter);
+	assert_string_equal(phases, expected);
 	assert_int_equal(cutter.missed, 0);
 }
 

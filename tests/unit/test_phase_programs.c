@@ -2,7 +2,7 @@
 
 /*
  * Phases cut from what iozone and fio print, and our ddt.  iozone's output is
- * that of real runs (CORPUS says whose), fio's was captured from fio 3.33 with
+ * that of real runs (CORPUS names their sources), fio's was captured from fio 3.33 with
  * --eta=always; that of fio 2 is written after its source.
  */
 
@@ -15,25 +15,25 @@
 
 #define CORPUS "../python/benchmark/corpus/printed.txt"
 
-static void note(char *seen, size_t size, const struct phase_cutter *cutter)
+static void note(char *phases, size_t size, const struct phase_cutter *cutter)
 {
-	size_t used = strlen(seen);
+	size_t used = strlen(phases);
 
-	snprintf(seen + used, size - used, "%s%s", used ? " " : "",
+	snprintf(phases + used, size - used, "%s%s", used ? " " : "",
 		 cutter->now ? cutter->now : "-");
 }
 
 /* The phases of a text that comes in pieces of one size. */
 static void feed(struct phase_cutter *cutter, enum stream stream,
-		 const char *text, size_t piece, char *seen, size_t size)
+		 const char *text, size_t piece, char *phases, size_t size)
 {
 	size_t len = strlen(text);
 
-	seen[0] = '\0';
+	phases[0] = '\0';
 	for (size_t at = 0; at < len; at += piece)
 		if (phase_feed(cutter, stream, text + at,
 			       len - at < piece ? len - at : piece))
-			note(seen, size, cutter);
+			note(phases, size, cutter);
 }
 
 /* What stands behind the line of a name. */
@@ -65,28 +65,28 @@ static void iozone_throughput(void **state)
 	char *other[] = { iozone, t, i0, i, two, NULL };
 	char shell[] = "sh", c[] = "-c", words[] = "cd /mnt; /opt/iozone -i 1 -t 2";
 	char *wrapped[] = { shell, c, words, NULL };
-	char text[16384], seen[512];
+	char text[16384], phases[512];
 	struct phase_cutter cutter;
 
 	(void)state;
 	read_corpus("==> iozone-t-3.203 <==\n", text, sizeof(text));
 	for (size_t piece = 1; piece < 64; piece += 7) {
 		assert_true(phase_cutter_init(&cutter, NULL, argv));
-		feed(&cutter, STREAM_STDOUT, text, piece, seen, sizeof(seen));
-		assert_string_equal(seen, "write rewrite read");
+		feed(&cutter, STREAM_STDOUT, text, piece, phases, sizeof(phases));
+		assert_string_equal(phases, "write rewrite read");
 	}
-	/* What was not asked for is not what comes next. */
+	/* A test that no option selects is not the next phase. */
 	phase_cutter_init(&cutter, NULL, other);
-	feed(&cutter, STREAM_STDOUT, text, 1, seen, sizeof(seen));
-	assert_string_equal(seen, "write rewrite random-read");
+	feed(&cutter, STREAM_STDOUT, text, 1, phases, sizeof(phases));
+	assert_string_equal(phases, "write rewrite random-read");
 	assert_true(phase_cutter_init(&cutter, NULL, wrapped));
 	assert_non_null(cutter.program);
 	feed(&cutter, STREAM_STDOUT,
 	     "\tEach process writes a 4 kByte file in 4 kByte records\n"
 	     "\tChildren see throughput for  2 readers \t\t=  1.0 kB/sec\n"
 	     "\tChildren see throughput for 2 re-readers \t= 1.0 kB/sec\n",
-	     1, seen, sizeof(seen));
-	assert_string_equal(seen, "read reread -");
+	     1, phases, sizeof(phases));
+	assert_string_equal(phases, "read reread -");
 }
 
 static void iozone_table(void **state)
@@ -95,14 +95,14 @@ static void iozone_table(void **state)
 		    one[] = "1";
 	char *all[] = { iozone, a, NULL };
 	char *some[] = { iozone, i0, zero, i0, one, NULL };
-	char text[16384], seen[512];
+	char text[16384], phases[512];
 	struct phase_cutter cutter;
 
 	(void)state;
 	read_corpus("==> iozone-a-3.506 <==\n", text, sizeof(text));
 	phase_cutter_init(&cutter, NULL, all);
-	feed(&cutter, STREAM_STDOUT, text, 1, seen, sizeof(seen));
-	assert_string_equal(seen, "write+rewrite read+reread random-read+write"
+	feed(&cutter, STREAM_STDOUT, text, 1, phases, sizeof(phases));
+	assert_string_equal(phases, "write+rewrite read+reread random-read+write"
 			    " backward-read record-rewrite stride-read"
 			    " fwrite+refwrite fread+refread -");
 	/* As the program writes: a piece for what it begins, one for each test. */
@@ -136,46 +136,46 @@ static void fio(void **state)
 	static char name[] = "fio", job[] = "job.fio";
 	char *argv[] = { name, job, NULL };
 	struct phase_cutter cutter;
-	char seen[512];
+	char phases[512];
 
 	(void)state;
 	for (size_t piece = 1; piece < 200; piece += 13) {
 		assert_true(phase_cutter_init(&cutter, NULL, argv));
 		assert_non_null(cutter.program);
 		assert_false(phase_named(&cutter));
-		feed(&cutter, STREAM_STDOUT, fio3, piece, seen, sizeof(seen));
-		assert_string_equal(seen, "a b -");
+		feed(&cutter, STREAM_STDOUT, fio3, piece, phases, sizeof(phases));
+		assert_string_equal(phases, "a b -");
 	}
 	/* Time left, as long as it makes sense. */
 	phase_cutter_init(&cutter, NULL, argv);
 	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 49710d:06h:28m:14s]\r", 1,
-	     seen, sizeof(seen));
+	     phases, sizeof(phases));
 	assert_int_equal(cutter.left_s, 0);
-	/* Nobody said the name of that job: it is called what it does. */
-	assert_string_equal(seen, "write");
+	/* A job without a name is named by its pattern. */
+	assert_string_equal(phases, "write");
 	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 30d:00h:00m:00s]\r", 1,
-	     seen, sizeof(seen));
+	     phases, sizeof(phases));
 	assert_int_equal(cutter.left_s, 0);
 	/* More jobs than there is room for their letters. */
 	feed(&cutter, STREAM_STDOUT, "Jobs: 99999 (f=1): [W(99999)][0.0%][w=1KiB/s][eta 10s]\r", 1,
-	     seen, sizeof(seen));
+	     phases, sizeof(phases));
 	assert_int_equal(cutter.left_s, 10);
 	feed(&cutter, STREAM_STDOUT, "Jobs: 1 (f=1): [W(1)][0.0%][w=1KiB/s][eta 01h:02m:03s]\r", 1,
-	     seen, sizeof(seen));
+	     phases, sizeof(phases));
 	assert_int_equal(cutter.left_s, 3723);
-	assert_string_equal(seen, "");
+	assert_string_equal(phases, "");
 }
 
-static void expect_fio(const char *printed, const char *phases)
+static void expect_fio(const char *printed, const char *expected)
 {
 	static char name[] = "fio";
 	char *argv[] = { name, NULL };
 	struct phase_cutter cutter;
-	char seen[512];
+	char phases[512];
 
 	phase_cutter_init(&cutter, NULL, argv);
-	feed(&cutter, STREAM_STDOUT, printed, 1, seen, sizeof(seen));
-	assert_string_equal(seen, phases);
+	feed(&cutter, STREAM_STDOUT, printed, 1, phases, sizeof(phases));
+	assert_string_equal(phases, expected);
 }
 
 /* Letters one by one; jobs at the same time; all set up and none running. */
@@ -218,14 +218,14 @@ static void own_programs(void **state)
 	static char ddt[] = "tools/bin/ddt", place[] = "/mnt";
 	char *argv[] = { ddt, place, NULL };
 	struct phase_cutter cutter;
-	char seen[512];
+	char phases[512];
 
 	(void)state;
 	assert_true(phase_cutter_init(&cutter, NULL, argv));
 	assert_true(phase_named(&cutter));
-	feed(&cutter, STREAM_STDERR, "Writing...done\nPausing...done\nReading...done\n", 1, seen,
-	     sizeof(seen));
-	assert_string_equal(seen, "write - pause - read -");
+	feed(&cutter, STREAM_STDERR, "Writing...done\nPausing...done\nReading...done\n", 1, phases,
+	     sizeof(phases));
+	assert_string_equal(phases, "write - pause - read -");
 }
 
 /* A name is a word: a file called fio.dat is no fio. */

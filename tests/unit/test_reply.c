@@ -258,12 +258,12 @@ static void each_is_refused(void **state)
 
 static int fill(void **state)
 {
-	uint64_t drawn = 17;
+	uint64_t seed = 17;
 
 	(void)state;
 	full = (struct rt_counters){ .id = 9, .snapshot = 8, .since_ns = 7, .now_ns = 1000, .resets = 6, .readahead_sectors = 5,
 				     .groups = 0x1fff };
-	full_counters(&full, submitters, &drawn);
+	full_counters(&full, submitters, &seed);
 	return 0;
 }
 
@@ -320,7 +320,7 @@ static int parse_history(struct nl_msg *msg, struct rt_history *ret)
 	return err;
 }
 
-static void what_is_told(void **state)
+static void descriptions(void **state)
 {
 	static struct rt_history history;
 	struct nl_msg *msg = history_answer();
@@ -382,7 +382,7 @@ static char *printed(int how, const struct requests *requests, size_t first)
 static void how_they_are_printed(void **state)
 {
 	static struct rt_history history;
-	struct requests requests = { .found = true, .classes = true };
+	struct requests requests = { .has_awaited = true, .classes = true };
 	struct nl_msg *msg = history_answer();
 	char *text;
 
@@ -431,7 +431,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole), cmocka_unit_test(each_is_missing), cmocka_unit_test(each_is_refused),
-		cmocka_unit_test(what_is_told),
+		cmocka_unit_test(descriptions),
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(how_they_are_printed),
 	};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Settings: what is kept of a controller's slot, and that a value is told once. */
+/* Settings of a controller's slot, and that each value is reported once. */
 
 #include "unit.h"
 
@@ -13,15 +13,15 @@
 #include "disk/disk.h"
 #include "record/record.h"
 
-/* All that was told, "name=value;" each. */
-static char told[1024];
+/* All reported settings, "name=value;" each. */
+static char reported[1024];
 
 static int take(void *data, const char *name, const char *value)
 {
-	size_t used = strlen(told);
+	size_t used = strlen(reported);
 
 	(void)data;
-	snprintf(told + used, sizeof(told) - used, "%s=%s;", name, value);
+	snprintf(reported + used, sizeof(reported) - used, "%s=%s;", name, value);
 	return 0;
 }
 
@@ -40,31 +40,31 @@ static void link_of_slot(void **state)
 	unit_write(directory, "vendor", "0x13c1\n");
 	/* From /sys/bus/pci/devices. */
 	snprintf(pci, sizeof(pci), "../../../..%s", directory);
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(settings_controller(&settings, pci, false), 0);
-	assert_string_equal(told, "pci_link_speed=2.5 GT/s PCIe;pci_link_width=4;"
+	assert_string_equal(reported, "pci_link_speed=2.5 GT/s PCIe;pci_link_width=4;"
 			    "pci_link_speed_max=5.0 GT/s PCIe;pci_link_width_max=8;"
 			    "pci_vendor_id=0x13c1;");
 	/* A link that was trained anew is a change, the rest is known. */
 	unit_write(directory, "current_link_width", "1\n");
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(settings_controller(&settings, pci, false), 0);
-	assert_string_equal(told, "pci_link_width=1;");
+	assert_string_equal(reported, "pci_link_width=1;");
 	settings_free(&settings);
 	snprintf(command, sizeof(command), "rm -r %s", directory);
 	assert_int_equal(system(command), 0);
 }
 
-/* A slot that is not PCI Express has no link: nothing is told, and nothing made up. */
+/* A slot that is not PCI Express has no link: nothing is reported. */
 static void no_link(void **state)
 {
 	struct settings settings = { .hctl = "", .changed = take };
 
 	(void)state;
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(settings_controller(&settings, "no-such-device", false), 0);
 	assert_int_equal(settings_controller(&settings, "", false), 0);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 	settings_free(&settings);
 }
 
@@ -123,7 +123,7 @@ static void the_oldest_make_room(void **state)
 	too_long[sizeof(too_long) - 1] = '\0';
 	events_append(lines, too_long);
 	assert_non_null(strstr(lines, "event 099"));
-	/* One that fits alone leaves none beside it. */
+	/* A line that fits only by itself removes all others. */
 	too_long[EVENTS_TEXT - 1] = '\0';
 	events_append(lines, too_long);
 	assert_string_equal(lines, too_long);

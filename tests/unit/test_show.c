@@ -62,7 +62,7 @@ static int make_spans(void **unused)
 			.disk.unknown = disk == 1 ? RT_DISK_BIT(PLUGS) | RT_DISK_BIT(RA_SYNC_SECTORS) : 0,
 		};
 		full_counters(c, submitters[disk], &state);
-		if (disk == 3) { /* a kernel told who alone: one row of all */
+		if (disk == 3) { /* without the privilege: one row for all processes */
 			submitters[disk][0] = submitters[disk][FULL_SUBMITTERS - 1];
 			c->nr_submitters = 1;
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What a kernel asks of modules, read from made-up machines; and what is said then. */
+/* Requirements of kernels on modules, read from synthetic machines, and the advice for them. */
 
 #include "unit.h"
 
@@ -112,25 +112,25 @@ static void each_reason(void **state)
 static void advice(void **state)
 {
 	struct rt_signing signing;
-	char said[384];
+	char advice[384];
 
 	(void)state;
 	rt_signing_read(root, &signing);
-	rt_signing_advice(&signing, NULL, NULL, said, sizeof(said));
-	assert_non_null(strstr(said, "apt install raidtrace-dkms"));
-	rt_signing_advice(&signing, "/x/raidtrace.ko", "somebody", said, sizeof(said));
-	assert_non_null(strstr(said, "mokutil --import ITS-CERTIFICATE.der; reboot"));
+	rt_signing_advice(&signing, NULL, NULL, advice, sizeof(advice));
+	assert_non_null(strstr(advice, "apt install raidtrace-dkms"));
+	rt_signing_advice(&signing, "/x/raidtrace.ko", "somebody", advice, sizeof(advice));
+	assert_non_null(strstr(advice, "mokutil --import ITS-CERTIFICATE.der; reboot"));
 	text("/var/lib/shim-signed/mok/MOK.der", "x");
 	rt_signing_read(root, &signing);
 	assert_string_equal(signing.key, "/var/lib/shim-signed/mok/MOK.priv");
 	text("/var/lib/dkms/mok.pub", "x");
 	rt_signing_read(root, &signing);
 	assert_string_equal(signing.key, "/var/lib/dkms/mok.key");
-	rt_signing_advice(&signing, "/x/raidtrace.ko", "", said, sizeof(said));
-	assert_non_null(strstr(said, "sign-file sha256 /var/lib/dkms/mok.key /var/lib/dkms/mok.pub /x/raidtrace.ko"));
-	rt_signing_advice(&signing, "/x/raidtrace.ko", "DKMS key", said, sizeof(said));
-	assert_non_null(strstr(said, "mokutil --import /var/lib/dkms/mok.pub; reboot"));
-	assert_null(strstr(said, "sign-file"));
+	rt_signing_advice(&signing, "/x/raidtrace.ko", "", advice, sizeof(advice));
+	assert_non_null(strstr(advice, "sign-file sha256 /var/lib/dkms/mok.key /var/lib/dkms/mok.pub /x/raidtrace.ko"));
+	rt_signing_advice(&signing, "/x/raidtrace.ko", "DKMS key", advice, sizeof(advice));
+	assert_non_null(strstr(advice, "mokutil --import /var/lib/dkms/mok.pub; reboot"));
+	assert_null(strstr(advice, "sign-file"));
 }
 
 static void enrolled(void **state)

@@ -105,7 +105,7 @@ static void existing_file(void **state)
 	assert_int_equal(store_create(long_path, &store), -ENAMETOOLONG);
 }
 
-/* Of a disk of which only the name is known NULL, unless it was told with the name. */
+/* NULL for a disk of which only the name is known, unless the user gave its size. */
 static void capacity(void **state)
 {
 	struct rt_target target = { .disk = "sdb" };

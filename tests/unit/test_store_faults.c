@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-/* One run of a recorder; how many samples it was told are stored, which it says to @told. */
-static long record(int *err, int told)
+/* One run of a recorder. Return: the number of samples that are stored by its reports; each is a byte to @reports. */
+static long record(int *err, int reports)
 {
 	struct store *store;
 	long stored = 0;
@@ -20,15 +20,15 @@ static long record(int *err, int told)
 	for (uint32_t n = 1; n <= 5 && !*err; n++) {
 		*err = put_sample(store, n);
 		stored += !*err;
-		if (!*err && told >= 0)
-			assert_int_equal(write(told, "", 1), 1);
+		if (!*err && reports >= 0)
+			assert_int_equal(write(reports, "", 1), 1);
 	}
 	store_close(store);
 	return stored;
 }
 
 /* How many samples the file holds; it has to be sound. */
-static long held(void)
+static long stored_samples(void)
 {
 	struct store *store = open_again();
 	long samples = number(store, "SELECT count(*) FROM sample");
@@ -40,7 +40,7 @@ static long held(void)
 
 /*
  * Let the N-th call that changes the file fail, for every N: the failure is
- * told, and afterwards the file holds exactly the samples that were said to be
+ * reports, and afterwards the file holds exactly the samples that were reported to be
  * stored, or was never made.
  */
 static void fail_everywhere(int error, bool lasts)
@@ -61,7 +61,7 @@ static void fail_everywhere(int error, bool lasts)
 		if (stored < 0)
 			assert_int_equal(access(path, F_OK), -1);
 		else
-			assert_int_equal(held(), stored);
+			assert_int_equal(stored_samples(), stored);
 		assert_true(err || stored == 5);
 		unlink(path);
 		unlink(journal);
@@ -88,8 +88,8 @@ static void bad_disk(void **state)
 static bool kill_in(long n)
 {
 	int ends[2], status, err;
-	char told[16];
-	long said, samples;
+	char reports[16];
+	long reported, samples;
 	pid_t pid;
 
 	assert_int_equal(pipe(ends), 0);
@@ -102,16 +102,16 @@ static bool kill_in(long n)
 	}
 	close(ends[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	said = read(ends[0], told, sizeof(told));
+	reported = read(ends[0], reports, sizeof(reports));
 	close(ends[0]);
 	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : !status);
 	if (access(path, F_OK)) {
-		assert_int_equal(said, 0);
+		assert_int_equal(reported, 0);
 		return WIFSIGNALED(status);
 	}
-	samples = held();
-	/* The last may be stored already and not told yet. */
-	assert_true(samples == said || samples == said + 1);
+	samples = stored_samples();
+	/* The last one may be stored already and not reported yet. */
+	assert_true(samples == reported || samples == reported + 1);
 	unlink(path);
 	unlink(journal);
 	return WIFSIGNALED(status);

@@ -405,7 +405,7 @@ static void readahead(void **state)
 	(void)state;
 	set_up(&top, target(1, "sda"));
 	assert_int_equal(type(&keys, &top, "r"), TOP_MAY_WRITE);
-	/* Until the caller has looked whether it may nothing is asked. */
+	/* No dialogue begins before the caller has checked the permission. */
 	assert_int_equal(keys.mode, TOP_WATCH);
 	strcpy(keys.message, "of another disk");
 	top_keys_edit(&keys, &top.rows[0]);
@@ -440,7 +440,7 @@ static void readahead(void **state)
 	top_free(&top);
 }
 
-/* Streams, latencies before the issue, and whose seeks they were; n/a where the module does not count them. */
+/* Streams, latencies before the issue, and classes of seeks; n/a where the module does not count them. */
 static void groups_in_details(void **state)
 {
 	struct top_row row = {
@@ -472,7 +472,7 @@ static void groups_in_details(void **state)
 	assert_string_equal(text, "");
 }
 
-/* A row with all that can be said of it. */
+/* A row with all its details. */
 static void say(FILE *to, const struct top_row *row)
 {
 	const char *why = top_state_text(row);
@@ -498,7 +498,7 @@ static void say(FILE *to, const struct top_row *row)
 		}
 }
 
-/* Four disks with all that is counted, two with less of it; then one comes, one goes, one is reset, one was never asked. */
+/* Four disks with all counters, two with fewer; then one is new, one is gone, one is reset, one has no answer. */
 static void everything(void **state)
 {
 	static const uint64_t unknown[] = {
@@ -508,7 +508,7 @@ static void everything(void **state)
 	struct rt_target disks[] = { target(4, "sdd"), target(2, "sda"), target(7, "sda"), target(3, "nvme0n1"), target(9, "sdz") };
 	struct rt_submitter submitters[FULL_SUBMITTERS];
 	struct top top = { .unavailable = RT_COUNTER_BIT(SPLITS) };
-	uint64_t drawn = 11;
+	uint64_t seed = 11;
 	char *text;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
@@ -522,7 +522,7 @@ static void everything(void **state)
 			.groups = i == 1 ? RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE : 0xfff,
 		};
 
-		full_counters(&span, submitters, &drawn);
+		full_counters(&span, submitters, &seed);
 		top.rows[i].last.readahead_sectors = 100 * i + 7;
 		for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
 			top.rows[i].last.flow[d].errors = 1 + d + 10 * i;

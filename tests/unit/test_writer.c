@@ -84,7 +84,7 @@ static void writer_without_space(void **state)
 {
 	struct writer *writer;
 	struct store *store;
-	eventfd_t told = 0;
+	eventfd_t failures = 0;
 	long stored;
 
 	(void)state;
@@ -92,12 +92,12 @@ static void writer_without_space(void **state)
 	assert_int_equal(writer_start(store, &writer), 0);
 	assert_int_equal(write_samples(writer, 3), 0);
 	assert_int_equal(writer_flush(writer), 0);
-	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), -1);
+	assert_int_equal(eventfd_read(writer_failed_fd(writer), &failures), -1);
 	writes_left = 0;
 	assert_int_equal(store_put_meta(writer_rows(writer), "a", "b"), 0);
 	writer_commit(writer);
 	assert_int_equal(writer_flush(writer), -ENOSPC);
-	assert_int_equal(eventfd_read(writer_failed_fd(writer), &told), 0);
+	assert_int_equal(eventfd_read(writer_failed_fd(writer), &failures), 0);
 	/* Space that comes back later does not make a gap in the recording. */
 	writes_left = -1;
 	assert_int_equal(store_put_meta(writer_rows(writer), "c", "d"), 0);
@@ -119,10 +119,10 @@ static void writer_of_everything(void **state)
 	struct rt_counters c = { .since_ns = 1, .now_ns = 2, .groups = 0x1fff };
 	struct writer *writer;
 	struct store *store;
-	uint64_t drawn = 3, c_other_node, c_most;
+	uint64_t seed = 3, c_other_node, c_most;
 
 	(void)state;
-	full_counters(&c, submitters, &drawn);
+	full_counters(&c, submitters, &seed);
 	c_other_node = c.hwq[RT_HWQS - 1].completed_other_node;
 	c_most = c.hwq[3].in_flight_max;
 	c.submitters = memcpy(malloc(sizeof(submitters)), submitters, sizeof(submitters));

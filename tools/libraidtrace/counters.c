@@ -257,7 +257,7 @@ int rt_counters_delta(const struct rt_counters *from,
 	return 0;
 }
 
-/* What balanced() adds up; a bio-based disk has none of them. */
+/* Counters of balanced(); a bio-based disk has none of them. */
 #define ENDS (RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT))
 
 /* Requests that came into the span and those that left it or are in it. */
@@ -298,7 +298,7 @@ static bool sums_to(const struct rt_counters *c, unsigned int direction,
 	return false;
 }
 
-/* Where a source does not say what it counts, it is what the first recordings had. */
+/* A source without groups has those of the first recordings. */
 static bool lacks(const struct rt_counters *c, uint32_t group)
 {
 	return c->groups && !(c->groups & group);

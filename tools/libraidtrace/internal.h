@@ -39,14 +39,14 @@ struct rt_advance {
 	const struct rt_counters *last;	/* the snapshot it is counted from */
 	/*
 	 * what the answer says: a snapshot; of a partial answer the counters as they are now, but
-	 * processes that are named alone, and histograms by how much they grew
+	 * only processes with a name, and growths of histograms
 	 */
 	struct rt_counters now;
 	bool partial;	/* what the answer left out is as in @last */
 };
 
 /*
- * What happened since the last snapshot, which becomes this one. @advance: whose @now is taken over.
+ * What happened since the last snapshot, which becomes this one. Takes @now of @advance.
  * @last: its last. @span: empty.
  * Return: 0; -ENOMEM or -ERANGE, @last is then as it was and @span empty.
  */

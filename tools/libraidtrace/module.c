@@ -13,7 +13,7 @@
 
 #define MODULE_NAME "raidtrace"
 
-/* Failures come back as -errno with words of ours; libkmod stays silent. */
+/* Failures are returned with our own words; libkmod prints nothing. */
 static void silent(void *data, int priority, const char *file, int line,
 		   const char *fn, const char *format, va_list args)
 {
@@ -56,12 +56,12 @@ int rt_module_loaded(void)
 	return ret;
 }
 
-/* What a module's file says of itself; one that is signed has a "signer", or else a "sig_id". */
-static bool module_says(struct kmod_module *module, const char *key, char *ret,
-			size_t size)
+/* A value of a module's file; a signed one has the key "signer", or else "sig_id". */
+static bool module_value(struct kmod_module *module, const char *key, char *ret,
+			 size_t size)
 {
 	struct kmod_list *list = NULL, *item;
-	bool found = false;
+	bool has = false;
 
 	if (kmod_module_get_info(module, &list) < 0)
 		return false;
@@ -69,20 +69,20 @@ static bool module_says(struct kmod_module *module, const char *key, char *ret,
 		if (strcmp(kmod_module_info_get_key(item), key))
 			continue;
 		snprintf(ret, size, "%s", kmod_module_info_get_value(item));
-		found = true;
+		has = true;
 	}
 	kmod_module_info_free_list(list);
-	return found;
+	return has;
 }
 
 static void module_signer(struct kmod_module *module, char *ret, size_t size)
 {
-	if (!module_says(module, "signer", ret, size) &&
-	    !module_says(module, "sig_id", ret, size))
+	if (!module_value(module, "signer", ret, size) &&
+	    !module_value(module, "sig_id", ret, size))
 		ret[0] = '\0';
 }
 
-/* The kernel refuses with one number what is not signed and what nobody it knows has signed. */
+/* The kernel has one errno for a module without a signature and for one of an unknown signer. */
 static void explain_signing(struct kmod_module *module, char *text, size_t size)
 {
 	struct rt_signing signing;
@@ -105,7 +105,7 @@ static void explain_signing(struct kmod_module *module, char *text, size_t size)
 			 why, advice);
 }
 
-/* What insertion's errno means here, and what can be done about it. */
+/* Explain the errno of an insertion, and name the remedy. */
 static void explain(struct kmod_module *module, int err, char *text,
 		    size_t size)
 {
@@ -115,7 +115,7 @@ static void explain(struct kmod_module *module, int err, char *text,
 	uname(&uts);
 	switch (-err) {
 	case ENOEXEC:
-		module_says(module, "vermagic", vermagic, sizeof(vermagic));
+		module_value(module, "vermagic", vermagic, sizeof(vermagic));
 		snprintf(text, size,
 			 "it was built for %s, this kernel is %s; build it for this one: make modules",
 			 vermagic, uts.release);
@@ -229,6 +229,6 @@ int rt_module_unload(void)
 		kmod_module_unref(module);
 	}
 	kmod_unref(ctx);
-	/* A module that is being used is answered with one or the other. */
+	/* A module that is in use gives one or the other. */
 	return err == -EWOULDBLOCK ? -EBUSY : err;
 }

@@ -154,13 +154,13 @@ static int parse_flow(struct nlattr *nest, struct rt_counters *c)
 			take_counter(attr, &flow, &known);
 	if (direction >= RT_DIRECTIONS)
 		return -EBADMSG;
-	/* What the module cannot count it leaves out; of all directions together it keeps in-flight numbers alone. */
+	/* The module leaves out counters that it does not have; all directions together have only numbers in flight. */
 #define X(member, attribute, ...) all |= RT_COUNTER_BIT(attribute);
 	if (direction != RAIDTRACE_DIRECTION_ALL) {
 		RT_FLOW_COUNTERS(X)
 	}
 #undef X
-	/* It has no depth over time of other directions, and that is not a lack. */
+	/* Other directions have no depth over time. */
 	if (direction > RAIDTRACE_DIRECTION_WRITE)
 		all &= ~RT_COUNTER_BIT(DEPTH_SUM_NS);
 	c->unknown |= all & ~known;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Which modules this kernel takes, and what makes one of them. */
+/* Modules that this kernel accepts, and how to make one acceptable. */
 
 #include "raidtrace.h"
 
@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Where DKMS of Debian and Fedora, and Ubuntu's shim-signed, keep the key that they sign with. */
+/* Signing keys of DKMS on Debian and Fedora, and of Ubuntu's shim-signed. */
 static const char *const keys[][2] = {
 	{ "/var/lib/dkms/mok.key", "/var/lib/dkms/mok.pub" },
 	{ "/var/lib/shim-signed/mok/MOK.priv", "/var/lib/shim-signed/mok/MOK.der" },
@@ -18,7 +18,7 @@ static const char *const keys[][2] = {
 static const char secure_boot[] =
 	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
-/* What a file begins with; its length, -1 if it cannot be read. */
+/* Read the begin of a file. Return: its length, -1 if it cannot be read. */
 static int head_of(const char *root, const char *path, char *ret, size_t size)
 {
 	char whole[512];
@@ -113,18 +113,18 @@ void rt_signing_advice(const struct rt_signing *signing, const char *file,
 int rt_signing_enrolled(const char *root, const char *signer)
 {
 	char path[512], line[1024];
-	bool any = false, found = false;
+	bool any = false, enrolled = false;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/proc/keys", root);
 	file = fopen(path, "re");
-	while (file && !found && fgets(line, sizeof(line), file)) {
+	while (file && !enrolled && fgets(line, sizeof(line), file)) {
 		if (!strstr(line, " asymmetr"))
 			continue;
 		any = true;
-		found = strstr(line, signer);
+		enrolled = strstr(line, signer);
 	}
 	if (file)
 		fclose(file);
-	return any ? found : -1;
+	return any ? enrolled : -1;
 }

@@ -223,7 +223,7 @@ static int help(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	char status[] = "status";
-	char *alone[2] = { status, NULL };
+	char *no_verb[2] = { status, NULL };
 
 	/* A file that may not grow is reported as an error; without this, SIGXFSZ ends the process. */
 	signal(SIGXFSZ, SIG_IGN);
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 		argc--;
 	}
 	if (argc < 2)
-		return dispatch(1, alone);
+		return dispatch(1, no_verb);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-?") ||
 	    !strcmp(argv[1], "-h")) {
 		usage(stdout);

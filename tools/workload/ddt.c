@@ -30,7 +30,7 @@ static const char *const field_names[NR_FIELDS] = {
 	"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
 };
 
-/* What to do. */
+/* Options. */
 struct options {
 	uint64_t count;	/* blocks */
 	uint64_t block;	/* bytes of a block, a multiple of 8 */

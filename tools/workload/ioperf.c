@@ -25,7 +25,7 @@
 
 #define BLOCK	8192
 
-/* What to do. */
+/* Options. */
 struct job {
 	uint64_t bytes;	/* size of the file, a multiple of BLOCK */
 	uint64_t char_bytes;	/* how much of it putc and getc go over */

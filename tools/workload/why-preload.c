@@ -25,21 +25,21 @@
 enum kind { DIRECT, SYNC, SLEEP, FADVISE, MAPPING, NR_KINDS };
 
 static const char *const names[NR_KINDS] = { "direct", "sync", "sleep", "fadvise", "mapping" };
-static bool told[NR_KINDS];
+static bool recorded[NR_KINDS];
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 /* Notes the kind; true if it is to be left out. Keeps errno. */
 static bool omitted(enum kind kind)
 {
-	const char *seen = getenv("RAIDTRACE_WHY_SEEN");
+	const char *path = getenv("RAIDTRACE_WHY_SEEN");
 	const char *omit = getenv("RAIDTRACE_WHY_OMIT");
 
-	if (seen && !told[kind]) {
+	if (path && !recorded[kind]) {
 		int saved = errno;
-		int file = NEXT(open)(seen, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		int file = NEXT(open)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
-		told[kind] = true;
+		recorded[kind] = true;
 		if (file >= 0) {
 			char line[16];
 			size_t length = strlen(names[kind]);
@@ -47,7 +47,7 @@ static bool omitted(enum kind kind)
 			memcpy(line, names[kind], length);
 			line[length] = '\n';
 			if (write(file, line, length + 1) < 0)
-				told[kind] = false;
+				recorded[kind] = false;
 			close(file);
 		}
 		errno = saved;
@@ -95,7 +95,7 @@ int openat64(int directory, const char *path, int flags, ...)
 	return NEXT(openat64)(directory, path, without(flags), MODE(flags, flags));
 }
 
-/* What programs built with _FORTIFY_SOURCE call. */
+/* Functions that programs built with _FORTIFY_SOURCE call. */
 int __open_2(const char *path, int flags)
 {
 	return NEXT(open)(path, without(flags));
@@ -191,22 +191,22 @@ int posix_fadvise64(int file, off64_t at, off64_t length, int advice)
 #define MMAP(name, offset)						\
 void *name(void *at, size_t length, int protection, int flags, int file, offset from)	\
 {									\
-	void *found = NEXT(name)(at, length, protection, flags, file, from);	\
+	void *mapping = NEXT(name)(at, length, protection, flags, file, from);	\
 									\
-	if (found != MAP_FAILED && file >= 0 && length >= LARGE_MAPPING &&	\
+	if (mapping != MAP_FAILED && file >= 0 && length >= LARGE_MAPPING &&	\
 	    !(flags & MAP_ANONYMOUS) && !(protection & PROT_EXEC) &&	\
 	    omitted(MAPPING)) {						\
 		int saved = errno;					\
 									\
-		NEXT(madvise)(found, length, MADV_RANDOM);		\
+		NEXT(madvise)(mapping, length, MADV_RANDOM);		\
 		errno = saved;						\
 	}								\
-	return found;							\
+	return mapping;							\
 }
 MMAP(mmap, off_t)
 MMAP(mmap64, off64_t)
 
-/* What would bring the readahead of a mapping back. */
+/* Calls that would turn on the readahead of a mapping again. */
 int madvise(void *at, size_t length, int advice)
 {
 	bool ahead = advice == MADV_NORMAL || advice == MADV_SEQUENTIAL || advice == MADV_WILLNEED;

@@ -126,7 +126,7 @@ void owner_end(int fd)
 	close(fd);
 }
 
-/* What one recorder's file says. */
+/* The file of one recorder. */
 struct claim {
 	pid_t pid;	/* of the recorder */
 	uint64_t start;	/* when that process began, in clock ticks since boot */

@@ -10,7 +10,7 @@
 
 #define REPLACEMENT	"\xef\xbf\xbd"
 
-/* \U and eight digits; of a byte alone there are four characters at most. */
+/* \U and eight digits; a single byte has at most four characters. */
 #define ESCAPE_SIZE	12
 #define ESCAPE_GROWTH	4
 

@@ -12,7 +12,6 @@
 #include "cmd/command.h"
 #include "disk/disk.h"
 
-/* What the command line asks for. */
 struct attach_options {
 	struct words words;	/* disks */
 	struct rt_options how;	/* how they are counted */

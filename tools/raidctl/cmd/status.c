@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl alone: is the module there, what is attached? */
+/* raidctl status: the module, attached disks and recordings. */
 
 #include <stdio.h>
 #include <stdlib.h>

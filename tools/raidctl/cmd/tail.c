@@ -114,7 +114,7 @@ static int explain(struct rt_client *client, const struct rt_target *target, int
 		    "; raidctl attach and record --events keep one" : "");
 }
 
-/* All that the module has behind one of them. */
+/* Append all requests that the module has after the one with a number. */
 static int read_behind(struct rt_client *client, uint32_t id, uint64_t after, struct requests *ret)
 {
 	struct rt_history *part = malloc(sizeof(*part));
@@ -131,7 +131,7 @@ static int read_behind(struct rt_client *client, uint32_t id, uint64_t after, st
 	return err;
 }
 
-static bool is_wanted(const struct rt_ended *ended, const struct tail_options *tail)
+static bool is_awaited(const struct rt_ended *ended, const struct tail_options *tail)
 {
 	return (tail->slower_ns && ended->completed_ns - ended->issued_ns >= tail->slower_ns) ||
 	       (tail->failed && ended->error);
@@ -142,9 +142,9 @@ static void cut_off(struct requests *requests, size_t first, const struct tail_o
 {
 	size_t less;
 
-	while (first < requests->nr && !requests->found)
-		requests->found = is_wanted(&requests->ended[first++], tail);
-	if (requests->found)
+	while (first < requests->nr && !requests->has_awaited)
+		requests->has_awaited = is_awaited(&requests->ended[first++], tail);
+	if (requests->has_awaited)
 		requests->nr = first;
 	less = requests->nr > KEPT ? requests->nr - KEPT : 0;
 	if (less)
@@ -168,7 +168,7 @@ static int wait_for_one(struct rt_client *client, const struct rt_target *target
 		err = read_behind(client, target->id, known ? requests->ended[known - 1].number : 0,
 				  requests);
 		cut_off(requests, known, tail);
-		if (requests->found)
+		if (requests->has_awaited)
 			break;
 	}
 	if (signals.fd >= 0)
@@ -206,7 +206,7 @@ static int tail_of(struct rt_client *client, const struct rt_target *target,
 	return status;
 }
 
-/* What there is now, and how much of what ended before it is not there any more. */
+/* Print the requests since the last call, and count those that the module dropped. */
 static int follow_on(struct rt_client *client, const struct rt_target *target, uint64_t *after, uint64_t *nr,
 		     uint64_t *lost)
 {

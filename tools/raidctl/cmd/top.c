@@ -73,8 +73,8 @@ static void stop(struct watch *watch, const char *what, int err)
 }
 
 /*
- * A target that is deleted between list and snapshot is found next time; one
- * for whose answer the kernel lacks memory has a longer interval.
+ * A target that is deleted between list and snapshot is marked the next time; one
+ * has a longer interval when the kernel lacks memory for its answer.
  */
 static void sample(struct watch *watch)
 {
@@ -162,12 +162,12 @@ static int put_readahead(const struct rt_target *target, uint64_t kib)
 static void write_readahead(struct watch *watch)
 {
 	const struct rt_target *target = &watch->keys.disk;
-	uint64_t wanted = watch->keys.kib, old = 0, new = 0;
+	uint64_t kib = watch->keys.kib, old = 0, new = 0;
 	char was[64], is[64];
 	int err = read_readahead(target, &old);
 
 	if (!err)
-		err = put_readahead(target, wanted);
+		err = put_readahead(target, kib);
 	if (!err)
 		err = read_readahead(target, &new);
 	if (err) {
@@ -178,7 +178,7 @@ static void write_readahead(struct watch *watch)
 	top_keys_message(&watch->keys, "%s: readahead was %s, is %s%s",
 			 target->disk, top_readahead_text(was, sizeof(was), old),
 			 top_readahead_text(is, sizeof(is), new),
-			 new == wanted ? "" : ": rounded");
+			 new == kib ? "" : ": rounded");
 	for (size_t i = 0; i < watch->top.nr; i++)
 		if (watch->top.rows[i].target.id == target->id)
 			watch->top.rows[i].readahead_sectors =
@@ -260,7 +260,7 @@ static int attach(struct watch *watch, const struct context *context,
 	return status;
 }
 
-/* What a missing tracepoint leaves uncounted. */
+/* Counters that need a missing tracepoint. */
 static uint64_t unavailable(const struct rt_info *info)
 {
 	static const struct {

@@ -53,16 +53,16 @@ static bool is_default(const struct disk *disk, bool simulated)
 
 bool args_has_default(void)
 {
-	bool simulated = lab_has_all_pci(), found = false;
+	bool simulated = lab_has_all_pci(), has = false;
 	struct disk *disks;
 	size_t nr;
 
 	if (disk_list(&nr, &disks))
 		return false;
-	for (size_t i = 0; i < nr && !found; i++)
-		found = is_default(&disks[i], simulated);
+	for (size_t i = 0; i < nr && !has; i++)
+		has = is_default(&disks[i], simulated);
 	disk_list_free(disks, nr);
-	return found;
+	return has;
 }
 
 /*
@@ -232,7 +232,7 @@ int args_command_disks(char *const *command, bool quiet, size_t *nr, struct disk
 static const struct rt_target *find_target(const struct rt_target *all,
 					   size_t nr, const char *word)
 {
-	const struct rt_target *found = NULL;
+	const struct rt_target *target = NULL;
 	struct disk disk;
 	char why[256];
 	bool resolved = !disk_resolve(word, &disk, why, sizeof(why));
@@ -244,10 +244,10 @@ static const struct rt_target *find_target(const struct rt_target *all,
 				  !resolved || all[i].major != disk.major ||
 					  all[i].minor != disk.minor)
 			continue;
-		if (!found || found->gone)
-			found = &all[i];
+		if (!target || target->gone)
+			target = &all[i];
 	}
-	return found;
+	return target;
 }
 
 int args_targets(struct rt_client *client, const struct words *words,

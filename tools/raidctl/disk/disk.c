@@ -118,7 +118,7 @@ static bool lies_on(dev_t devno, const char *name, int depth)
 {
 	char whole[DISK_NAME], path[PATH_MAX];
 	struct dirent *entry;
-	bool found = false;
+	bool lies = false;
 	dev_t whole_devno;
 	DIR *dir;
 
@@ -132,7 +132,7 @@ static bool lies_on(dev_t devno, const char *name, int depth)
 	dir = depth < 8 ? opendir(path) : NULL;
 	if (!dir)
 		return false;
-	while (!found && (entry = readdir(dir))) {
+	while (!lies && (entry = readdir(dir))) {
 		char text[32];
 		unsigned int maj, min;
 
@@ -142,10 +142,10 @@ static bool lies_on(dev_t devno, const char *name, int depth)
 			 entry->d_name);
 		if (read_text(path, text, sizeof(text)) > 0 &&
 		    sscanf(text, "%u:%u", &maj, &min) == 2)
-			found = lies_on(makedev(maj, min), name, depth + 1);
+			lies = lies_on(makedev(maj, min), name, depth + 1);
 	}
 	closedir(dir);
-	return found;
+	return lies;
 }
 
 bool disk_holds(const char *name, dev_t device)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Where the journals of the file systems on a disk lie. */
+/* Sectors of the journals of the file systems on a disk. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static bool member_offset(const char *upper, const char *lower, uint64_t *ret)
 	return false;
 }
 
-/* Where sector 0 of a device lies on a disk; false when it is not that simple. */
+/* The sector of a disk with sector 0 of a device; false when the mapping is not linear. */
 static bool map(const char *device, const char *disk, uint64_t *ret)
 {
 	char whole[DISK_NAME];

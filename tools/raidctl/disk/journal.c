@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Where the journal of a file system lies. */
+/* Sectors of the journal of a file system. */
 
 #include "disk/disk.h"
 

@@ -31,9 +31,9 @@ bool stack_whole(const char *device, char *ret)
 	return true;
 }
 
-/* Call @found with each whole disk in a directory of links until it returns non-zero. */
+/* Call @take with each whole disk in a directory of links until it returns non-zero. */
 static int each_link(const char *name, const char *directory,
-		     int (*found)(void *data, const char *disk), void *data)
+		     int (*take)(void *data, const char *disk), void *data)
 {
 	char path[PATH_MAX], whole[DISK_NAME];
 	struct dirent *entry;
@@ -45,7 +45,7 @@ static int each_link(const char *name, const char *directory,
 	while (dir && !result && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.' &&
 		    stack_whole(entry->d_name, whole))
-			result = found(data, whole);
+			result = take(data, whole);
 	if (dir)
 		closedir(dir);
 	return result;
@@ -64,7 +64,7 @@ bool stack_lies_on(const char *upper, const char *lower)
 	return each_link(upper, "slaves", is_name, name);
 }
 
-/* Of disks that grows. */
+/* A list of disks that grows. */
 struct list {
 	size_t *nr;
 	struct disk **disks;
@@ -90,7 +90,7 @@ static int append(void *data, const char *name)
 	if (!more)
 		return -ENOMEM;
 	*list->disks = more;
-	/* One that goes away meanwhile is none. */
+	/* Skip a disk that was removed meanwhile. */
 	if (!disk_resolve(name, &more[*list->nr], why, sizeof(why)))
 		(*list->nr)++;
 	return 0;
@@ -119,12 +119,12 @@ static int append_if_whole(void *data, const char *name)
 	return append(data, name);
 }
 
-/* Call @found with each holder of a disk and of its partitions until it returns non-zero. */
+/* Call @take with each holder of a disk and of its partitions until it returns non-zero. */
 static int each_holder(const char *name,
-		       int (*found)(void *data, const char *disk), void *data)
+		       int (*take)(void *data, const char *disk), void *data)
 {
 	char path[PATH_MAX];
-	int result = each_link(name, "holders", found, data);
+	int result = each_link(name, "holders", take, data);
 	struct dirent *entry;
 	DIR *dir;
 
@@ -134,7 +134,7 @@ static int each_holder(const char *name,
 		if (strncmp(entry->d_name, name, strlen(name)))
 			continue;
 		snprintf(path, sizeof(path), "%s/%.128s", name, entry->d_name);
-		result = each_link(path, "holders", found, data);
+		result = each_link(path, "holders", take, data);
 	}
 	if (dir)
 		closedir(dir);

@@ -97,7 +97,7 @@ static void add_span(struct total *total, const struct rt_counters *counters)
 	}
 }
 
-/* One per name of a disk; a disk that was attached twice is one. */
+/* One total for each name of a disk, also when it was attached twice. */
 static struct total *add_up(const struct span *spans, size_t nr_spans, size_t *nr)
 {
 	struct total *totals = calloc(nr_spans + 1, sizeof(*totals));

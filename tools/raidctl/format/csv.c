@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* What a spreadsheet takes for a formula: only a number may begin so. */
+/* Would a spreadsheet take the text for a formula? A number may begin with a sign. */
 static bool is_formula(const char *text)
 {
 	char *end;
@@ -19,7 +19,7 @@ static bool is_formula(const char *text)
 		return false;
 	if (text[0] != '+' && text[0] != '-')
 		return true;
-	/* Neither inf nor 0x10: what a number is for all who read it. */
+	/* Only numbers that every reader accepts, neither inf nor 0x10. */
 	if (strspn(text, "+-0123456789.eE") != strlen(text))
 		return true;
 	strtod(text, &end);

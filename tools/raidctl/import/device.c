@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* One disk of a blktrace trace: its events into an account. */
+/* The account of one disk of a blktrace trace. */
 
 #include "import/import.h"
 

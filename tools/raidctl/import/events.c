@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Events of one disk of a blktrace trace into its account. */
+/* Count the events of one disk of a blktrace trace. */
 
 #include "import/import.h"
 
@@ -132,7 +132,7 @@ static void on_requeue(struct blktrace_device *d, struct blktrace_pending *p,
 	raidtrace_count_requeue(&d->state, &d->account,
 				raidtrace_queue_time(&d->state, e->time_ns),
 				request.direction);
-	/* One that has to make room for it counts as new when it is issued again. */
+	/* A request that is given up for it counts as new when it is issued again. */
 	blktrace_inflight_add(p->requeued, &request, &given_up);
 }
 
@@ -213,7 +213,7 @@ static void end_bios(struct blktrace_device *d, struct blktrace_pending *p,
 	} while (like.bytes && bio.bytes);
 }
 
-/* One that no request carried: it was refused. */
+/* A bio without a request was refused. */
 static void on_bio_complete(struct blktrace_device *d,
 			    struct blktrace_pending *p,
 			    const struct blktrace_event *e)

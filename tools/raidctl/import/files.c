@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-/* What all readers' buffers take together, and the most one gets of it. */
+/* Size of all readers' buffers together, and the largest size of one. */
 #define BUFFERS_BYTES	((size_t)8 << 20)
 #define BUFFER_MAX	((size_t)256 << 10)
 /* One file is open for each CPU and disk. */

@@ -88,7 +88,7 @@ static int take(struct blktrace_import *import, struct blktrace_event *event)
 		import->sampled_ns = import->start_ns;
 		import->now_ns = import->start_ns;
 	}
-	/* One that comes late counts as happening now. */
+	/* A late event counts at the present time. */
 	if (event->time_ns < import->now_ns)
 		event->time_ns = import->now_ns;
 	import->now_ns = event->time_ns;

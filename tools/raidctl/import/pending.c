@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What a trace has begun and not yet ended. */
+/* Bios and requests that a trace has begun and not yet ended. */
 
 #include "import/import.h"
 
@@ -125,7 +125,7 @@ void blktrace_pending_split(struct blktrace_pending *p,
 {
 	struct blktrace_request whole, piece, given_up;
 
-	/* What is left keeps the time of the whole. */
+	/* The rest keeps the time of the whole. */
 	if (blktrace_inflight_end(p->bios, part, true, &whole) != 2)
 		return;
 	piece = whole;

@@ -170,7 +170,7 @@ int cgroup_limits_read(const char *where, struct cgroup_limits *ret)
 	return err;
 }
 
-/* What a line of io.max says behind the number of the disk, NULL when it has none. */
+/* The limits of a disk in io.max, behind its number; NULL without a line. */
 static const char *line_of(const char *lines, const char *device, size_t *len)
 {
 	size_t number = strlen(device);

@@ -20,20 +20,20 @@ int cgroup_mount(char *ret, size_t size)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *entry;
-	int found = 0;
+	int version = 0;
 
 	while (mounts && (entry = getmntent(mounts))) {
 		bool old = !strcmp(entry->mnt_type, "cgroup") && hasmntopt(entry, "blkio");
 
-		if (!old && (found || strcmp(entry->mnt_type, "cgroup2")))
+		if (!old && (version || strcmp(entry->mnt_type, "cgroup2")))
 			continue;
-		found = (size_t)snprintf(ret, size, "%s", entry->mnt_dir) >= size ? 0 : old ? 1 : 2;
+		version = (size_t)snprintf(ret, size, "%s", entry->mnt_dir) >= size ? 0 : old ? 1 : 2;
 		if (old)
 			break;
 	}
 	if (mounts)
 		endmntent(mounts);
-	return found;
+	return version;
 }
 
 /* The end of a path says more than its beginning. */
@@ -74,7 +74,7 @@ static void name_one(struct rt_submitter *one, int mount, const char *where)
 	}
 }
 
-/* The mount is looked for until it is found: a recorder samples many times a second. One thread samples. */
+/* The mount is kept: a recorder samples many times a second. Only one thread samples. */
 void cgroups_name(struct rt_counters *counters)
 {
 	static char where[PATH_MAX];

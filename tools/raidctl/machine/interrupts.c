@@ -176,20 +176,20 @@ bool interrupts_of_pci(const char *device, unsigned int number)
 bool interrupts_of_network(unsigned int number)
 {
 	bool is = false;
-	glob_t found;
+	glob_t devices;
 
-	if (glob("/sys/class/net/*/device", 0, NULL, &found))
+	if (glob("/sys/class/net/*/device", 0, NULL, &devices))
 		return false;
-	for (size_t i = 0; i < found.gl_pathc && !is; i++) {
-		char *device = realpath(found.gl_pathv[i], NULL);
+	for (size_t i = 0; i < devices.gl_pathc && !is; i++) {
+		char *device = realpath(devices.gl_pathv[i], NULL);
 		char *name = device ? strrchr(device, '/') : NULL;
 
-		/* Of virtio the device above it has the interrupts. */
+		/* A virtio device has the interrupts of the device above it. */
 		if (name && !strncmp(name, "/virtio", 7))
 			*name = '\0';
 		is = device && interrupts_of_device(device, number);
 		free(device);
 	}
-	globfree(&found);
+	globfree(&devices);
 	return is;
 }

@@ -48,7 +48,7 @@ void kernel_threads_begin(struct kernel_threads *all, const struct disk *disks,
 		all->needed = stack_has_layers(disks[i].name);
 }
 
-/* The threads that were found, and those of the look before. */
+/* The threads of this look and of the last one. */
 struct look {
 	const struct kernel_threads *before;
 	struct kernel_thread *threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What the machine did while disks were recorded. */
+/* The machine's activity while disks are recorded. */
 
 #include "machine/machine.h"
 

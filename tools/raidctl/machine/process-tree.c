@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What a process and all its descendants have used. */
+/* Resources used by all descendants of a process. */
 
 #include "machine/machine.h"
 

@@ -98,7 +98,7 @@ static void depth_stats(const struct rt_counters *c, unsigned int direction,
 	ret->depth_open = ret->depth_max >= RAIDTRACE_DEPTH_LINEAR;
 	ret->depth_exact = !ret->depth_open ||
 			   !(c->unknown & RT_COUNTER_BIT(DEPTH_SUM_NS));
-	/* Up to the open bin both are the same; recordings of older modules have the histogram alone. */
+	/* Up to the open bin both are the same; older modules have only the histogram. */
 	if (ret->depth_open && ret->depth_exact)
 		weighted = (double)c->flow[direction].depth_sum_ns;
 	ret->depth_mean = total > 0 ? weighted / total : 0;
@@ -133,7 +133,7 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 		&histogram[RAIDTRACE_HISTOGRAM_KIND_D2C];
 
 	memset(ret, 0, sizeof(*ret));
-	/* What is issued again after a requeue is no other request. */
+	/* A request that is issued again after a requeue counts once. */
 	ret->requests = flow->issued - flow->reissued;
 	ret->bytes = flow->bytes_issued;
 	if (length) {

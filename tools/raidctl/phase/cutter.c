@@ -70,7 +70,7 @@ const char *phase_program_name(size_t i)
 	return i < NR_PROGRAMS ? programs[i]->name : NULL;
 }
 
-/* As a word or the end of a path, alone or among the words of a shell. */
+/* Is the name a word, the end of a path, or a word of a shell command? */
 static bool is_word(const char *text, const char *name)
 {
 	size_t len = strlen(name);
@@ -189,7 +189,7 @@ bool phase_feed(struct phase_cutter *cutter, enum stream stream,
 		feed_byte(cutter, stream, text[i]);
 	if (cutter->program->column && stream == STREAM_STDOUT)
 		cutter->program->column(cutter, cutter->line[stream]);
-	/* Of several only the one that is still open has time of its own. */
+	/* Of several phases only the open one has time of its own. */
 	if (cutter->opened)
 		cutter->missed += cutter->opened - (cutter->now ? 1 : 0);
 	return cutter->opened || cutter->now != before;

@@ -31,22 +31,22 @@ static void take_header(struct fio_jobs *jobs, const char *line)
 	jobs->many[jobs->nr++] = false;
 }
 
-/* How many letters of the status are of a job: one, or what is left for "...". */
+/* Letters of the status that belong to a job: one, or the rest for "...". */
 static unsigned int width(const struct fio_jobs *jobs, size_t job,
 			  size_t letters)
 {
-	size_t alone = 0, many = 0;
+	size_t single = 0, many = 0;
 
 	for (size_t i = 0; i < jobs->nr; i++) {
-		alone += !jobs->many[i];
+		single += !jobs->many[i];
 		many += jobs->many[i];
 	}
 	if (!jobs->many[job])
 		return 1;
-	/* Of several such jobs nobody says where one ends. */
-	if (many != 1 || letters < alone)
+	/* The borders of several such jobs are not known. */
+	if (many != 1 || letters < single)
 		return 0;
-	return (unsigned int)(letters - alone);
+	return (unsigned int)(letters - single);
 }
 
 /* "W(1),P(2)" or "WPP": the letters one by one. */

@@ -21,7 +21,7 @@
 
 #define ALL_TESTS	0x7ff
 
-/* Of -t: the test of -i, who does it, name of the phase. */
+/* With -t: the test of -i, its workers, name of the phase. */
 struct stage {
 	unsigned int test;
 	const char *who;

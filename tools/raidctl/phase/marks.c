@@ -35,7 +35,7 @@ int marks_open(const char *path)
 	if (fd < 0)
 		return -errno;
 	unlink(path);
-	/* Only who may be the recorder itself may cut its phases. */
+	/* Only the user of the recorder may cut its phases. */
 	before = umask(0177);
 	err = bind(fd, (struct sockaddr *)&address, sizeof(address)) ? -errno :
 								       0;
@@ -59,7 +59,7 @@ bool marks_take(int fd, struct mark *ret)
 	return true;
 }
 
-/* Who has gone away meanwhile does not need it. */
+/* The sender may have ended meanwhile. */
 void marks_answer(int fd, const struct mark *mark, const char *text)
 {
 	sendto(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -73,7 +73,7 @@ static int exchange(int fd, const struct sockaddr_un *to, const char *text,
 	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
 	ssize_t len;
 
-	/* Of an address without a name the kernel makes one up. */
+	/* The kernel chooses a name for an address without one. */
 	if (bind(fd, (struct sockaddr *)&own, sizeof(own.sun_family)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ||

@@ -12,7 +12,7 @@
 #include "attach/claim.h"
 #include "base/base.h"
 
-/* The target of a disk that somebody attached before us. */
+/* The target of a disk that another process attached. */
 static int adopt(struct recorder *recorder, const struct disk *disk,
 		 struct rt_target *ret)
 {
@@ -66,7 +66,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	}
 	if (err == -EEXIST && !adopt(recorder, disk, &ret->target))
 		return 0;
-	/* A refusal has words. Without them the answer was lost, and the disk may be attached. */
+	/* A refusal has words. Without words the answer was lost, and the disk may be attached. */
 	recorder->unsure = !rt_error(recorder->client)[0];
 	return fail("%s: cannot be attached: %s", disk->name,
 		    rt_reason(recorder->client, err));
@@ -111,7 +111,7 @@ void recorder_detach(struct recorder *recorder)
 		if (!disk->ours)
 			continue;
 		err = rt_target_del(recorder->client, disk->target.id);
-		/* Somebody else was faster, or the module is gone. */
+		/* Another process detached it, or the module is unloaded. */
 		if (!err || err == -ENOENT) {
 			disk->ours = false;
 			continue;
@@ -135,7 +135,7 @@ int recorder_find_journals(struct recorded *disk)
 	err = journals_of_disk(disk->target.disk, &now);
 	if (err)
 		return err;
-	/* One that the module does not take is a counter that is missing. */
+	/* A journal that the module refuses is a missing counter. */
 	if (now.nr != disk->journals.nr ||
 	    (now.nr && memcmp(now.extents, disk->journals.extents,
 				now.nr * sizeof(*now.extents))))

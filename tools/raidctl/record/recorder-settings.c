@@ -103,7 +103,7 @@ static int put_disk(struct recorded *disk, const struct cgroup_limits *limits)
 	return err;
 }
 
-/* One thread samples. Hierarchies of version 1 have other files, and are left out. */
+/* Only one thread samples. Hierarchies of version 1 have other files, and are left out. */
 int recorder_put_limits(struct recorder *recorder, bool always)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);

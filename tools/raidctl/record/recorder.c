@@ -124,11 +124,11 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 		err = begin_phase(recorder, phase);
 	if (!err)
 		err = writer_commit(recorder->writer);
-	/* What cannot be stored at all is better known before it begins. */
+	/* Report a store that cannot be written before the command begins. */
 	return err ? err : writer_flush(recorder->writer);
 }
 
-/* The disk or its target is no more: what was sampled until here stays. */
+/* The disk or its target is gone; its samples stay. */
 static void end_disk(struct recorded *disk, const char *why)
 {
 	disk->ended = true;
@@ -204,7 +204,7 @@ bool idle_since(const char *text, unsigned int major, unsigned int minor,
 	return false;
 }
 
-/* Nothing at all since the last sample, not even time. */
+/* Does a span have no event and no time? */
 static bool is_empty(const struct rt_counters *span)
 {
 	if (span->now_ns != span->since_ns)
@@ -221,7 +221,7 @@ static bool is_empty(const struct rt_counters *span)
 	return true;
 }
 
-/* Its sample goes on: a later one has what there will be. */
+/* May the sample of an idle disk go on? */
 static bool goes_on(struct recorded *disk, const char *diskstats,
 		    uint64_t now_ns)
 {

@@ -102,7 +102,7 @@ static int put_meta(struct rows *rows, const struct record_run *run, uint64_t st
 	return err;
 }
 
-/* How it ended, for meta.end. */
+/* The end of the recording, for meta.end. */
 static void describe_end(const struct follow *follow, char *ret, size_t size)
 {
 	const struct child *child = &follow->child;
@@ -226,7 +226,7 @@ static int exit_status(const struct follow *follow)
 	return child->pid ? child_exit_status(child) : EXIT_DONE;
 }
 
-/* Which of the disks is made of which. */
+/* Disks that are made of other disks. */
 static int put_stack(struct recorder *recorder)
 {
 	int err = 0;

@@ -208,7 +208,7 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 		terminal_print(to, "  and %zu more\n", c->nr_submitters - SUBMITTERS);
 }
 
-/* Of all processes that queued for it; a cgroup that is named by one row is left out by the others. */
+/* The sum of all processes of a cgroup, at the first of them. Return: was it printed? */
 static bool cgroup_row(FILE *to, const struct rt_counters *c, size_t first, bool headed)
 {
 	const char *path = c->submitters[first].path;
@@ -235,7 +235,7 @@ static bool cgroup_row(FILE *to, const struct rt_counters *c, size_t first, bool
 	return true;
 }
 
-/* Whom the bios are charged to, unless that is the root for all of them or not known. */
+/* Cgroups of the bios, unless all are the root or not known. */
 static void cgroup_table(FILE *to, const struct rt_counters *c)
 {
 	bool any = false;

@@ -54,7 +54,7 @@ void span_groups(FILE *to, const struct rt_counters *counters);
 
 /* raidctl tail: requests of a disk in the order of their ends */
 struct requests {
-	bool found;		/* the last one is the awaited one */
+	bool has_awaited;		/* the last one is the awaited one */
 	bool classes;		/* classes were counted */
 	size_t nr;
 	struct rt_ended *ended;	/* to free() */

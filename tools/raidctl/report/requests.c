@@ -26,13 +26,12 @@ int requests_add(struct requests *requests, const struct rt_ended *ended, size_t
 	return 0;
 }
 
-/* What was lost before a request, between it and the one before. */
+/* Requests that were lost before this one. */
 static uint64_t lost_before(const struct requests *requests, size_t i)
 {
 	return i ? requests->ended[i].number - requests->ended[i - 1].number - 1 : 0;
 }
 
-/* A name says more than a number, where it is known. */
 static void who(char *ret, size_t size, const struct rt_ended *e)
 {
 	if (!e->known)
@@ -43,7 +42,7 @@ static void who(char *ret, size_t size, const struct rt_ended *e)
 		snprintf(ret, size, "pid %" PRIu32, e->pid);
 }
 
-/* NULL: without a group that counts classes, the module finds out none. */
+/* NULL without a group that counts classes. */
 static const char *class_of(const struct requests *requests, const struct rt_ended *e)
 {
 	return requests->classes ? rt_class_name(e->class_) : NULL;
@@ -51,16 +50,16 @@ static const char *class_of(const struct requests *requests, const struct rt_end
 
 static void line(FILE *to, const struct rt_ended *e, const char *class_, uint64_t origin_ns)
 {
-	char before[UNITS_TEXT], held[UNITS_TEXT] = "-", d2c[UNITS_TEXT], bytes[UNITS_TEXT], process[16];
+	char before[UNITS_TEXT], q2d[UNITS_TEXT] = "-", d2c[UNITS_TEXT], bytes[UNITS_TEXT], process[16];
 
 	if (e->queued_ns && e->queued_ns <= e->issued_ns)
-		format_ns(held, (double)(e->issued_ns - e->queued_ns));
+		format_ns(q2d, (double)(e->issued_ns - e->queued_ns));
 	format_ns(before, (double)(origin_ns - e->completed_ns));
 	format_ns(d2c, (double)(e->completed_ns - e->issued_ns));
 	format_bytes(bytes, e->bytes);
 	who(process, sizeof(process), e);
 	terminal_print(to, "%7s %7s %7s %5" PRIu32 " %-5.5s %10" PRIu64 " %8s %-9s %c%c %.11s\n",
-		       before, held, d2c, e->depth, rt_direction_name(e->direction), e->sector, bytes,
+		       before, q2d, d2c, e->depth, rt_direction_name(e->direction), e->sector, bytes,
 		       class_ ? class_ : "n/a", e->error ? 'F' : '-', e->again ? 'A' : '-', process);
 }
 
@@ -80,7 +79,7 @@ void requests_text(FILE *to, const struct requests *requests, size_t first, cons
 		line(to, &requests->ended[i], class_of(requests, &requests->ended[i]),
 		     requests->ended[requests->nr - 1].completed_ns);
 	}
-	if (requests->found)
+	if (requests->has_awaited)
 		terminal_print(to, "The last one is what was waited for.\n");
 	if (lab_has_devices())
 		terminal_print(to, "Simulated: this machine is a guest of the lab.\n");
@@ -109,7 +108,7 @@ void requests_csv(FILE *to, const struct requests *requests, size_t first)
 
 		for (size_t k = 0; k < 7; k++) {
 			snprintf(text[k], NUMBER, "%" PRIu64, numbers[k]);
-			/* A moment that is not known is no moment. */
+			/* A time of 0 is not known. */
 			fields[k] = numbers[k] || k > 4 ? text[k] : NULL;
 		}
 		snprintf(depth, sizeof(depth), "%" PRIu32, e->depth);
@@ -162,7 +161,7 @@ void requests_json(FILE *to, const struct requests *requests, size_t first, cons
 	}
 	json_add_text(root, "disk", disk);
 	json_add_bool(root, "simulated", lab_has_devices());
-	json_add_bool(root, "ended", requests->found);
+	json_add_bool(root, "ended", requests->has_awaited);
 	json_add_count(root, "lost", lost);
 	json_member(root, "requests", array);
 	json_finish(to, root);

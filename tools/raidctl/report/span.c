@@ -125,7 +125,7 @@ static const char *count_or_na(char *ret, const struct rt_counters *c,
 	return c->unknown & bit ? "n/a" : format_count(ret, count);
 }
 
-/* What is worth a word only where there was any. */
+/* Counters that are printed when they are not 0. */
 static void merge_more(char *to, size_t *at, size_t size, const char *what,
 		       uint64_t count)
 {

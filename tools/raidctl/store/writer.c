@@ -47,7 +47,7 @@ struct writer {
 	struct store *store;
 	pthread_t thread;	/* the only user of @store while batches are pending */
 	int failed;		/* eventfd */
-	struct batch *filling;	/* the recorder's alone, NULL between transactions */
+	struct batch *filling;	/* only the recorder's, NULL between transactions */
 	pthread_mutex_t lock;	/* protects all below */
 	pthread_cond_t changed;
 	struct batch *pending;	/* in order; the first of them are being stored */
@@ -108,7 +108,7 @@ static int store_batches(struct store *store, const struct batch *batch,
 	return err;
 }
 
-/* Those up to @end are stored, or never will be; under the lock. */
+/* Free the batches up to @end, which are stored or never will be; under the lock. */
 static void drop_batches(struct writer *writer, struct batch **end)
 {
 	struct batch *batch = writer->pending, *next;

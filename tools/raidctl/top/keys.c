@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What the keys of raidctl top do. */
+/* The keys of raidctl top. */
 
 #include "top/top.h"
 
@@ -48,17 +48,17 @@ void top_keys_edit(struct top_keys *keys, const struct top_row *row)
 
 void top_keys_prompt(const struct top_keys *keys, char *ret, size_t size)
 {
-	char now[64], wanted[64];
+	char now[64], value[64];
 
 	top_readahead_text(now, sizeof(now),
 			   keys->disk.readahead_sectors * SECTOR_BYTES / 1024);
-	top_readahead_text(wanted, sizeof(wanted), keys->kib);
+	top_readahead_text(value, sizeof(value), keys->kib);
 	if (keys->mode == TOP_VALUE)
 		snprintf(ret, size, "%s: readahead is %s; new value in KiB: %s",
 			 keys->disk.disk, now, keys->digits);
 	else if (keys->mode == TOP_CONFIRM)
 		snprintf(ret, size, "%s: readahead %s -> %s? [y/n]",
-			 keys->disk.disk, now, wanted);
+			 keys->disk.disk, now, value);
 	else
 		snprintf(ret, size, "%s", keys->message);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What raidctl top shows: a row per target, values of one interval. */
+/* The rows of raidctl top: one for each target, with the values of one interval. */
 
 #include "top/top.h"
 
@@ -15,7 +15,7 @@
 #define READ	RAIDTRACE_DIRECTION_READ
 #define WRITE	RAIDTRACE_DIRECTION_WRITE
 
-/* All that a disk without requests has is bios and splits. */
+/* A disk without requests has only bios and splits. */
 #define BIO_BASED_UNKNOWN	(~(RT_COUNTER_BIT(QUEUED) |		\
 				   RT_COUNTER_BIT(BYTES_QUEUED) |	\
 				   RT_COUNTER_BIT(SPLITS)))
@@ -213,7 +213,7 @@ static double per_second(const struct top_row *row, uint64_t count)
 	return row->seconds > 0 ? (double)count / row->seconds : NAN;
 }
 
-/* What a column needs to be counted. */
+/* The counters of a column. */
 static uint64_t needs(enum top_column column)
 {
 	switch (column) {
@@ -239,7 +239,7 @@ static uint64_t needs(enum top_column column)
 	}
 }
 
-/* Of an interval in which everything was counted. */
+/* The value when its counters are known. */
 static double value(const struct top_row *row, enum top_column column)
 {
 	const struct direction_stats *both = &row->both.stats;

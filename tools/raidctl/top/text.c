@@ -137,7 +137,7 @@ const char *top_state_text(const struct top_row *row)
 static void rate_text(char *ret, const struct top_row *row,
 		      enum top_column column, uint64_t count)
 {
-	/* What is not known of both directions is not known of one. */
+	/* A value that is not known of both directions is not known of one. */
 	if (isnan(top_value(row, column)))
 		strcpy(ret, "n/a");
 	else

@@ -34,7 +34,7 @@
 
 enum { PAIR_READ = 1, PAIR_WRITE, PAIR_ALARM };
 
-/* A column as it is drawn; those that come first are dropped last. */
+/* A column of the screen; a narrow screen drops the last ones first. */
 struct cell {
 	enum top_column column;
 	int width;

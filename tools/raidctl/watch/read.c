@@ -224,15 +224,15 @@ static void read_word(struct proc_file *file, char *ret)
 
 static void read_throttled(struct look *ret)
 {
-	glob_t found;
+	glob_t files;
 
 	ret->throttled = FACT_UNKNOWN;
 	if (glob("/sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/*_throttle_count",
-		 0, NULL, &found))
+		 0, NULL, &files))
 		return;
 	ret->throttled = 0;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		FILE *file = fopen(found.gl_pathv[i], "re");
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		FILE *file = fopen(files.gl_pathv[i], "re");
 		int64_t count = 0;
 
 		if (file && fscanf(file, "%" SCNd64, &count) == 1)
@@ -240,7 +240,7 @@ static void read_throttled(struct look *ret)
 		if (file)
 			fclose(file);
 	}
-	globfree(&found);
+	globfree(&files);
 }
 
 int look_read(struct look_files *files, const struct look_scope *scope,

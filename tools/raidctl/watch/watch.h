@@ -172,7 +172,7 @@ struct watch;
 int watch_start(const struct look_scope *scope, struct watch **ret);
 
 /*
- * Put rows for all that was found since the last call. A disturbance that lasts is put again with the same number.
+ * Put rows for all differences since the last call. A disturbance that lasts is put again with the same number.
  * Return: 0, -ENOMEM, or -errno of @to.
  */
 int watch_take(struct watch *watch, struct rows *to);
