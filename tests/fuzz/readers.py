@@ -44,9 +44,9 @@ with contextlib.ExitStack() as _instrumented:
     from raidlab.base.failure import LabError
 
     from raidtrace.benchmark import parsers
-    from raidtrace.benchmark.figure import ParseError
+    from raidtrace.benchmark.parsers import ParseError
     from raidtrace.demo import truth
-    from raidtrace.quantity import output
+    from raidtrace.quantity import shown
     from raidtrace.recording import database, document, invariants, sample_rows
     from raidtrace.recording.columns import RecordingError
     from raidtrace.report import export
@@ -207,7 +207,7 @@ def read_recording(data: bytes) -> object:
                 case 0:
                     return report_text.text(found, "it was not requested", True)
                 case 1:
-                    return output.value_json(document.recording(found))
+                    return shown.value_json(document.recording(found))
             return "".join(export.json(path, opened))
     finally:
         sample_rows.connection.connect = TEMPLATE  # type: ignore

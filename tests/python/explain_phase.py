@@ -6,10 +6,9 @@ from made_span import span as span_of
 from raidtrace.explain import limits
 from raidtrace.explain.evidence import Verdict
 from raidtrace.quantity.bins import D2C_COLUMNS
-from raidtrace.recording.observation import Charged, Disk, Observation
+from raidtrace.recording.observation import Change, Charged, Disk, Longest, Observation, Timeline
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.spans import Submitter
-from raidtrace.recording.timeline import Change, Longest, Timeline
 
 SECOND = 10**9
 SETTINGS = {

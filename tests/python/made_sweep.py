@@ -6,7 +6,7 @@ import sqlite3
 
 from explain_make import record
 
-from raidtrace.benchmark.figure import Figure
+from raidtrace.benchmark.parsers import Figure
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import Index, Outcome

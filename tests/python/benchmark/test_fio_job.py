@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from raidtrace.benchmark import fio_job
+from raidtrace.benchmark import registry
 
 HARMLESS = """; directory=/ in a comment, and # another
 #directory=/
@@ -28,10 +28,10 @@ group_reporting
 def refused(tmp_path: pathlib.Path, text: str | bytes, raw: bool = False) -> tuple[int, str] | None:
     job = tmp_path / "a.fio"
     job.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return fio_job.refused(job, raw)
+    return registry.refused_line(job, raw)
 
 
-@pytest.mark.parametrize("name", sorted(fio_job.KNOWN))
+@pytest.mark.parametrize("name", sorted(registry.FIO_OPTIONS))
 def test_what_says_how_much_is_taken(tmp_path, name):
     assert refused(tmp_path, f"{name}=1\n") is None
     assert refused(tmp_path, f"{name.upper()}=1\n") == (1, name.upper())
@@ -82,12 +82,12 @@ def test_what_could_lead_elsewhere(tmp_path, line, option):
     assert refused(tmp_path, f"{HARMLESS}{line}\nbs=4k\n") == (15, option)
 
 
-@pytest.mark.parametrize("engine", fio_job.ENGINES)
+@pytest.mark.parametrize("engine", registry.FIO_ENGINES)
 def test_engines(tmp_path, engine):
     assert refused(tmp_path, f"ioengine={engine}\n") is None
 
 
-@pytest.mark.parametrize("memory", fio_job.MEMORY)
+@pytest.mark.parametrize("memory", registry.FIO_MEMORY)
 def test_memory(tmp_path, memory):
     assert refused(tmp_path, f"mem={memory}\niomem {memory}\n") is None
 
@@ -125,7 +125,7 @@ def test_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", pathlib.Path("/dev/null"), tmp_path, tmp_path / "missing"):
         with pytest.raises(OSError):
-            fio_job.refused(path, False)
+            registry.refused_line(path, False)
 
 
 def test_no_text(tmp_path):

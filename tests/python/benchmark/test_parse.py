@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from raidtrace.benchmark import iozone_fio, parsers
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.benchmark.figure import Figure, ParseError
+from raidtrace.benchmark.parsers import Figure, ParseError
 from raidtrace.sweep import plan, steps
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
@@ -331,7 +331,7 @@ def test_parameters_are_checked(tmp_path):
 
 @pytest.mark.parametrize("place", [("/mnt", ""), ("", "/dev/sda")])
 def test_a_job_file_of_fio_does_not_say_where_to_write(place, tmp_path):
-    """test_fio_job.py has every option."""
+    """test_fio_job.py tests each option."""
     fio, path = benchmark.find("fio"), tmp_path / "x.fio"
     job = fio.job(*place, 1 << 20, {"job_file": str(path), "writes": True})
     path.write_text("[x]\nrw=write\nioengine = libaio\n")

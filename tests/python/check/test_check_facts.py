@@ -11,11 +11,10 @@ import pytest
 from conftest import TOP, call, program
 from made_machine import Made
 
-from raidtrace.check import activity, disks, facts
-from raidtrace.check.activity import DiskUse, Line, Look, ModuleUse, Process
-from raidtrace.check.disks import Disk, Kind, Mount, UsageError
+from raidtrace.check import facts
+from raidtrace.check.facts import Disk, DiskUse, Kind, Line, Look, ModuleUse, Mount, Process, UsageError
 from raidtrace.cli import check
-from raidtrace.recording import virtual
+from raidtrace.recording import quantities
 from raidtrace.sweep.device import DeviceError
 
 
@@ -35,23 +34,23 @@ def controller(made, name, driver, address="0000:03:00.0"):
 
 def test_processes():
     stat_line = "42 (a) (b c) S 7 42 42 0 -1 4194560 1 2 3 4 10 20 300 4000 20 0 1 0 555 0 0"
-    assert activity.parse_process(stat_line) == Process(42, 7, 555, "a) (b c", 4330, None)
+    assert facts.parse_process(stat_line) == Process(42, 7, 555, "a) (b c", 4330, None)
     for broken in ("42 (a S 7", "42 (a) S 7 1 1", ""):
-        assert activity.parse_process(broken) is None
+        assert facts.parse_process(broken) is None
 
 
 def test_disks():
     line = "   8       0 sda 10 1 80 5 20 2 160 6 0 7 11 3 0 24 1 4 2"
-    assert activity.parse_disk(line) == DiskUse("sda", 10 + 20 + 3 + 4, (80 + 160 + 24) * 512)
-    assert activity.parse_disk(" 8 0 sda 10 1 80 5 20 2 160 6 0 7 11").requests == 30  # before Linux 4.18
-    assert activity.parse_disk("104 0 cciss/c0d0 1 0 8 0 0 0 0 0 0 0 0").name == "cciss!c0d0"
-    assert activity.parse_disk(" 8 0 sda 10") is None
+    assert facts.parse_disk(line) == DiskUse("sda", 10 + 20 + 3 + 4, (80 + 160 + 24) * 512)
+    assert facts.parse_disk(" 8 0 sda 10 1 80 5 20 2 160 6 0 7 11").requests == 30  # before Linux 4.18
+    assert facts.parse_disk("104 0 cciss/c0d0 1 0 8 0 0 0 0 0 0 0 0").name == "cciss!c0d0"
+    assert facts.parse_disk(" 8 0 sda 10") is None
 
 
 def test_interrupts():
     text = "  CPU0 CPU1\n 24: 3 7 PCI-MSI 9-edge 3w-9xxx\n 25: 7 0 PCI 1-edge a, b\nLOC: 1 2 Local timer interrupts\n 26: 1\n"
-    assert activity.parse_interrupts(text) == {24: Line(10, False), 25: Line(7, True)}
-    assert activity.parse_interrupts("no such file\n") is None
+    assert facts.parse_interrupts(text) == {24: Line(10, False), 25: Line(7, True)}
+    assert facts.parse_interrupts("no such file\n") is None
 
 
 def test_what_happened_between_two_looks():
@@ -66,7 +65,7 @@ def test_what_happened_between_two_looks():
     before = Look(1.0, 4, processes=first, disks=(DiskUse("sda", 10, 1000), DiskUse("sdc", 5, 50)))
     after = Look(3.0, 9, io_accounted=False, processes=second,
                  disks=(DiskUse("sda", 15, 1700), DiskUse("sdb", 2, 20), DiskUse("sdc", 9, 10)))  # fmt: skip
-    found = activity.between(before, after, 9, 100)
+    found = facts.between(before, after, 9, 100)
     assert (found.seconds, found.nr_io_hidden, found.swapped_pages, found.io_accounted) == (2.0, 1, 5, False)
     # sh: 60 ticks more, 40 of them the dd's from before: 20 in 2 s
     assert [(one.name, one.cpu_percent, one.io_bytes) for one in found.processes] == [
@@ -74,8 +73,8 @@ def test_what_happened_between_two_looks():
     ]  # fmt: skip
     # of the last there was less than before: another disk of the same name
     assert found.disks == (DiskUse("sda", 5, 700), DiskUse("sdb", 2, 20), DiskUse("sdc", 9, 10))
-    assert activity.between(dataclasses.replace(before, disks=None), after, 9, 100).disks is None
-    assert activity.between(dataclasses.replace(before, swapped_pages=None), after, 9, 100).swapped_pages is None
+    assert facts.between(dataclasses.replace(before, disks=None), after, 9, 100).disks is None
+    assert facts.between(dataclasses.replace(before, swapped_pages=None), after, 9, 100).swapped_pages is None
 
 
 def test_a_look(made):
@@ -84,7 +83,7 @@ def test_a_look(made):
     made.put("proc/1/io", "rchar: 9\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n")
     made.put("proc/vmstat", "pswpin 3\npswpout 4\nnr_dirty 9\n")
     made.put("proc/diskstats", "8 1 sda 1 0 8 0 0 0 0 0 0 0 0\n8 2 sda1 1 0 8 0 0 0 0 0 0 0 0\n")
-    found = activity.look(made.machine())
+    found = facts.look(made.machine())
     assert found.processes == (Process(1, 0, 9, "init", 10, 11),) and found.swapped_pages == 7
     assert found.disks == (DiskUse("sda", 1, 4096),)  # not its partition
     assert found.interrupts is None and found.processes_known and not found.io_accounted
@@ -104,9 +103,9 @@ def test_modules_that_nothing_uses(made):
         1.0, interrupts={24: Line(9, True), 25: Line(7, False)}
     )
     used = Disk("sda", "3w-9xxx")
-    assert activity.unused_modules(made.machine(), *looks, [used]) == (ModuleUse("e1000", 4, True),)
-    assert activity.unused_modules(made.machine(), *looks, [])[1] == ModuleUse("3w_9xxx", 2, False)
-    assert activity.unused_modules(made.machine(), looks[0], Look(1.0), []) is None
+    assert facts.unused_modules(made.machine(), *looks, [used]) == (ModuleUse("e1000", 4, True),)
+    assert facts.unused_modules(made.machine(), *looks, [])[1] == ModuleUse("3w_9xxx", 2, False)
+    assert facts.unused_modules(made.machine(), looks[0], Look(1.0), []) is None
 
 
 def test_the_rest_of_the_machine(made, monkeypatch):
@@ -162,7 +161,7 @@ def test_a_disk_its_driver_scheduler_readahead_and_mounts(made):
     made.mounts["self"].append(f"36 35 0:40 / /b ro,relatime shared:1 - btrfs {made.dev}/sda1 rw,space_cache")
     made.mounts["self"].append("36 35 8:1 / /c rw,noatime shared:1 - ext4 /dev/root ro")
     made.mounts["self"].append("36 35 0:41 / /proc rw shared:1 - proc proc rw")
-    (found,) = disks.find(made.machine(), ["sda"])
+    (found,) = facts.find(made.machine(), ["sda"])
     assert found.mounts == (Mount("/mnt/a b", "ext4", "rw,noatime"), Mount("/d", "ext4", "rw,noatime"),
                             Mount("/b", "btrfs", "ro,relatime,space_cache"), Mount("/c", "ext4", "ro,noatime"))  # fmt: skip
     assert (found.driver, found.scheduler, found.readahead_kib, found.kind) == (
@@ -171,7 +170,7 @@ def test_a_disk_its_driver_scheduler_readahead_and_mounts(made):
         128,
         Kind.ARRAY,
     )
-    assert disks.find(made.machine(), ["dm-0"])[0].scheduler == ""
+    assert facts.find(made.machine(), ["dm-0"])[0].scheduler == ""
 
 
 def test_kinds_of_disks(made):
@@ -188,7 +187,7 @@ def test_kinds_of_disks(made):
         made.add(name)
         for member in members:
             made.hold(member, name)
-    kinds = {name: disks.find(made.machine(), [name])[0].kind for name in
+    kinds = {name: facts.find(made.machine(), [name])[0].kind for name in
              ("sda", "sdc", "sdd", "nvme0n1", "vda", "md0", "md1", "dm-1")}  # fmt: skip
     assert kinds == {"sda": Kind.DRIVE, "sdc": Kind.ARRAY, "sdd": Kind.VIRTUAL, "nvme0n1": Kind.FLASH, "vda": Kind.VIRTUAL,
                      "md0": Kind.ARRAY, "md1": Kind.FLASH, "dm-1": Kind.DRIVE}  # fmt: skip
@@ -200,9 +199,9 @@ def test_disks_without_a_word(made):
     controller(made, "sdb", "3w-9xxx", "0000:01:00.0")
     controller(made, "sdc", "3w-9xxx", "0000:02:00.0")
     controller(made, "nvme0n1", "nvme", "0000:04:00.0")
-    assert [disk.name for disk in disks.find(made.machine(), [])] == ["sdb"]  # sdc has no medium
+    assert [disk.name for disk in facts.find(made.machine(), [])] == ["sdb"]  # sdc has no medium
     made.put("proc/raidlab/status", "profile: x\n")
-    assert [disk.name for disk in disks.find(made.machine(), [])] == ["sdb", "nvme0n1"]
+    assert [disk.name for disk in facts.find(made.machine(), [])] == ["sdb", "nvme0n1"]
 
 
 @pytest.mark.parametrize(("word", "why"), [
@@ -217,13 +216,13 @@ def test_what_is_no_disk(made, word, why):
     (made.top / "file").write_text("")
     made.node(made.top / "other", stat.S_IFBLK, os.makedev(9, 77))
     with pytest.raises(DeviceError, match=why):
-        disks.find(made.machine(), [word.replace("TOP", str(made.top))])
+        facts.find(made.machine(), [word.replace("TOP", str(made.top))])
 
 
 def test_a_disk_is_named_once(made):
     made.add("sda")
     with pytest.raises(UsageError, match="disk sda is named twice; name each disk once"):
-        disks.find(made.machine(), ["sda", f"{made.dev}/sda"])
+        facts.find(made.machine(), ["sda", f"{made.dev}/sda"])
 
 
 def test_the_command_line(made, monkeypatch):
@@ -244,4 +243,6 @@ def test_the_command_line(made, monkeypatch):
 
 def test_virtual_disks_are_those_of_raidctl_list():
     listed = (TOP / "tools/raidctl/disk/disk.c").read_text(encoding="utf-8")
-    assert [name for name in (*virtual.DRIVERS, *virtual.MODELS.pattern.split("|")) if f'"{name}"' not in listed] == []
+    assert [
+        name for name in (*quantities.DRIVERS, *quantities.MODELS.pattern.split("|")) if f'"{name}"' not in listed
+    ] == []

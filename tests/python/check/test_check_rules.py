@@ -7,9 +7,7 @@ import json
 import pytest
 
 from raidtrace.check import rules
-from raidtrace.check.activity import Activity, DiskUse, ModuleUse, ProcessUse
-from raidtrace.check.disks import Disk, Kind, Mount
-from raidtrace.check.facts import Facts, Signing
+from raidtrace.check.facts import Activity, Disk, DiskUse, Facts, Kind, ModuleUse, Mount, ProcessUse, Signing
 from raidtrace.check.rules import FAIL, PASS, UNKNOWN, WARN
 from raidtrace.cli import check
 

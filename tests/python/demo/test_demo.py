@@ -7,7 +7,7 @@ import shutil
 import pytest
 from conftest import program
 
-from raidtrace.demo import demo, guest, workload
+from raidtrace.demo import demo, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.plot import recording as plot_recording
 from raidtrace.recording import results
@@ -85,7 +85,7 @@ def guests_of(directory, script, jobs=2):
     """Cells, and guests whose raidctl is a script."""
     cells = workload.cells(1, 1)
     demo.clear(directory / "out", cells)
-    return cells, guest.Guests(program(directory / "raidctl", script), directory / "out", "64M", jobs)
+    return cells, demo.Guests(program(directory / "raidctl", script), directory / "out", "64M", jobs)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def guests_of(directory, script, jobs=2):
 )
 def test_a_failing_guest_is_reported_with_what_it_said(tmp_path, monkeypatch, script, said):
     monkeypatch.setenv("LAB", "vm")
-    with pytest.raises(guest.GuestError, match=said):
-        guest.run_all(*guests_of(tmp_path, script), lambda cell: None)
+    with pytest.raises(demo.GuestError, match=said):
+        demo.run_all(*guests_of(tmp_path, script), lambda cell: None)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_failing_guest_is_reported_with_what_it_said(tmp_path, monkeypatch, sc
 def test_what_is_first_runs_first_and_the_long_ones_before_the_short(tmp_path, first, expected):
     cells, guests = guests_of(tmp_path, f"shift $(($# - 3))\necho $1 >>{tmp_path}/order", 1)
     ended = []
-    guest.run_all(cells, guests, ended.append, lambda cell: cell.filesystem == first)
+    demo.run_all(cells, guests, ended.append, lambda cell: cell.filesystem == first)
     assert (tmp_path / "order").read_text().split() == expected.split()
     assert set(ended) == set(cells)
 
@@ -142,10 +142,10 @@ def test_kept_results_are_shown_without_a_guest_but_not_with_fresh(tmp_path, mon
     (out / demo.KEPT).write_text(json.dumps({"programs": demo.programs(raidctl, "kernel\n", 1), "date": "today"}))
 
     def run_all(*_):
-        raise guest.GuestError("a guest was started")
+        raise demo.GuestError("a guest was started")
 
-    monkeypatch.setattr(guest, "run_all", run_all)
+    monkeypatch.setattr(demo, "run_all", run_all)
     assert demo.run(raidctl, out, 1, said.append) == 0 and "today" in said[0]
-    with pytest.raises(guest.GuestError):
+    with pytest.raises(demo.GuestError):
         demo.run(raidctl, out, 1, said.append, fresh=True)
     assert not (out / demo.KEPT).exists()

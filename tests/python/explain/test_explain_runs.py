@@ -13,9 +13,9 @@ from explain_phase import phase
 
 from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import explain as cli_explain
-from raidtrace.explain import chain, links_disk
+from raidtrace.explain import chain, evidence
 from raidtrace.explain import runs as explain_runs
-from raidtrace.explain import text as evidence_text
+from raidtrace.explain import steps
 from raidtrace.explain.evidence import LINKS, Chain, Verdict, lower_initial, opening
 from raidtrace.quantity import seek_cost
 from raidtrace.recording import columns, observation
@@ -201,7 +201,7 @@ def test_an_unknown_phase_or_disk_is_refused(tmp_path):
 @pytest.mark.parametrize("columns", [80, 100])
 def test_text_keeps_to_the_columns(tmp_path, columns):
     found = explain_runs.two(record(tmp_path / "a"), record(tmp_path / "b", settings={"readahead_sectors": "16384"}))
-    lines = evidence_text.text(found, columns)
+    lines = evidence.text(found, columns)
     below = lines[lines.index("") :]  # above it are paths, which are not cut
     assert all(len(line) <= columns for line in below), max(below, key=len)
 
@@ -210,7 +210,7 @@ def test_limits_that_are_ruled_out_are_one_row_unless_asked_for(tmp_path):
     found = explain_runs.one(record(tmp_path))
     (chain,) = found.chains
     ruled_out = [limit for limit in chain.limits if limit.verdict is Verdict.CONTRADICTED]
-    short, full = (" ".join(" ".join(evidence_text.text(found, 80, verbose)).split()) for verbose in (False, True))
+    short, full = (" ".join(" ".join(evidence.text(found, 80, verbose)).split()) for verbose in (False, True))
     names = ", ".join(lower_initial(limit.title) for limit in ruled_out)
     assert f"x Ruled out {names} (raidctl explain -v" in short and "Ruled out" not in full
     for limit in chain.limits:
@@ -243,14 +243,12 @@ def test_readahead_that_changes_during_a_phase_is_not_called_the_same(tmp_path):
 def test_several_chains_are_answered_first_and_once(tmp_path):
     phases = [("write", {}), ("read", {"depth": 1})]
     found = explain_runs.two(record(tmp_path / "a", phases), record(tmp_path / "b", phases))
-    lines = evidence_text.text(found, 120)
+    lines = evidence.text(found, 120)
     titles = [lines.index(chain.title) for chain in found.chains]
     assert len(titles) == 2
     for sentence in found.summary:
-        assert lines.index(evidence_text.wrap(sentence, 120)[0]) < min(titles)
-    assert not any(
-        lines.count(line) > 1 for chain in found.chains for line in evidence_text.wrap(chain.summary[0], 120)
-    )
+        assert lines.index(evidence.wrap(sentence, 120)[0]) < min(titles)
+    assert not any(lines.count(line) > 1 for chain in found.chains for line in evidence.wrap(chain.summary[0], 120))
 
 
 def test_json_has_what_the_text_has(tmp_path):
@@ -488,11 +486,11 @@ def test_what_libaio_asked_for_is_not_known_and_no_percentage(tmp_path):
 
 def test_a_rate_of_data_alone_far_beyond_any_that_was_seen_is_not_claimed(tmp_path, monkeypatch):
     reading = Reading("A", observation.load(record(tmp_path)).observations[0])
-    assert (best := links_disk._best(reading)) == pytest.approx(128.0)
+    assert (best := steps._best(reading)) == pytest.approx(128.0)
     for rate, told in ((1.2 * best, True), (1.3 * best, False)):
         found = seek_cost.Cost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
         monkeypatch.setattr(seek_cost, "cost", lambda _, found=found: found)
-        assert ("data alone" in links_disk.cost(reading).statement) is told
+        assert ("data alone" in steps.cost(reading).statement) is told
 
 
 @pytest.mark.parametrize(("direction", "said"), [("write", {}), ("read", {"direct": 1.0, "ahead": 0.0, "depth": 20.0})])
@@ -506,7 +504,7 @@ def test_of_writes_and_of_what_passes_the_cache_nothing_is_predicted(direction, 
     ("depth", "streams", "verdict"), [(4, 2, Verdict.SHOWN), (4, 1, Verdict.NOT_SHOWN), (5, 1, Verdict.CONTRADICTED)]
 )
 def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
-    found = links_disk.depth([Reading("A", phase(depth=float(depth), streams=streams))], "read")
+    found = steps.depth([Reading("A", phase(depth=float(depth), streams=streams))], "read")
     assert found.verdict is verdict
     said = {
         Verdict.SHOWN: "as readahead predicts (1 to 4 for 2 streams)",
@@ -547,7 +545,7 @@ def test_a_recording_of_several_phases_opens_with_a_row_each_in_order_of_time(tm
     assert found.chains[0].phase == "rewrite"
     said = {chain.phase: chain.summary[0].partition(" Open: ")[0] for chain in found.chains}
     assert dict(found.opening) == said and len(set(said.values())) > 1
-    lines = evidence_text.text(found, 80)
+    lines = evidence.text(found, 80)
     assert [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))] == [
         "write",
         "rewrite",

@@ -9,7 +9,7 @@ from explain_phase import first, judged, phase, verdict
 
 from raidtrace.explain import pair, runs
 from raidtrace.explain.evidence import Verdict
-from raidtrace.explain.limits_cgroup import Allowed, allowed
+from raidtrace.explain.limits_rate import Allowed, allowed
 from raidtrace.recording import invariants, observation
 from raidtrace.recording.quantities import Reading
 

@@ -9,7 +9,7 @@ from explain_phase import SECOND, phase
 from raidtrace.explain import chain, limits_host
 from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Verdict
-from raidtrace.recording import timeline
+from raidtrace.recording import observation
 from raidtrace.recording.quantities import Reading
 
 
@@ -141,7 +141,7 @@ def even_of(reads, writes, size=1 << 17):
     """Samples of 10 ms with so many reads and writes each."""
     rows = [(at * 10**7, (at + 1) * 10**7, 10**7, r * size, w * size, 0, r, w)
             for at, (r, w) in enumerate(zip(reads, writes, strict=True))]  # fmt: skip
-    return timeline.Timeline(rows, {}, None, None, ())
+    return observation.Timeline(rows, {}, None, None, ())
 
 
 def test_a_rate_is_even_by_its_sum_and_not_by_each_sample():

@@ -12,7 +12,7 @@ from conftest import TOP
 
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.results import ResultsError
-from raidtrace.report import perfetto
+from raidtrace.report import export
 
 # What perfetto's own definitions say of the fields that are read here.
 SCHEMA = """syntax = "proto2";
@@ -71,7 +71,7 @@ def events(packets, kind):
 
 
 def test_phases_are_slices_and_counters_have_the_numbers_of_each_sample(recorded, tmp_path):
-    perfetto.write(tmp_path / "a.trace", recorded)
+    export.perfetto(tmp_path / "a.trace", recorded)
     packets = decoded(tmp_path / "a.trace")
     names = tracks(packets)
     assert all(packet["trusted_packet_sequence_id"] == ["1"] for packet in packets) and packets[0][
@@ -133,7 +133,7 @@ def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_p
                 for n, _, issued, done, sector, direction, comm in kept
             ],
         )
-    perfetto.write(tmp_path / "c.trace", path)
+    export.perfetto(tmp_path / "c.trace", path)
     packets = decoded(tmp_path / "c.trace")
     named = tracks(packets)
     begun = [(t, named[track][0], event["name"][0]) for t, track, event in events(packets, "BEGIN") if 0 < t < 1000]
@@ -156,7 +156,7 @@ def test_names_are_valid_and_hide_nothing(recorded, tmp_path):
     with sqlite3.connect(path) as db:
         db.execute("UPDATE phase SET name = ? || rowid", (HOSTILE,))
         db.execute("UPDATE target SET disk = ? || rowid", (HOSTILE,))
-    perfetto.write(tmp_path / "b.trace", path)
+    export.perfetto(tmp_path / "b.trace", path)
     raw = (tmp_path / "b.trace").read_bytes()
     assert b"\x1b" not in raw and "\u202e".encode() not in raw and rb"a\x1b[2J\u202eb" in raw
     assert len(decoded(tmp_path / "b.trace")) > 20
@@ -166,18 +166,18 @@ def test_only_a_trace_is_replaced(recorded, tmp_path):
     mine = tmp_path / "mine"
     mine.write_text("years of work")
     with pytest.raises(ResultsError, match="no trace of raidctl"):
-        perfetto.write(mine, recorded)
+        export.perfetto(mine, recorded)
     assert mine.read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
     for _ in range(2):
-        perfetto.write(tmp_path / "c.trace", recorded)
+        export.perfetto(tmp_path / "c.trace", recorded)
     with pytest.raises(RecordingError):
-        perfetto.write(tmp_path / "c.trace", mine)
+        export.perfetto(tmp_path / "c.trace", mine)
     assert len(decoded(tmp_path / "c.trace")) > 20, "what was there stays"
 
 
 @pytest.mark.parametrize("value", (0, 1, 127, 128, 300, 1 << 32, (1 << 63) - 1))
 def test_numbers_are_read_as_they_were_written(value, tmp_path):
-    (tmp_path / "d").write_bytes(perfetto._packet(perfetto._number(8, value)))
+    (tmp_path / "d").write_bytes(export._packet(export._number(8, value)))
     assert decoded(tmp_path / "d") == [{"timestamp": [str(value)], "trusted_packet_sequence_id": ["1"]}]
 
 

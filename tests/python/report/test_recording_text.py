@@ -20,8 +20,8 @@ from conftest import TOP, call, members_of, unpacked
 
 from raidtrace.cli import compare, explain, export, report
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Source, Value, Verdict
-from raidtrace.quantity import bins, output, terminal, units
-from raidtrace.recording import database, definitions, document, invariants
+from raidtrace.quantity import bins, shown, terminal, units
+from raidtrace.recording import columns, database, document, invariants
 from raidtrace.report import rows, tables
 from raidtrace.report import text as report_text
 
@@ -65,7 +65,7 @@ def test_what_a_trace_and_a_quiet_machine_add(place):
 
 def test_json_is_that_of_raidctl_before(place):
     before = json.loads(gzip.decompress((GOLDEN / "full.json.gz").read_bytes()))
-    now = json.loads(output.value_json(document.load(place / "full.rtdb")))
+    now = json.loads(shown.value_json(document.load(place / "full.rtdb")))
     assert [span["hwqs"] for span in now["spans"]] == [None] * len(now["spans"])  # not counted in this recording
     counted = [of for span in now["spans"] for name, of in span["directions"].items() if name != "all"]
     for direction in counted:
@@ -246,13 +246,17 @@ def test_what_is_no_export_stays_as_it_is(place, tmp_path, make):
 
 
 def test_definitions_are_found_by_each_of_their_names():
-    text = definitions.text(["seeks"])
+    text = columns.definitions_text(["seeks"])
     assert "seeks" in text and all(len(line) <= 100 for line in text.splitlines())
-    assert definitions.text(["d2c_p99_ns_high"]) == definitions.text(["d2c-p99-ns"]) == definitions.text(["D2C P99 NS"])
-    everything = definitions.text([])
+    assert (
+        columns.definitions_text(["d2c_p99_ns_high"])
+        == columns.definitions_text(["d2c-p99-ns"])
+        == columns.definitions_text(["D2C P99 NS"])
+    )
+    everything = columns.definitions_text([])
     assert everything.count("\n    ") > 60 and "histogram of " in everything
-    with pytest.raises(definitions.NameError_, match="nothing: no number has that name"):
-        definitions.text(["seeks", "nothing"])
+    with pytest.raises(columns.NameError_, match="nothing: no number has that name"):
+        columns.definitions_text(["seeks", "nothing"])
 
 
 @pytest.mark.parametrize("recording", ["full", "other"])
@@ -266,8 +270,8 @@ def test_every_heading_of_a_report_is_explained(place, recording):
     known = tables.definitions_of_headings()
     for column in used:
         for name in (column.name, " ".join((column.head or column.name).split())):
-            assert not name or "\n    " in definitions.text([name], known), column
-    everything = definitions.text([], known)
+            assert not name or "\n    " in columns.definitions_text([name], known), column
+    everything = columns.definitions_text([], known)
     assert everything.count("waits for tags") == everything.count("\nbusy-share, of 1") == 1
 
 
@@ -299,7 +303,7 @@ size  sectors  reqs.  many
 
 
 def test_definitions_are_rows_of_tables_of_names_and_kinds():
-    found = list(definitions.definitions(PAGE))
+    found = list(columns.definitions(PAGE))
     assert [(one.name, one.others, one.unit, one.text) for one in found] == [
         ("a", ("b",), "requests", "first second"), ("c", (), "", "third"), ("d", ("e",), "of 1", "in raidctl explain: one"),
         ("size", (), "requests", "histogram of sectors; bins: many"),
@@ -308,10 +312,8 @@ def test_definitions_are_rows_of_tables_of_names_and_kinds():
 
 def test_what_a_recording_says_cannot_hide_in_any_output():
     nasty = "a\u202eb\x1b[2J\n\udcff"
-    assert (
-        output.value_json({nasty: nasty}) == '{\n  "a\\u202eb\\u001b[2J\\n\\ufffd":"a\\u202eb\\u001b[2J\\n\\ufffd"\n}'
-    )
-    assert list(csv.reader(io.StringIO(output.row_csv(["=1+1", "-5", "a,b", '"', nasty, None]), newline=""))) == [
+    assert shown.value_json({nasty: nasty}) == '{\n  "a\\u202eb\\u001b[2J\\n\\ufffd":"a\\u202eb\\u001b[2J\\n\\ufffd"\n}'
+    assert list(csv.reader(io.StringIO(shown.row_csv(["=1+1", "-5", "a,b", '"', nasty, None]), newline=""))) == [
         ["'=1+1", "-5", "a,b", '"', "a\u202eb\x1b[2J\n\ufffd", ""]
     ]
     assert rows.render([rows.words("x", nasty)]) == "x          a\\u202eb\\x1b[2J\\n\\xff\n"

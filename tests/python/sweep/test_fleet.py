@@ -14,7 +14,6 @@ from made_sweep import create
 from test_sweep import PLAN, rate
 
 from raidtrace.sweep import index as sweep_index
-from raidtrace.sweep import merge as sweep_merge
 
 index = test_sweep.index  # the fixture
 PLAYBOOK = TOP / "Documentation/examples/sweep.yml"
@@ -25,40 +24,40 @@ def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
     other = tmp_path / "other"
     create(other, PLAN, hostname="elsewhere").end(1, rate(200.0))
     into = tmp_path / "all.sqlite"
-    assert sweep_merge.merge(into, [tmp_path, other]) == 2 and sweep_merge.merge(into, [other]) == 2
+    assert sweep_index.merge(into, [tmp_path, other]) == 2 and sweep_index.merge(into, [other]) == 2
     rows = (
         sqlite3.connect(into)
         .execute("SELECT hostname, value FROM figure JOIN sweep USING(sweep) ORDER BY value")
         .fetchall()
     )
     assert [value for _, value in rows] == [100.0, 200.0] and rows[1][0] == "elsewhere"
-    with pytest.raises(sweep_merge.MergeError, match="not made by"):
-        sweep_merge.merge(tmp_path / sweep_index.NAME, [other])
+    with pytest.raises(sweep_index.MergeError, match="not made by"):
+        sweep_index.merge(tmp_path / sweep_index.NAME, [other])
 
 
 def test_hosts_of_one_name_that_began_in_the_same_second_are_two(index, tmp_path):
     index.end(1, rate(100.0))
     other = tmp_path / "other"
     create(other, PLAN, started_utc=index.meta()["started_utc"]).end(1, rate(200.0))
-    assert sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path, other]) == 2
-    assert sweep_merge.merge(tmp_path / "all.sqlite", [other, tmp_path]) == 2
+    assert sweep_index.merge(tmp_path / "all.sqlite", [tmp_path, other]) == 2
+    assert sweep_index.merge(tmp_path / "all.sqlite", [other, tmp_path]) == 2
 
 
 def test_a_merged_file_of_another_version_is_refused(index, tmp_path):
     into = tmp_path / "all.sqlite"
-    sweep_merge.merge(into, [tmp_path])
+    sweep_index.merge(into, [tmp_path])
     sqlite3.connect(into, isolation_level=None).execute("PRAGMA user_version=1")
     with pytest.raises(
-        sweep_merge.MergeError, match="of version 1, this program writes version 2; merge into a new file"
+        sweep_index.MergeError, match="of version 1, this program writes version 2; merge into a new file"
     ):
-        sweep_merge.merge(into, [tmp_path])
+        sweep_index.merge(into, [tmp_path])
 
 
 def test_parquet_without_pyarrow_says_so(index, tmp_path, monkeypatch):
-    sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path])
+    sweep_index.merge(tmp_path / "all.sqlite", [tmp_path])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match="pyarrow"):  # the front door says what to install
-        sweep_merge.parquet(tmp_path / "all.sqlite", tmp_path / "parquet")
+        sweep_index.parquet(tmp_path / "all.sqlite", tmp_path / "parquet")
 
 
 def merged(index, tmp_path):
@@ -66,8 +65,8 @@ def merged(index, tmp_path):
     index.end(1, rate(100.0, (("sda", "run", "read", 1.5, 5, None, 0, 5, 1 << 40, 999, 4, 1.9, 256, None, None),)))
     index.end(2, rate(200.0))
     index.end(4, sweep_index.Outcome("broken"))
-    sweep_merge.merge(tmp_path / "all.sqlite", [tmp_path])
-    return {path.stem: path for path in sweep_merge.parquet(tmp_path / "all.sqlite", tmp_path / "parquet")}
+    sweep_index.merge(tmp_path / "all.sqlite", [tmp_path])
+    return {path.stem: path for path in sweep_index.parquet(tmp_path / "all.sqlite", tmp_path / "parquet")}
 
 
 def test_parquet_holds_what_the_merged_file_holds(index, tmp_path):
@@ -76,7 +75,7 @@ def test_parquet_holds_what_the_merged_file_holds(index, tmp_path):
     import pyarrow.parquet
 
     files = merged(index, tmp_path)
-    assert set(files) == {"sweep", *sweep_merge.TABLES}
+    assert set(files) == {"sweep", *sweep_index.TABLES}
     db = sqlite3.connect(tmp_path / "all.sqlite")
     for table, path in files.items():
         found = pyarrow.parquet.read_table(path)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidtrace.published import tables as published
-from raidtrace.quantity import size
-from raidtrace.sweep import plan, schema, steps
+from raidtrace.quantity import units
+from raidtrace.sweep import plan, steps
 
 GOOD = """title = "x"
 trials = 2
@@ -253,17 +253,21 @@ def test_reading_a_raw_disk_destroys_nothing_and_writing_does():
 
 
 def test_sizes():
-    assert size.parse("20480 MiB") == 20 << 30 and size.parse("20 GB") == 20 * 10**9 and size.parse("1.5k") == 1536
-    assert size.parse("40 x RAM", 512 << 20) == 20 << 30
+    assert (
+        units.parse_size("20480 MiB") == 20 << 30
+        and units.parse_size("20 GB") == 20 * 10**9
+        and units.parse_size("1.5k") == 1536
+    )
+    assert units.parse_size("40 x RAM", 512 << 20) == 20 << 30
     for text in ("", "x RAM", "0", "-1 G", "1 XB", "1 G G", "40 x RAM"):
-        with pytest.raises(size.SizeError):
-            size.parse(text)
-    assert size.text(3 << 29) == "1536 MiB" and size.text(1000) == "1000 bytes"
+        with pytest.raises(units.SizeError):
+            units.parse_size(text)
+    assert units.exact_size(3 << 29) == "1536 MiB" and units.exact_size(1000) == "1000 bytes"
 
 
 @given(st.integers(1, 1 << 60))
 def test_sizes_read_back(value):
-    assert size.parse(size.text(value).replace(" bytes", "")) == pytest.approx(value, rel=1e-15)
+    assert units.parse_size(units.exact_size(value).replace(" bytes", "")) == pytest.approx(value, rel=1e-15)
 
 
 AXES = st.fixed_dictionaries(
@@ -315,7 +319,7 @@ def test_lines_of_any_toml(pairs, tables):
             wanted[path] = text.count("\n") + 1
             text += f"{key} = {value}\n"
     tomllib.loads(text)
-    lines = schema.lines_of_keys(text)
+    lines = plan.lines_of_keys(text)
     assert {path: lines[path] for path in wanted} == wanted
 
 
@@ -329,7 +333,7 @@ def test_what_is_no_file_is_no_plan(tmp_path, name):
 ODD_VALUES = (True, 0, 3, -1, 0.5, 10**30, "", "x", [], {}, ["x", 1])
 
 
-@pytest.mark.parametrize("axis", schema.AXES)
+@pytest.mark.parametrize("axis", plan.AXES)
 def test_each_axis_takes_its_own_values_alone(axis):
     """A value that no rule of an axis allows is refused by name of the axis; a fraction is allowed nowhere."""
     document = tomllib.loads(GOOD)
@@ -338,7 +342,7 @@ def test_each_axis_takes_its_own_values_alone(axis):
         document["matrix"] = [
             {"array": ["one"], "workload": ["x"], "filesystem": ["xfs"], "data_size": ["1 GiB"], axis: [value]}
         ]
-        error = schema.first_error(document)
+        error = plan.first_error(document)
         taken += [] if error else [value]
         assert error is None or (error.path == ("matrix", 0, axis, 0) and error.text)
     assert 0.5 not in taken and len(taken) < 5

@@ -12,11 +12,11 @@ import pytest
 from conftest import TOP, call, program
 from made_sweep import PLACE, create
 
-from raidtrace.benchmark.figure import Figure
+from raidtrace.benchmark.parsers import Figure
 from raidtrace.cli import sweep as cli_sweep
 from raidtrace.cli import workload as cli_workload
 from raidtrace.sweep import index as sweep_index
-from raidtrace.sweep import plan, progress, schema
+from raidtrace.sweep import plan
 from raidtrace.sweep import table as sweep_table
 from raidtrace.sweep.index import Index, Outcome
 from raidtrace.sweep.run import cells as sweep
@@ -240,13 +240,13 @@ def test_a_directory_with_something_else_in_it_is_refused(tmp_path):
 
 def test_the_time_left_follows_the_cells_that_ended(monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
-    p = progress.Progress({1: 10.0, 2: 10.0, 3: 10.0}, {1: "a", 2: "a", 3: "b"}, 1)
+    monkeypatch.setattr(sweep.time, "monotonic", lambda: clock[0])
+    p = sweep.Progress({1: 10.0, 2: 10.0, 3: 10.0}, {1: "a", 2: "a", 3: "b"}, 1)
     assert "about 0:30 left" in p.text()
     p.started(1, "one")
     clock[0] = 20.0
     p.ended(1, "")  # all took twice what was guessed so far
-    assert "1 of 3 cells, 0:20, about 0:40 left" in p.text() and progress.clock(3725) == "1:02:05"
+    assert "1 of 3 cells, 0:20, about 0:40 left" in p.text() and sweep.clock(3725) == "1:02:05"
 
 
 def dry(*words):
@@ -357,7 +357,7 @@ def test_figures_are_documented():
         assert f"``{word}``" in text, word
     for name in re.findall(r"CREATE TABLE (\w+)", sweep_index.SCHEMA):
         assert f"``{name}``" in text, name
-    for axis in schema.AXES:
+    for axis in plan.AXES:
         assert f"``{axis}``" in text, axis
 
 

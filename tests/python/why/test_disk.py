@@ -16,7 +16,7 @@ import pytest
 from raidtrace.cli import why as cli
 from raidtrace.sweep.device import DeviceError, Machine
 from raidtrace.why import changes, disk, experiment, figures
-from raidtrace.why.run import Run
+from raidtrace.why.figures import Run
 
 CHANGE = changes.setting("queue_depth", "8")
 SLOW = "rbps=1 wbps=max riops=max wiops=7"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
-from raidtrace.why import changes, experiment, mapping, rate, text, verdict
+from raidtrace.why import changes, experiment, mapping, rate, verdict
 from raidtrace.why.changes import Change, Kind
-from raidtrace.why.run import Run
+from raidtrace.why.figures import Run
 
 NOW = {"scheduler": "mq-deadline", "queue_depth": "254", "nr_requests": "256", "max_sectors_kb": "128", "nomerges": "0",
        "read_ahead_kb": "128"}  # fmt: skip
@@ -75,7 +75,7 @@ class Made(experiment.Room):
 def found(place: Made) -> tuple[experiment.Table, verdict.Verdict]:
     """The whole experiment."""
     table = experiment.Experiment(place, "seconds", lambda *_: None).run()
-    lines = text.lines(table, verdict.judge(table, "sdx"), True)
+    lines = verdict.lines(table, verdict.judge(table, "sdx"), True)
     assert max(map(len, lines)) <= 80, "\n".join(lines)
     return table, verdict.judge(table, "sdx")
 
@@ -258,7 +258,7 @@ def test_runs_are_limited() -> None:
     table, said = found(place)
     assert place.runs <= 8 and table.unfinished[0].startswith("not tried: readahead 64, ")
     assert table.ended == "--runs 8" and "not all that gained is confirmed" in table.unfinished
-    last = " ".join(text.lines(table, said, False)).partition("Not finished")[2]
+    last = " ".join(verdict.lines(table, said, False)).partition("Not finished")[2]
     assert last.startswith(" (--runs 8 ended the search): not tried: readahead 64, ")
     assert (said.causes, said.change, said.factor, said.commands, said.shown) == ((), "", 1.0, (), False)
     assert said.sentence.startswith(
@@ -384,10 +384,10 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
         )
         assert table.unfinished == ["stopped by a signal: no change was measured"]
         table.baseline = dataclasses.replace(table.baseline, recording="/a b/run.rtdb")
-        lines = text.lines(table, said, True)
+        lines = verdict.lines(table, said, True)
         assert any(line.startswith("As it is: ") for line in lines) and lines[-1] == "  raidctl explain '/a b/run.rtdb'"
         assert not any(
-            "raidctl explain" in line for line in text.lines(table, dataclasses.replace(said, causes=("x",)), True)
+            "raidctl explain" in line for line in verdict.lines(table, dataclasses.replace(said, causes=("x",)), True)
         )
         assert not any("times as fast" in line for line in lines) and ("1 run. " in " ".join(lines)) == (runs == 1)
     with pytest.raises(KeyboardInterrupt):

@@ -7,7 +7,7 @@ from explain_phase import phase
 
 from raidtrace.explain import limits
 from raidtrace.recording.quantities import Reading
-from raidtrace.why import changes, likely
+from raidtrace.why import changes, experiment
 
 
 def test_the_names_on_both_sides_exist() -> None:
@@ -18,10 +18,10 @@ def test_the_names_on_both_sides_exist() -> None:
         for limit in limits.limits(Reading("A", phase(direction=direction)), direction, {})
     }
     few = limits.limits(Reading("A", phase(settings={"nr_requests": "4"})), "read", {})
-    assert set(likely.CHANGES) <= keys | {limit.key for limit in few}
+    assert set(experiment.CHANGES) <= keys | {limit.key for limit in few}
     causes = set(changes.CAUSES.values()) | {cause for cause, _, _ in changes.PROGRAM.values()}
     causes |= {changes.ALONE.cause, changes.unlimited({"/x/io.max": "rbps=1"}).cause}
-    assert {cause for named in likely.CHANGES.values() for cause in named} <= causes
+    assert {cause for named in experiment.CHANGES.values() for cause in named} <= causes
 
 
 def test_changes_against_the_causes_come_first_and_the_others_stay() -> None:
@@ -30,13 +30,15 @@ def test_changes_against_the_causes_come_first_and_the_others_stay() -> None:
         ("read_ahead_kb", "8192"), ("queue_depth", "32"), ("nr_requests", "256")))  # fmt: skip
     direct, *_ = changes.program(frozenset({"direct"}))
     wanted = [direct, up, depth, slots]
-    assert likely.first(wanted, ()) == wanted
-    assert likely.first(wanted, ("request slots", "readahead")) == [slots, up, direct, depth]
-    assert likely.first(wanted, ("device", "queue depth")) == [depth, direct, up, slots]
+    assert experiment.most_likely_first(wanted, ()) == wanted
+    assert experiment.most_likely_first(wanted, ("request slots", "readahead")) == [slots, up, direct, depth]
+    assert experiment.most_likely_first(wanted, ("device", "queue depth")) == [depth, direct, up, slots]
 
 
 def test_a_recording_that_cannot_be_read_puts_nothing_first(tmp_path: pathlib.Path) -> None:
     """Nor one that is not there."""
     broken = tmp_path / "broken.rtdb"
     broken.write_text("no recording", encoding="utf-8")
-    assert likely.inferred("") == likely.inferred(str(broken)) == likely.inferred(str(tmp_path / "none")) == ()
+    assert (
+        experiment.inferred("") == experiment.inferred(str(broken)) == experiment.inferred(str(tmp_path / "none")) == ()
+    )

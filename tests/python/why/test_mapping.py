@@ -8,9 +8,9 @@ import pytest
 
 from raidtrace.sweep.device import Machine
 from raidtrace.why import chance, changes, disk, experiment, mapping, verdict
+from raidtrace.why.figures import MIB, Run
 from raidtrace.why.mapping import Below, Layer
 from raidtrace.why.rate import Rates, Reads
-from raidtrace.why.run import MIB, Run
 
 CRYPT = f"0 2048 crypt aes-xts-plain64 {'0' * 64} 0 253:1 32768 1 allow_discards\n"
 NUMBERS = {os.makedev(253, 1): "nvme0n1p2", os.makedev(254, 0): "dm-0"}

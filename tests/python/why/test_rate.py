@@ -9,10 +9,10 @@ import pathlib
 import pytest
 
 from raidtrace.cli import why as cli
-from raidtrace.why import changes, experiment, rate, text, verdict
+from raidtrace.why import changes, experiment, rate, verdict
 from raidtrace.why.changes import Change, Kind
+from raidtrace.why.figures import MIB, Run
 from raidtrace.why.rate import SMALL, Rates
-from raidtrace.why.run import MIB, Run
 
 DEEP = changes.setting("nr_requests", "1024")
 DEEPER = changes.setting("queue_depth", "32")
@@ -171,7 +171,7 @@ def test_a_limit_that_is_near_is_printed(requests: int, near: bool) -> None:
 def test_json_has_all_that_the_sentence_is_of() -> None:
     rates = dataclasses.replace(BOTH, alone_ms=0.5)
     table = experiment.Table(Run(seconds=1.0), [1.0], "seconds", 0.0, rates=rates)
-    assert json.loads(text.as_json(table, verdict.judge(table, "sdx"), {}))["rates"] == {
+    assert json.loads(verdict.as_json(table, verdict.judge(table, "sdx"), {}))["rates"] == {
         "requests_per_s": [2990.0, 3010.0], "bytes_per_s": [125.0 * MIB, 126.0 * MIB], "alone_ms": 0.5}  # fmt: skip
 
 

@@ -5,8 +5,8 @@ import dataclasses
 
 import pytest
 
-from raidtrace.why import changes, metric
-from raidtrace.why.run import Run, also_changed, invalid
+from raidtrace.why import changes, figures
+from raidtrace.why.figures import Run, also_changed, invalid
 
 GOOD = Run(seconds=2.0, requested_bytes=1 << 28, read_back={"scheduler": "none", "nr_requests": "254", "read_ahead_kb": "128"},
            p99_ms={"read": 2.0, "write": None})  # fmt: skip
@@ -37,14 +37,14 @@ def test_what_counts() -> None:
     assert invalid(but(requested_bytes=65536), but(requested_bytes=0)) == ""
     assert invalid(but(requested_bytes=65537), but(requested_bytes=0)) != ""
     assert invalid(but(status=1, errors=3), but(status=1, errors=3)) == ""
-    assert invalid(but(requested_bytes=1), GOOD, metric.RATE) == ""  # a fixed time, not fixed bytes
+    assert invalid(but(requested_bytes=1), GOOD, figures.RATE) == ""  # a fixed time, not fixed bytes
 
 
 def test_costs() -> None:
     """Less is better of each."""
-    assert GOOD.cost(metric.SECONDS) == 2.0
-    assert GOOD.cost(metric.RATE) == 2.0 / (1 << 28)
-    assert GOOD.cost(metric.P99) == 2.0 and but(p99_ms={"read": 2.0, "write": 9.0}).cost(metric.P99) == 9.0
+    assert GOOD.cost(figures.SECONDS) == 2.0
+    assert GOOD.cost(figures.RATE) == 2.0 / (1 << 28)
+    assert GOOD.cost(figures.P99) == 2.0 and but(p99_ms={"read": 2.0, "write": 9.0}).cost(figures.P99) == 9.0
 
 
 @pytest.mark.parametrize("text, cost", [
@@ -54,9 +54,9 @@ def test_costs() -> None:
 def test_an_expression_is_a_cost(text: str, cost: float) -> None:
     """Of the figures of a run; what was not measured, or has no value, is no cost."""
     run = but(disk_bytes={"read": 16 << 20, "write": 8 << 20})
-    assert run.cost(metric.checked(text)) == pytest.approx(cost)
+    assert run.cost(figures.checked_metric(text)) == pytest.approx(cost)
     assert (invalid(run, run, text) == "nothing was measured") == (cost == 0)
-    assert metric.verb(text) == f"({text}) is" and metric.text_of(text, 2.5) == "2.5"
+    assert figures.metric_verb(text) == f"({text}) is" and figures.text_of(text, 2.5) == "2.5"
 
 
 @pytest.mark.parametrize("text, said", [
@@ -64,7 +64,7 @@ def test_an_expression_is_a_cost(text: str, cost: float) -> None:
 ])  # fmt: skip
 def test_a_cost_is_said_in_its_unit(text: str, said: str) -> None:
     """A rate as people know it; less of a cost is more of it."""
-    assert f"{metric.verb(text)} {metric.text_of(text, 0.5)}" == said
+    assert f"{figures.metric_verb(text)} {figures.text_of(text, 0.5)}" == said
 
 
 def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:
@@ -79,7 +79,7 @@ def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:
 def test_what_is_no_metric_is_refused_with_what_there_is(text: str) -> None:
     """Nothing of it is run."""
     with pytest.raises(ValueError, match="none of seconds, rate, p99 and no sum.*mib_per_s"):
-        metric.checked(text)
+        figures.checked_metric(text)
 
 
 def test_settings_are_read_back() -> None:

@@ -13,7 +13,7 @@ from test_experiment import NOW, Made, ahead, found
 
 from raidtrace.why import chance, changes, experiment, figures, verdict
 from raidtrace.why.changes import Change, Kind
-from raidtrace.why.run import Run
+from raidtrace.why.figures import Run
 
 SEEKS = Change("seeks free", "seeks", Kind.LAB)
 FREE = Change("array free of its limits", "disk", Kind.FREE)

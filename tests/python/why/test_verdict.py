@@ -5,10 +5,10 @@ import dataclasses
 
 import pytest
 
-from raidtrace.quantity import size
+from raidtrace.quantity import units
 from raidtrace.why import chance, changes, experiment, verdict
 from raidtrace.why.changes import Change, Kind
-from raidtrace.why.run import Run
+from raidtrace.why.figures import Run
 
 DEEP = changes.setting("queue_depth", "32")
 FREE = Change("array free of its limits", "disk", Kind.FREE)
@@ -177,5 +177,5 @@ def test_a_setting_is_typed_though_the_program_is_known() -> None:
 
 
 def test_numbers_have_three_digits_and_no_exponent():
-    said = [size.significant(value) for value in (0.0647, 9.96, 117.0, 999.4, 999.6, 1040.0, 12345.6)]
+    said = [units.significant(value) for value in (0.0647, 9.96, 117.0, 999.4, 999.6, 1040.0, 12345.6)]
     assert said == ["0.0647", "9.96", "117", "999", "1000", "1040", "12346"]

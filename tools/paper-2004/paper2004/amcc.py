@@ -6,7 +6,7 @@ import functools
 import statistics
 
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.benchmark.figure import Figure
+from raidtrace.benchmark.parsers import Figure
 from raidtrace.published import tables
 
 MIB = 1 << 20

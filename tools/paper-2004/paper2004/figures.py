@@ -23,7 +23,7 @@ from raidtrace.plot import style as plot
 from raidtrace.plot import sweep as plot_sweep
 from raidtrace.recording import invariants
 from raidtrace.recording.sample_rows import Point
-from raidtrace.report import perfetto
+from raidtrace.report import export
 from raidtrace.report import sweep as report_sweep
 from raidtrace.sweep import index as sweep_index
 
@@ -174,7 +174,7 @@ def main(arguments: Sequence[str]) -> int:
             return 1
         _keep(DATA, collect(options.out))
         for name in DEPTH:
-            perfetto.write(FIGURES / f"demo-{name}.pftrace", options.out / name / "run.rtdb")
+            export.perfetto(FIGURES / f"demo-{name}.pftrace", options.out / name / "run.rtdb")
         try:
             _keep(SWEEP, sweep(options.out / "readahead"))
         except FiguresError as error:

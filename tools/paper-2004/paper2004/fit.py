@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 from paper2004 import amcc, reproduce_plan, reproduce_run, reproduction
-from raidtrace.demo.guest import GuestError
+from raidtrace.demo.demo import GuestError
 from raidtrace.recording.columns import RecordingError
 
 MIB = 3072

@@ -12,7 +12,7 @@ from typing import Any
 
 from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, Experiment, measure, medians
 from paper2004.reproduction import heading, table
-from raidtrace.demo.guest import GuestError, run_in_guest
+from raidtrace.demo.demo import GuestError, run_in_guest
 from raidtrace.plot import style as plot
 from raidtrace.recording import observation, results
 from raidtrace.recording.columns import RecordingError

@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 from paper2004 import figures, reproduce_plan, reproduce_run, reproduction
-from raidtrace.demo.guest import GuestError
+from raidtrace.demo.demo import GuestError
 from raidtrace.recording.columns import RecordingError
 
 DOCUMENTATION = pathlib.Path(__file__).resolve().parents[3] / "Documentation"

@@ -19,12 +19,12 @@ from raidlab.base import progress
 from raidlab.userland import compiler
 
 from paper2004 import amcc
-from raidtrace.benchmark import figure
-from raidtrace.demo.guest import GuestError, run_in_guest, simulated_time
+from raidtrace.benchmark import parsers
+from raidtrace.demo.demo import GuestError, run_in_guest, simulated_time
 from raidtrace.recording import invariants, results
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import Recorded
-from raidtrace.sweep.progress import Forecast
+from raidtrace.sweep.run.cells import Forecast
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 GUEST = HERE / "guest"
@@ -251,7 +251,7 @@ def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | 
         else:
             figures = amcc.figures(run.test, run.mib, recorded.output)
         result = Result(figures, count(recorded), kernel)
-    except (figure.ParseError, ValueError, KeyError) as error:
+    except (parsers.ParseError, ValueError, KeyError) as error:
         raise ReproduceError(f"{run.name}: {error}; more in {directory}") from error
     made = {"key": key(run, kernel), "sources": sources(run), "behaviour": model}
     text = json.dumps({**made, **dataclasses.asdict(result)}, indent=1)

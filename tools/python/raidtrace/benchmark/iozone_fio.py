@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from raidtrace.benchmark import parsers
-from raidtrace.benchmark.figure import Figure
+from raidtrace.benchmark.parsers import Figure
 
 STRIDE = 17  # records, iozone's own default
 # test -> number of iozone's -i, and its phases: (name, fio's rw)

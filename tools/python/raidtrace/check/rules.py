@@ -5,9 +5,7 @@ import dataclasses
 import enum
 from collections.abc import Callable, Sequence
 
-from raidtrace.check.activity import Activity, ProcessUse
-from raidtrace.check.disks import Disk, Kind
-from raidtrace.check.facts import Facts
+from raidtrace.check.facts import Activity, Disk, Facts, Kind, ProcessUse
 from raidtrace.quantity.units import SECTOR_BYTES, octets, plural, sectors
 
 KIB, MIB = 1024, 1024 * 1024

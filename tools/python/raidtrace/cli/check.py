@@ -7,9 +7,9 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from raidtrace.check import disks, facts, rules
+from raidtrace.check import facts, rules
 from raidtrace.check.rules import Finding, Verdict
-from raidtrace.quantity import output, shown, size, terminal
+from raidtrace.quantity import shown, terminal, units
 from raidtrace.sweep.device import DeviceError, Machine
 
 DESCRIPTION = """Check whether this machine is ready for a benchmark: whether the data exceeds the memory, whether other
@@ -33,8 +33,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _size(text: str) -> int:
     try:
-        return size.parse(text)
-    except size.SizeError as error:
+        return units.parse_size(text)
+    except units.SizeError as error:
         raise argparse.ArgumentTypeError(
             f"{text} is no size; give for example 20G, 20480M or a number of bytes"
         ) from error
@@ -46,9 +46,9 @@ def main(arguments: Sequence[str]) -> int:
     options = top.parse_args(arguments)
     machine = Machine()
     try:
-        looked_at = disks.find(machine, options.disks)
+        looked_at = facts.find(machine, options.disks)
         machine_facts = facts.read(machine, RAIDCTL, looked_at, options.data_size)
-    except disks.UsageError as error:
+    except facts.UsageError as error:
         top.error(str(error))
     except (DeviceError, OSError) as error:
         print(f"raidctl check: {shown.failure(error)}", file=sys.stderr)
@@ -84,7 +84,7 @@ def as_text(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
 def as_json(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
     """The same for programs. null: not known."""
     count = Counter(one.verdict for one in findings)
-    document: dict[str, output.Json] = {
+    document: dict[str, shown.Json] = {
         "simulated": machine_facts.profile is not None,
         "lab_profile": machine_facts.profile or None,
         "activity_seconds": machine_facts.activity.seconds,
@@ -103,4 +103,4 @@ def as_json(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
             for one in findings
         ],
     }
-    return output.value_json(document) + "\n"
+    return shown.value_json(document) + "\n"

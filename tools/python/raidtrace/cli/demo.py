@@ -38,13 +38,13 @@ def main(arguments: list[str]) -> int:
     if options.jobs < 1 or options.seeds < 1:
         parser.error("--jobs and --seeds must be at least 1")
     # here, because drawing takes a second to load that --help and a wrong option need not wait for
-    from raidtrace.demo import demo, guest, workload
+    from raidtrace.demo import demo, workload
     from raidtrace.recording.columns import RecordingError
 
     try:
         say = functools.partial(print, flush=True)
         return demo.run(RAIDCTL, options.out, options.jobs, say, options.seeds, options.fresh)
-    except (demo.DemoError, guest.GuestError, RecordingError, workload.WorkloadError, OSError, ValueError) as error:
+    except (demo.DemoError, demo.GuestError, RecordingError, workload.WorkloadError, OSError, ValueError) as error:
         print(f"raidctl demo: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

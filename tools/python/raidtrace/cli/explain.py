@@ -8,8 +8,8 @@ import pathlib
 from collections.abc import Sequence
 
 from raidtrace.cli import answer as cli_answer
+from raidtrace.explain import evidence
 from raidtrace.explain import runs as explain_runs
-from raidtrace.explain import text as evidence_text
 from raidtrace.explain.evidence import Explanation
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
@@ -81,6 +81,6 @@ def main(arguments: Sequence[str]) -> int:
         return dataclasses.replace(explanation, tested=why_store.tested(options.recording))
 
     def lines(explanation: Explanation, columns: int) -> list[str]:
-        return evidence_text.text(explanation, columns, options.verbose)
+        return evidence.text(explanation, columns, options.verbose)
 
     return cli_answer.answer("explain", find, lines, options.json)

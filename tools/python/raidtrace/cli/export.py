@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     if not (options.csv or options.json or options.perfetto):
         top.error("say how: --csv DIR or --json or --perfetto FILE")
     gc.disable()  # a short life
-    from raidtrace.report import export, perfetto
+    from raidtrace.report import export
 
     try:
         if options.csv or options.json:
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
                 if options.json:
                     _print(export.json(options.recording, rows))
         if options.perfetto:
-            size = perfetto.write(options.perfetto, options.recording)
+            size = export.perfetto(options.perfetto, options.recording)
             print(
                 f"{options.perfetto}: {size / 1024:.0f} KiB; open it in ui.perfetto.dev or another viewer of Perfetto's traces"
             )

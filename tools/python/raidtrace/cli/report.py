@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from raidtrace.quantity import shown, terminal
-from raidtrace.recording import definitions, sample_rows
+from raidtrace.recording import columns, sample_rows
 from raidtrace.recording.columns import RecordingError
 
 DESCRIPTION = """Print what limits the disks of a recording, then a table with one row for each phase, disk and direction:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.explain:
             from raidtrace.report import tables
 
-            return _shown(lambda: definitions.text(options.recordings, tables.definitions_of_headings()))
+            return _shown(lambda: columns.definitions_text(options.recordings, tables.definitions_of_headings()))
         if options.html:
             return _html(options.html, paths)
         if len(paths) == 2:
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         return _shown(lambda: _text(paths[0], options.phase, options.verbose))
     except BrokenPipeError:
         raise  # ends quietly
-    except (RecordingError, definitions.NameError_, OSError) as error:
+    except (RecordingError, columns.NameError_, OSError) as error:
         print(f"raidctl: {shown.failure(error)}", file=sys.stderr)
         return 1
 
@@ -79,10 +79,10 @@ def _shown(make: Callable[[], str], paged: bool = True) -> int:
 
 
 def _json(path: pathlib.Path, phase: str | None) -> str:
-    from raidtrace.quantity import output
+    pass
     from raidtrace.recording import document
 
-    return output.value_json(document.load(path, phase)) + "\n"
+    return shown.value_json(document.load(path, phase)) + "\n"
 
 
 def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:

@@ -13,12 +13,10 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import size
+from raidtrace.quantity import units
 from raidtrace.sweep import destruction, device
 from raidtrace.sweep import index as sweep_index
-from raidtrace.sweep import journal
-from raidtrace.sweep import merge as sweep_merge
-from raidtrace.sweep import plan, steps
+from raidtrace.sweep import journal, plan, steps
 from raidtrace.sweep import table as sweep_table
 from raidtrace.sweep.run import cells as sweep
 from raidtrace.sweep.run import disk as cell_disk
@@ -28,8 +26,8 @@ RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a plan of benchmarks. A plan is a matrix of settings; each combination is a cell. A cell starts with a
 new file system if the plan names one, and is recorded unless --no-record is given."""
 EPILOG = """Other commands, each with --help: raidctl sweep plans, show, merge and restore."""
-ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_merge.MergeError,
-          plan.PlanError, benchmark.BenchmarkError, steps.StepsError, size.SizeError, device.DeviceError,
+ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_index.MergeError,
+          plan.PlanError, benchmark.BenchmarkError, steps.StepsError, units.SizeError, device.DeviceError,
           journal.JournalError, OSError)  # fmt: skip
 
 
@@ -145,10 +143,10 @@ def _merge(arguments: Sequence[str]) -> int:
         "-p", "--parquet", type=pathlib.Path, metavar="DIR", help="also write each table as Parquet (needs pyarrow)"
     )
     options = top.parse_args(arguments)
-    count = sweep_merge.merge(options.into, options.sweeps)
+    count = sweep_index.merge(options.into, options.sweeps)
     print(f"{count} sweeps in {options.into}")
     if options.parquet:
-        for path in sweep_merge.parquet(options.into, options.parquet):
+        for path in sweep_index.parquet(options.into, options.parquet):
             print(path)
     return 0
 

@@ -14,9 +14,9 @@ from raidtrace.quantity import shown
 from raidtrace.sweep import device, journal
 from raidtrace.why import chance
 from raidtrace.why import disk as why_disk
-from raidtrace.why import experiment
+from raidtrace.why import experiment, figures
 from raidtrace.why import lab as why_lab
-from raidtrace.why import metric, store, text, verdict
+from raidtrace.why import store, verdict
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a command unchanged and with one change at a time, and report which change makes it faster."""
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _metric(text: str) -> str:
     try:
-        return metric.checked(text)
+        return figures.checked_metric(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -113,10 +113,10 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "-b", "--beside", default="", metavar="CMD", help="shell command that runs concurrently, as load by others"
     )
-    top.add_argument("-m", "--metric", type=_metric, default=metric.SECONDS, metavar="METRIC",
+    top.add_argument("-m", "--metric", type=_metric, default=figures.SECONDS, metavar="METRIC",
                      help="figure to compare: seconds (the default); p99; rate, for a command that runs for a fixed time; or "
                      f"an expression that is smaller for a better run, such as 'seconds + read_p99_ms / 100', of "
-                     f"{', '.join(metric.FIGURES)}")  # fmt: skip
+                     f"{', '.join(figures.FIGURES)}")  # fmt: skip
     top.add_argument("--phase", default="", help="compare only this phase of the recording")
     top.add_argument(
         "-t",
@@ -170,7 +170,7 @@ class Progress:
         if self.quiet:
             return
         line = f"{done:3} of at most {most} runs, at most {seconds:.0f} s left: {what}"
-        print(textwrap.shorten(line, text.COLUMNS, placeholder=" ..."), file=sys.stderr, flush=True)
+        print(textwrap.shorten(line, verdict.COLUMNS, placeholder=" ..."), file=sys.stderr, flush=True)
 
 
 def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
@@ -227,16 +227,16 @@ def _experiment(
             most = min(place.most_runs - place.runs, place.left() * place.each)
             estimate += f" At most {most} runs more, {place.seconds_left():.0f} s."
             estimate += f" Effects from {100 * (least - 1):.0f} % on can be found."
-            print(textwrap.fill(estimate, text.COLUMNS), file=sys.stderr, flush=True)
+            print(textwrap.fill(estimate, verdict.COLUMNS), file=sys.stderr, flush=True)
 
     table = experiment.Experiment(place, options.metric, say, forecast).run()
     table.runs = place.runs
     judgement = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
     simulated = table.baseline.simulated  # also of a disk of the guest that this runs in
     about = {"command": list(command), "disk": disk, "simulated": simulated, "profile": options.lab}
-    as_json = text.as_json(table, judgement, about)
+    as_json = verdict.as_json(table, judgement, about)
     store.write(options.out, as_json)
-    print(as_json if options.json else "\n".join(text.lines(table, judgement, simulated)), flush=True)
+    print(as_json if options.json else "\n".join(verdict.lines(table, judgement, simulated)), flush=True)
     return 1 if table.stopped else 0
 
 

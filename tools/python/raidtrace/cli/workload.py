@@ -11,9 +11,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from raidtrace.benchmark import figure
+from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import shown, size
+from raidtrace.quantity import shown, units
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[3] / "bin"
 DESCRIPTION = """Run a known benchmark and print its figures, or parse the output of an earlier run."""
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         return {"list": _list, "show": _show, "run": _run, "parse": _parse}[options.verb](options)
     except BrokenPipeError:
         raise  # ends quietly
-    except (benchmark.BenchmarkError, figure.ParseError, size.SizeError, OSError, ValueError) as error:
+    except (benchmark.BenchmarkError, parsers.ParseError, units.SizeError, OSError, ValueError) as error:
         print(f"raidctl workload: {shown.failure(error)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -105,7 +105,7 @@ def _run(options: argparse.Namespace) -> int:
     values = parameters(chosen, options.parameter)
     if values.get("job_file"):
         values["job_file"] = os.path.abspath(str(values["job_file"]))
-    data = size.parse(options.data_size)
+    data = units.parse_size(options.data_size)
     if disk or options.dry_run:
         return _measure(options, chosen, chosen.job(options.directory or "", disk or "", data, values))
     # Another user who may write to the directory could have put a link there to a file that must not be overwritten.
@@ -149,7 +149,7 @@ def _parse(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print(chosen: benchmark.Benchmark, job: benchmark.Job, figures: Sequence[figure.Figure], as_json: bool) -> None:
+def _print(chosen: benchmark.Benchmark, job: benchmark.Job, figures: Sequence[parsers.Figure], as_json: bool) -> None:
     if as_json:
         rows = [
             {"phase": f.phase, "value": f.value, "unit": f.unit, "cpu_percent": f.cpu_percent} | dict(f.where)

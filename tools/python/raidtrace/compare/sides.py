@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Container, Mapping
 from types import MappingProxyType
 
-from raidtrace.benchmark import figure
+from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark import terms
 from raidtrace.benchmark.terms import Terms
@@ -117,7 +117,7 @@ def words(observed: Observed) -> list[str]:
         return []
 
 
-def reported(observed: Observed) -> tuple[figure.Figure, ...]:
+def reported(observed: Observed) -> tuple[parsers.Figure, ...]:
     """What the recorded program itself printed; nothing when it is none that is known, or did not say."""
     name = observation.program(observed.meta)
     if name not in benchmark.BENCHMARKS:
@@ -127,7 +127,7 @@ def reported(observed: Observed) -> tuple[figure.Figure, ...]:
     job = benchmark.Job("", "", 0, MappingProxyType({**benchmark.BENCHMARKS[name].defaults, "direction": direction}))
     try:
         return benchmark.BENCHMARKS[name].parse(observed.output, job)
-    except figure.ParseError:
+    except parsers.ParseError:
         return ()
 
 

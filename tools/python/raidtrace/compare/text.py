@@ -9,8 +9,8 @@ from raidtrace.compare import spans as compare_spans
 from raidtrace.compare.comparison import KIB_PER_S, Figures, Row, text, unlike
 from raidtrace.compare.paper import Check
 from raidtrace.compare.spans import Comparison
-from raidtrace.explain.text import wrap
-from raidtrace.quantity import size, terminal
+from raidtrace.explain.evidence import wrap
+from raidtrace.quantity import terminal, units
 
 VERSION = 1
 MOST_NOTES = 8
@@ -120,7 +120,7 @@ def _shown(row: Row, published: bool) -> tuple[str, list[str]]:
     if row.a.unit == KIB_PER_S:
         return "", [f"{value / 1024:,.1f}" for value in both]
     if row.a.unit in ("ms", "KiB"):
-        return f" ({row.a.unit})", [size.three(value) for value in both]
+        return f" ({row.a.unit})", [units.three(value) for value in both]
     return f" ({row.a.unit})", [_number(value) for value in both]
 
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The demo: the published effect of readahead on a 3ware array, run in the lab, verified and explained."""
 
+import concurrent.futures
 import dataclasses
 import datetime
 import hashlib
 import json
+import os
 import pathlib
 import subprocess
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.demo import guest, truth, workload
+from raidtrace.demo import truth, workload
 from raidtrace.demo.truth import CLOCK_READ_NS, CLOCK_READS, Verdict
 from raidtrace.demo.workload import Cell, Row, Spread
 from raidtrace.explain import readahead as explain
@@ -21,6 +23,91 @@ from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import invariants, results
 from raidtrace.recording.quantities import kib
 from raidtrace.recording.spans import Recorded
+from raidtrace.sweep.run.cells import Progress
+
+SCRIPT = pathlib.Path(__file__).parent / "demo-cell"
+PROFILE = "9500s-12-raid0"
+SECONDS_PER_MIB = {"dd": 0.0012, "bonnie++": 0.008}  # first guess of the wall time, until a cell of its kind has ended
+TIMEOUT_SECONDS = 600
+
+
+def simulated_time() -> dict[str, str]:
+    """The environment, but that guests run in simulated time whatever LAB says: with LAB=vm figures would be the host's."""
+    return dict(os.environ, LAB="")
+
+
+class GuestError(Exception):
+    """A guest did not do its work; the text says which, why and where to look."""
+
+
+def run_in_guest(
+    raidctl: pathlib.Path, name: str, out: pathlib.Path, options: Sequence[str], command: Sequence[str],
+    simulated: bool = True,
+) -> None:  # fmt: skip
+    """Run a command in a guest of the lab, its files and its output in `out`. simulated: in simulated time whatever LAB says.
+    GuestError: it failed; the text begins with `name`."""
+    words = [str(raidctl), "lab", "run", "-q", *options, "--out", str(out), "--", *command]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          env=simulated_time() if simulated else None)  # fmt: skip
+    (out / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode != 0:
+        last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
+        raise GuestError(f"{name}: exit status {done.returncode}; more in {out}\n  {last}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Guests:
+    """How guests are started: the raidctl to use, where results go, memory of each guest, how many at once."""
+
+    raidctl: pathlib.Path
+    out: pathlib.Path
+    memory: str
+    jobs: int
+    seed: int = 0
+
+    def run(self, cell: Cell) -> None:
+        """Boot one guest with a fresh array and run the cell in it. Its files are in out/NAME."""
+        options = ["--profile", PROFILE, "--mem", self.memory, "--seed", str(self.seed)]
+        options += ["--timeout", str(TIMEOUT_SECONDS)]
+        words = [str(SCRIPT), cell.workload, cell.filesystem or "raw", str(cell.setra_sectors), str(cell.mib)]
+        run_in_guest(self.raidctl, cell.name(), self.out / cell.name(), options, words)
+
+
+def run_all(
+    cells: Sequence[Cell],
+    guests: Guests,
+    ended: Callable[[Cell], None],
+    first: Callable[[Cell], bool] = lambda _: False,
+) -> None:
+    """Run all cells: those that are `first`, then the others, the long ones before the short ones. The first failure is raised
+    once the running guests have ended."""
+    expected = {cell: cell.mib * SECONDS_PER_MIB[cell.workload] for cell in cells}
+    order = sorted(cells, key=lambda cell: (not first(cell), -expected[cell]))
+    progress = Progress(expected, {cell: cell.workload for cell in cells}, guests.jobs, "runs")
+
+    def one(cell: Cell) -> Cell:
+        progress.started(cell, cell.name())
+        guests.run(cell)
+        return cell
+
+    with concurrent.futures.ThreadPoolExecutor(guests.jobs) as pool:
+        waiting = {pool.submit(one, cell) for cell in order}
+        try:
+            while waiting:
+                done, waiting = concurrent.futures.wait(waiting, 0.5, concurrent.futures.FIRST_COMPLETED)
+                for future in done:
+                    cell = future.result()
+                    progress.ended(cell)
+                    progress.close()  # the caller may print
+                    ended(cell)
+                progress.show()
+        except BaseException:
+            for future in waiting:
+                future.cancel()
+            raise
+        finally:
+            progress.close()
+
 
 # The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
 # (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
@@ -139,7 +226,7 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
 
 
 def drawn(
-    cells: Sequence[workload.Cell], guests: guest.Guests, first: Sequence[workload.Row], seeds: int
+    cells: Sequence[workload.Cell], guests: Guests, first: Sequence[workload.Row], seeds: int
 ) -> list[workload.Spread]:
     """Run the cells again under the draws 1 to seeds - 1, each verified as the first, and tell how far rates spread."""
     draws = [list(first)]
@@ -155,7 +242,7 @@ def drawn(
             rows[cell] = repeated.rows  # noqa: B023
 
         clear(place, cells)
-        guest.run_all(cells, dataclasses.replace(guests, out=place, seed=seed), ended)
+        run_all(cells, dataclasses.replace(guests, out=place, seed=seed), ended)
         draws.append([row for cell in cells for row in rows[cell]])
     return workload.spreads(draws)
 
@@ -163,7 +250,7 @@ def drawn(
 def programs(raidctl: pathlib.Path, built: str, seeds: int) -> str:
     """A name for all that decides what the demo prints: `built` is what `raidctl lab build` printed."""
     state = hashlib.sha256(f"{built}\n{seeds}\n".encode())
-    for path in (raidctl, guest.SCRIPT, *sorted(PYTHON.rglob("*.py"))):
+    for path in (raidctl, SCRIPT, *sorted(PYTHON.rglob("*.py"))):
         state.update(path.read_bytes())
     return state.hexdigest()[:12]
 
@@ -193,7 +280,7 @@ def figure(low: Run, high: Run) -> list[str]:
 def build(raidctl: pathlib.Path) -> str:
     """Build kernel, modules and programs of the guests if need be. Its progress is on stderr. Returns where they are."""
     words, null = [str(raidctl), "lab", "build"], subprocess.DEVNULL
-    done = subprocess.run(words, stdin=null, stdout=subprocess.PIPE, text=True, check=False, env=guest.simulated_time())
+    done = subprocess.run(words, stdin=null, stdout=subprocess.PIPE, text=True, check=False, env=simulated_time())
     if done.returncode != 0:
         raise DemoError("the lab could not be built; the reason is above")
     return done.stdout
@@ -226,8 +313,8 @@ def run(
         if is_published(cell) and all(one in runs for one in cells if is_published(one)):
             say("\n".join(["", *figure(*pair(runs, cells, PUBLISHED))]))
 
-    guests = guest.Guests(raidctl, out, MEMORY, jobs)
-    guest.run_all(cells, guests, ended, is_published)
+    guests = Guests(raidctl, out, MEMORY, jobs)
+    run_all(cells, guests, ended, is_published)
     rows = [row for cell in cells for row in runs[cell].rows]
     workload.write_summary(out / "summary.csv", rows)
     draw(out, pair(runs, cells, PUBLISHED))

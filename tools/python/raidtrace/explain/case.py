@@ -5,18 +5,18 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from raidtrace.explain.evidence import Limit, Value, Verdict
-from raidtrace.explain.links_queue import source
+from raidtrace.explain.steps import source
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
-from raidtrace.recording.quantities import Reading
-from raidtrace.recording.virtual import RAID_DRIVERS, is_virtual
+from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 
 # Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 SATA = ("ahci", "ata_piix")
 NO_HEADS = ("nvme", "mmcblk")  # whatever `rotational` says
 HARDLY = 0.13  # part of the time, up to which what does not take it is at most 1.15 times as fast
+IDLE = 0.15  # part of the time without work, from which on the disk waited for the host, or for a limit above it
 OUTSIDE = 0.05  # s of idle time before and after the requests that are worth a word
 
 

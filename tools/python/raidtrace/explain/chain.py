@@ -5,11 +5,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from raidtrace.explain import limits as holding
-from raidtrace.explain import links_disk, links_queue
+from raidtrace.explain import steps
 from raidtrace.explain.case import HARDLY, OUTSIDE, Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict, lower_initial
 from raidtrace.explain.limits_events import SILENT
-from raidtrace.quantity import size
+from raidtrace.quantity import units
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -30,16 +30,16 @@ CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands
 def links(readings: Sequence[Reading], direction: str) -> tuple[Link, ...]:
     """All links of one reading, or of two side by side. Only one reading has a link for the cost of its seeks."""
     both = readings
-    first = (links_queue.setting(both), links_queue.window(both)) if direction == "read" else ()
+    first = (steps.setting(both), steps.window(both)) if direction == "read" else ()
     requests = () if any(r.phase.disk.bio_based for r in both) else (
-        links_queue.splits(both, direction), links_queue.size(both, direction), links_disk.depth(both, direction),
-        links_disk.busy(both),
-        links_disk.throughput(both, direction), links_disk.seeks(both),
+        steps.splits(both, direction), steps.size(both, direction), steps.depth(both, direction),
+        steps.busy(both),
+        steps.throughput(both, direction), steps.seeks(both),
     )  # fmt: skip
     whole = not any(r.above for r in both)  # the bytes that a command requests are not those of one member
-    spent = (links_disk.cost(both[0]),) if len(both) == 1 and requests else ()
-    last = (links_disk.blame(both), *spent, *((links_disk.cache(both, direction),) if whole else ()))
-    return (*first, links_queue.bios(both, direction), *requests, *last)
+    spent = (steps.cost(both[0]),) if len(both) == 1 and requests else ()
+    last = (steps.blame(both), *spent, *((steps.cache(both, direction),) if whole else ()))
+    return (*first, steps.bios(both, direction), *requests, *last)
 
 
 def title(reading: Reading, direction: str, meta: Mapping[str, str]) -> str:
@@ -61,17 +61,18 @@ def single(reading: Reading, direction: str, meta: Mapping[str, str], siblings: 
     part, whole = _part(reading.phase, siblings), Case(reading, direction, meta, siblings)
     phase, lead, tail = trimmed(reading.phase, direction)
     reading = dataclasses.replace(reading, phase=phase)
-    steps = links((reading,), direction)
+    of_chain = links((reading,), direction)
     limits = holding.limits(reading, direction, meta, siblings)
     if phase.seconds() <= HARDLY * whole.phase.seconds():
         limits = holding.of_a_small_part(limits, whole, phase.seconds())
-    story = _story(steps, limits) if direction == "read" else Verdict.NOT_AVAILABLE
-    ahead = _ahead_text(story, steps) if links_queue.predicted(reading, direction) else ""
+    story = _story(of_chain, limits) if direction == "read" else Verdict.NOT_AVAILABLE
+    ahead = _ahead_text(story, of_chain) if steps.predicted(reading, direction) else ""
     ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))
             if seconds >= OUTSIDE]  # fmt: skip
     cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
-    return Chain(title(reading, direction, meta), reading.phase.disk.name, reading.phase.phase, direction, story, steps, limits,
-                 (*summary(reading, direction, ahead, limits), *q.foreign_text(phase, direction), *cut), part)  # fmt: skip
+    sentences = (*summary(reading, direction, ahead, limits), *q.foreign_text(phase, direction), *cut)
+    return Chain(title(reading, direction, meta), phase.disk.name, phase.phase, direction, story, of_chain, limits, sentences,
+                 part)  # fmt: skip
 
 
 def _part(phase: Observation, siblings: Sequence[Observation]) -> float | None:
@@ -165,7 +166,7 @@ def longest(reading: Reading, direction: str) -> str:
     if silent > slowest.high_ns and silent >= SILENT * 1e9:
         return f"; no request completed for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (slowest.time_ns - begin) / 1e9
-    least, most = (size.significant(bound / 1e6) for bound in (slowest.low_ns, slowest.high_ns))
+    least, most = (units.significant(bound / 1e6) for bound in (slowest.low_ns, slowest.high_ns))
     return f"; slowest request {least} to {most} ms, completed {max(at, 0):.2f} s into the phase"
 
 

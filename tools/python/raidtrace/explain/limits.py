@@ -9,7 +9,7 @@ that waits for its program is not limited by its ceiling.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.explain import gain, limits_cgroup, limits_device, limits_events, limits_host, limits_queue, limits_rate
+from raidtrace.explain import gain, limits_device, limits_events, limits_host, limits_queue, limits_rate
 from raidtrace.explain.case import HARDLY, Case
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.limits_device import about_ms
@@ -41,7 +41,7 @@ ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_
 MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.reset,
     limits_events.changed,
-    limits_cgroup.io_max,
+    limits_rate.io_max,
     limits_events.degraded,
     limits_host.sync,
     limits_host.discards,
@@ -71,7 +71,7 @@ def limits(
 ) -> tuple[Limit, ...]:
     """Those that are inferred first, the first what matters most; then open questions, what is ruled out, what is not known."""
     made = [make(Case(reading, direction, meta, siblings)) for make in MAKERS]
-    if any(limits_cgroup.reached(limit) for limit in made):
+    if any(limits_rate.reached(limit) for limit in made):
         made = [_bounded(limit) for limit in made]
     case = Case(reading, direction, meta, siblings)
     if any(limit.key == "throttled" and limit.verdict is Verdict.INFERRED for limit in made):

@@ -4,16 +4,53 @@
 import dataclasses
 from collections.abc import Mapping
 
-from raidtrace.explain import ceiling, gain
-from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.even import even, local, straight
+from raidtrace.explain import gain
+from raidtrace.explain.case import IDLE, Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
-from raidtrace.explain.links_queue import in_order
+from raidtrace.explain.gain import even, local, straight
+from raidtrace.explain.steps import in_order
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import lab_config
 from raidtrace.recording.quantities import Reading
 
-IDLE = 0.15  # part of the time without work from which on a disk is not at its ceiling
+KIB_PER_MIB = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Ceiling:
+    """MiB/s of large transfers in order, of the controller and of the drives of one unit together."""
+
+    profile: str
+    controller: float
+    drives: float
+    nr_drives: int
+    level: str = ""
+    stripe_sectors: int = 0  # of all data drives together
+
+    def lower(self) -> str:
+        """Which of the two comes first."""
+        return "controller" if self.controller <= self.drives else "drives"
+
+
+def of(meta: Mapping[str, str], direction: str) -> Ceiling | None:
+    """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
+    config = lab_config(meta)
+    try:
+        drives, rate = int(config["array.drives"]), int(config["drive.media_outer_kib_s"])
+        controller = float(config[f"controller.{direction}_kib_s"])
+        level, stripe = config["array.level"], int(config["array.stripe_kib"])
+        if level == "raid5" and direction == "write":  # parity is worked out of what was taken, one after the other
+            controller = 1 / (1 / controller + 1 / int(config["controller.parity_kib_s"]))
+    except (KeyError, ValueError, ZeroDivisionError):
+        return None
+    data = {"raid5": drives - 1, "raid10": drives // 2, "raid1": 1}.get(level, drives)
+    used = drives if level == "raid10" and direction == "read" else data
+    return Ceiling(
+        config.get("name", ""), controller / KIB_PER_MIB, rate * used / KIB_PER_MIB, drives, level, 2 * stripe * data
+    )
+
+
 NEAR = 0.85  # of a ceiling that is known
 GAIN = 0.2  # what twice the depth adds less than this to is at its ceiling; means of depth-d2c are no better
 FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them at work
@@ -201,18 +238,18 @@ def link_near(case: Case) -> bool:
     return case.sata() and (q.mib_per_s(case.phase, case.direction) or 0.0) >= NEAR * SATA_MIB_S
 
 
-def ceiling_near(case: Case) -> ceiling.Ceiling | None:
+def ceiling_near(case: Case) -> Ceiling | None:
     """The ceiling of the lab's array, where the rate is near it. What the lab recorded is of its first device."""
     if case.one_disk():
         return None
-    top, rate = ceiling.of(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
+    top, rate = of(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
     return top if top is not None and rate >= NEAR * min(top.controller, top.drives) else None
 
 
 def parity(case: Case) -> Limit:
     """Writes smaller than a stripe of an array with parity: old data or parity is read first."""
     key, title, mean = "parity", "Parity", q.size_mean(case.phase, case.direction)
-    top, above = ceiling.of(case.meta, case.direction), case.reading.above
+    top, above = of(case.meta, case.direction), case.reading.above
     level = above.settings.get("md_level", "") if above else top.level if top else ""
     whole = (
         top.stripe_sectors

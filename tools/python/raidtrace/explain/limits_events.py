@@ -7,7 +7,7 @@ from raidtrace.explain import gain
 from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
-from raidtrace.explain.links_queue import in_order
+from raidtrace.explain.steps import in_order
 from raidtrace.quantity import bins
 from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q

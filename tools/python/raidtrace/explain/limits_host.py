@@ -2,17 +2,16 @@
 """Causes above the disk: the program, other programs, processors and flushes, files and their metadata."""
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.case import IDLE, Case, inferred, open_question, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value, Verdict
-from raidtrace.explain.limits_cgroup import io_max
 from raidtrace.explain.limits_device import OTHERS, dry, waits_ms
-from raidtrace.explain.links_queue import FOLLOWS, in_order
-from raidtrace.quantity import size
+from raidtrace.explain.limits_rate import io_max
+from raidtrace.explain.steps import FOLLOWS, in_order
+from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 
-IDLE = 0.15  # from this part of the time without work on the disk waits for the host
 # Processor time by the time that the disk waited: from COMPUTES on computing explains the wait, up to MAY_COMPUTE something
 # else does. The rest is what accounts miss: being scheduled, completions, work of the kernel for the command.
 COMPUTES, MAY_COMPUTE = 0.75, 0.4
@@ -263,7 +262,7 @@ def _own(case: Case, direction: str) -> str:
     if own is None:
         return f"the processes of these {direction}s were not recorded"
     done = "read" if direction == "read" else "wrote"
-    return f"they may be the command's own, which {done} {size.short(own)} up to then" if own >= OWN * moved else ""
+    return f"they may be the command's own, which {done} {units.octets(own)} up to then" if own >= OWN * moved else ""
 
 
 def _undelayed(case: Case) -> str:
@@ -362,7 +361,7 @@ def pieces(case: Case) -> Limit:
     if mounted and (order or 0) >= FOLLOWS and (case.idle() or 0) < IDLE and (ended := _windows_end(case)):
         text = (
             f"requests average {q.kib(ended[0])} where readahead is {q.kib(readahead)}, and the program reads "
-            f"{size.short(ended[1])} at once"
+            f"{units.octets(ended[1])} at once"
         )
         return inferred("pieces", title, f"{text}: files end before a window does", SEVERAL_FILES, value)
     if (

@@ -6,7 +6,7 @@ from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unk
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, OTHERS, SMALL, ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import strangers
-from raidtrace.explain.links_queue import AHEAD, FOLLOWS, in_order
+from raidtrace.explain.steps import AHEAD, FOLLOWS, in_order
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation

@@ -12,9 +12,8 @@ from raidtrace.explain import limits_device, limits_events, limits_host
 from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict, lower_initial
 from raidtrace.explain.limits_queue import DIRECT
-from raidtrace.explain.links_disk import depth_verdict
-from raidtrace.explain.links_queue import in_order, predicted, source, streams
-from raidtrace.quantity import size
+from raidtrace.explain.steps import depth_verdict, in_order, predicted, source, streams
+from raidtrace.quantity import units
 from raidtrace.quantity.bins import CLASSES
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
@@ -316,7 +315,7 @@ def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
     moved = [q.octets(reading.phase, direction) or 0 for reading in (a, b)]
     if min(moved) <= 0 or max(moved) < OTHER_WORK * min(moved):
         return []
-    times = [f"{reading.letter} moved {size.short(octets)} in {reading.phase.seconds():.3g} s"
+    times = [f"{reading.letter} moved {units.octets(octets)} in {reading.phase.seconds():.3g} s"
              for reading, octets in zip((a, b), moved, strict=True)]  # fmt: skip
     return [f"{', '.join(times)}: the rates of the disk say little about the program."]
 

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from raidtrace.plot import style as plot
-from raidtrace.quantity import ranks
+from raidtrace.quantity import trials
 
 # Throughput and depth of a sweep against readahead, with the knee.
 
@@ -34,7 +34,7 @@ class Point:
 def knee(points: Sequence[Point]) -> Point:
     """The smallest readahead with a rate within 5 % of the best."""
     ordered = sorted(points, key=lambda point: point.readahead_sectors)
-    sectors, _ = ranks.knee([(point.readahead_sectors, point.rate) for point in ordered])
+    sectors, _ = trials.knee([(point.readahead_sectors, point.rate) for point in ordered])
     return next(point for point in ordered if point.readahead_sectors == sectors)
 
 

@@ -1,11 +1,77 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers with their units, as every verb prints them; tools/raidctl/base/units.c has the same for what is live."""
+"""Numbers with their units, as every verb prints them, and sizes as users write them ("20480 MiB", "20G", "40 x RAM").
 
+tools/raidctl/base/units.c prints live numbers in the same form.
+"""
+
+import re
 from collections.abc import Callable, Mapping
 
-from raidtrace.quantity.size import short, three
-
+_UNITS = {
+    "": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
+    "t": 1 << 40, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+}  # fmt: skip
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+_TIMES = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*x\s*RAM\s*", re.IGNORECASE)
+MIB = 1 << 20
 SECTOR_BYTES = 512
+
+
+class SizeError(ValueError):
+    """Text that is no size."""
+
+
+def times_ram(text: str) -> float | None:
+    """40 for "40 x RAM"; None for any other text."""
+    match = _TIMES.fullmatch(text)
+    return float(match[1]) if match else None
+
+
+def parse_size(text: str, ram_bytes: int | None = None) -> int:
+    """Bytes, more than 0. K, M, G, T and KiB ... are powers of 1024, kB, MB, GB and TB of 1000.
+
+    ram_bytes: what RAM stands for; a multiple of it is rounded up to whole MiB.
+    """
+    times = times_ram(text)
+    if times is not None:
+        if ram_bytes is None:
+            raise SizeError(f"{text!r}: a multiple of RAM means nothing here; name a size")
+        size = -(-int(times * ram_bytes) // MIB) * MIB
+    else:
+        match = _SIZE.fullmatch(text)
+        if not match or match[2].lower() not in _UNITS:
+            raise SizeError(f"{text!r} is no size; write 20480 MiB, 20G, 20 GB or 40 x RAM")
+        size = int(float(match[1]) * _UNITS[match[2].lower()])
+    if size <= 0:
+        raise SizeError(f"{text!r} is no size: it must be more than nothing")
+    return size
+
+
+def exact_size(size: int) -> str:
+    """The shortest exact text of a number of bytes: "20 GiB", "1536 KiB"."""
+    for unit, factor in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size % factor == 0 and size:
+            return f"{size // factor} {unit}"
+    return f"{size} bytes"
+
+
+def octets(value: float) -> str:
+    """As raidctl prints it (format_bytes() of base/units.c): whole numbers as they are, else three significant digits."""
+    names = iter(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
+    name = next(names)
+    while value >= 1023.5 and name != "EiB":
+        value, name = value / 1024, next(names)
+    return f"{value:.0f} {name}" if value == int(value) else f"{three(value)} {name}"
+
+
+def three(value: float) -> str:
+    """Three significant digits, or all before the point when there are more."""
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
+
+
+def significant(value: float) -> str:
+    """Three significant digits, also of small numbers; all before the point when there are more, and never an exponent."""
+    return f"{value:.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def ratio(part: float | None, whole: float | None, unit: float = 1.0) -> float | None:
@@ -16,11 +82,6 @@ def ratio(part: float | None, whole: float | None, unit: float = 1.0) -> float |
 def plural(number: int) -> str:
     """The end of the word for so many things."""
     return "" if number == 1 else "s"
-
-
-def octets(value: float) -> str:
-    """Three digits and a binary unit: "128 KiB", "1.50 GiB"."""
-    return short(value)
 
 
 def ns(value: float) -> str:
@@ -40,7 +101,7 @@ def count(value: int) -> str:
 
 def sectors(value: int) -> str:
     """Bytes, and the number of sectors: "128 KiB (256 sectors)"."""
-    return f"{short(float(value) * SECTOR_BYTES)} ({value} sectors)"
+    return f"{octets(float(value) * SECTOR_BYTES)} ({value} sectors)"
 
 
 def share(part: float, whole: float) -> str:
@@ -55,8 +116,8 @@ def share(part: float, whole: float) -> str:
 
 PRINT: Mapping[str, Callable[[float], str]] = {  # unit of a quantity -> its value as text
     "count": lambda value: count(int(value)),
-    "bytes": short,
-    "sectors": lambda value: short(value * SECTOR_BYTES),
+    "bytes": octets,
+    "sectors": lambda value: octets(value * SECTOR_BYTES),
     "IOPS": lambda value: f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}",
     "MiB/s": lambda value: f"{value:.1f} MiB/s",
     "depth": lambda value: f"{value:.2f}",

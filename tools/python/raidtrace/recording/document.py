@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from raidtrace.quantity.bins import CLASSES, KINDS
-from raidtrace.quantity.output import Json
+from raidtrace.quantity.shown import Json
 from raidtrace.recording import columns, invariants, spans
 from raidtrace.recording.columns import Column
 from raidtrace.recording.figures import QUANTITIES, Figures, Range, given, readahead

@@ -2,8 +2,9 @@
 """What is computed of one observation: the terms of Documentation/counters.rst, as numbers. None: not available."""
 
 import dataclasses
+import re
 
-from raidtrace.quantity import size
+from raidtrace.quantity import units
 from raidtrace.quantity.bins import SEEK_ZERO
 from raidtrace.quantity.units import SECTOR_BYTES, ratio
 from raidtrace.recording.observation import Observation
@@ -95,9 +96,9 @@ def foreign_text(phase: Observation, direction: str) -> tuple[str, ...]:
     """A sentence where the bytes of a direction are not the command's."""
     if not foreign(phase, direction):
         return ()
-    own = size.short(phase.by_command[direction]) if phase.by_command[direction] else "none"
+    own = units.octets(phase.by_command[direction]) if phase.by_command[direction] else "none"
     done, who = "read" if direction == "read" else "wrote", movers(phase, direction)
-    text = f"{phase.program or 'The command'} {done} {own} of these {size.short(octets(phase, direction) or 0)}"
+    text = f"{phase.program or 'The command'} {done} {own} of these {units.octets(octets(phase, direction) or 0)}"
     return (f"{text} by the kernel's account of processes{f'; most are of {who}' if who else ''}.",)
 
 
@@ -228,10 +229,21 @@ def kernel_work(phase: Observation) -> tuple[str, float]:
 
 def kib(sectors: float) -> str:
     """Sectors as raidctl prints sizes."""
-    return size.short(sectors * SECTOR)
+    return units.octets(sectors * SECTOR)
 
 
 def percent(part: float) -> str:
     """A part of 1 as per cent. Only exactly 1 is printed as 100 %, and only exactly 0 as 0 %."""
     text = f"{part:.1%}"
     return "99.9%" if text == "100.0%" and part < 1 else "<0.1%" if text == "0.0%" and part > 0 else text
+
+
+RAID_DRIVERS = ("3w-9xxx", "3w-sas", "3w-xxxx", "aacraid", "arcmsr", "hpsa", "megaraid_sas", "mpi3mr", "smartpqi")
+DRIVERS = ("virtio-pci", "virtio-mmio", "vmw_pvscsi", "hv_storvsc", "xen-blkfront")
+MODELS = re.compile("QEMU|VBOX|VMware|Virtual|Amazon Elastic|Google|MSFT NVMe")
+NAMES = re.compile(r"(vd|xvd|ubd|nbd|rbd)[a-z0-9]")
+
+
+def is_virtual(driver: str, model: str, name: str = "") -> bool:
+    """Whether a disk is a virtual one, by its driver, its model as sysfs has it, or its name."""
+    return driver in DRIVERS or bool(MODELS.search(model)) or bool(NAMES.match(name))

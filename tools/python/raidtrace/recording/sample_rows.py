@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from raidtrace.quantity.bins import DEPTH_OPEN, KINDS, NUMBERS, SEEK_ZERO
-from raidtrace.recording import columns, connection
+from raidtrace.recording import columns, database
 from raidtrace.recording.columns import RecordingError
 
 if TYPE_CHECKING:
@@ -323,12 +323,12 @@ class SampleRows:
 def opened(path: pathlib.Path, window: Window | None = None, series: bool = False) -> Iterator[SampleRows]:
     """The samples of a recording, while it is open, or those within a window. RecordingError says why it cannot be read."""
     try:
-        with connection.connect(path) as database:
+        with database.connect(path) as db:
             if window is not None:
-                database.execute("PRAGMA query_only=OFF")  # views of this connection alone
-                _narrow(database, window)
-                database.execute("PRAGMA query_only=ON")
-            yield SampleRows(database, series)
+                db.execute("PRAGMA query_only=OFF")  # views of this connection alone
+                _narrow(db, window)
+                db.execute("PRAGMA query_only=ON")
+            yield SampleRows(db, series)
     except (OverflowError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise RecordingError(f"{path}: not a readable recording: {error}") from error
     except RecordingError as error:

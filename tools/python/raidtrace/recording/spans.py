@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from raidtrace.quantity.bins import CLASSES, KINDS
-from raidtrace.recording import columns, connection
+from raidtrace.recording import columns, database
 from raidtrace.recording.columns import ALIVE, LEVELS, RecordingError
 from raidtrace.recording.sample_rows import DIRECTIONS, SampleRows
 
@@ -280,7 +280,7 @@ class Recorded:
 @contextlib.contextmanager
 def raw_texts(rows: SampleRows) -> Iterator[sqlite3.Connection]:
     """The connection of rows, set to return texts as they are in the file: for output that is not a terminal."""
-    before, rows.db.text_factory = rows.db.text_factory, connection.raw
+    before, rows.db.text_factory = rows.db.text_factory, database.raw
     try:
         yield rows.db
     finally:
@@ -327,7 +327,7 @@ class _Reader:
             tuple(row["text"] for row in self._table("note", "time_ns, rowid")),
             tuple((row["target"], row["parent"]) for row in self._table("stack", "parent, target")),
             _made(Disturbance, self._table("disturbance", "start_ns, disturbance")), host,
-            connection.output(rows.db)[""], len(rows.samples),
+            database.output(rows.db)[""], len(rows.samples),
             added=rows.added,
         )  # fmt: skip
 

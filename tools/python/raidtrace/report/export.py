@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every table of a recording, as CSV files and as JSON."""
 
+import heapq
+import itertools
 import os
 import pathlib
 import stat
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
+from raidtrace.quantity import shown
 from raidtrace.quantity.bins import CLASSES, KINDS, NUMBERS, depth_row
-from raidtrace.quantity.output import row_csv, row_json
-from raidtrace.recording import invariants, spans
+from raidtrace.quantity.shown import row_csv, row_json
+from raidtrace.quantity.units import ratio
+from raidtrace.recording import invariants, results, spans
 from raidtrace.recording.columns import DICTIONARY, Column, RecordingError
-from raidtrace.recording.sample_rows import SampleRows
+from raidtrace.recording.sample_rows import Sample, SampleRows, opened
+from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 
 # table -> what its rows are sorted by
 ORDER = {
@@ -123,3 +129,171 @@ def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
             yield f"{',' if number else ''}\n      {row_json(dict(zip(names, row, strict=True)))}"
         yield "\n    ]"
     yield "\n  }\n}\n"
+
+
+LONGEST = 200  # characters of a name
+DIRECTIONS = ("read", "write")
+SEQUENCE = 1  # all packets are of one writer, in one order
+CLEARED = 1  # sequence_flags of the first: nothing before it is referred to
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4  # TrackEvent.type
+VARINT, DOUBLE, BYTES = 0, 1, 2  # how a field is written
+
+
+def _varint(value: int) -> bytes:
+    """value: 0 or more."""
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3 | VARINT) + _varint(value)
+
+
+def _double(field: int, value: float) -> bytes:
+    return _varint(field << 3 | DOUBLE) + struct.pack("<d", value)
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | BYTES) + _varint(len(value)) + value
+
+
+def _text(field: int, value: str) -> bytes:
+    """Names are anybody's: valid UTF-8, and nothing in them that a terminal would obey."""
+    return _bytes(field, shown.visible(value[:LONGEST]).encode("utf-8"))
+
+
+def _packet(*fields: bytes) -> bytes:
+    return _bytes(1, b"".join(fields) + _number(10, SEQUENCE))
+
+
+def _track(uuid: int, name: str, parent: int, unit: str | None = None) -> bytes:
+    """A track, a counter if it has a unit."""
+    words = [_number(1, uuid), _text(2, name), _number(5, parent) if parent else b""]
+    if unit is not None:
+        words.append(_bytes(8, _text(6, unit)))
+    return _packet(_bytes(60, b"".join(words)))
+
+
+def _event(time_ns: int, kind: int, track: int, more: bytes = b"") -> bytes:
+    return _packet(_number(8, time_ns), _bytes(11, _number(9, kind) + _number(11, track) + more))
+
+
+HEAD = _packet(_number(13, CLEARED))  # that a file of ours begins with
+
+
+def perfetto(to: pathlib.Path, path: pathlib.Path) -> int:
+    """Write the trace of the recording at `path` whole or not at all, and return its bytes; only such a trace is replaced.
+    ResultsError, RecordingError."""
+    return results.replace(to, trace(path), HEAD, len(HEAD), "trace of raidctl", "--perfetto")
+
+
+def trace(path: pathlib.Path) -> Iterator[bytes]:
+    """The trace, packet by packet. RecordingError: it cannot be read, or nothing was recorded."""
+    with opened(path, series=True) as rows:
+        if not rows.samples:
+            raise RecordingError(f"{path}: contains no sample")
+        recorded = spans.read(path, rows, sums=False)
+        uuids = itertools.count(1)
+        yield HEAD
+        yield from _phases(recorded, rows, next(uuids))
+        yield from _settings(recorded, rows, next(uuids))
+        for disk in recorded.targets:
+            yield from _disk(rows, disk, uuids)
+
+
+def _phases(recorded: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
+    last = max(sample[4] for sample in rows.samples)
+    yield _track(track, "phases", 0)
+    for phase in recorded.phases:
+        if phase.name == OUTSIDE:
+            continue
+        yield _event(phase.start_ns, BEGIN, track, _text(23, phase.name))
+        yield _event(phase.end_ns if phase.end_ns is not None else last, END, track)
+
+
+def _settings(recorded: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
+    """The settings that changed during the recording, without texts of several lines from a driver."""
+    first, values = rows.samples[0][3], dict[tuple[str, str], str]()
+    changed = []
+    for one in recorded.settings:
+        disk = recorded.disk(one.target) if one.target else ""
+        before = values.get((disk, one.name))
+        values[disk, one.name] = one.value
+        if before not in (None, one.value) and one.time_ns > first and "\n" not in one.value:
+            changed.append((one.time_ns, f"{disk} {one.name}: {before} -> {one.value}".strip()))
+    if changed:
+        yield _track(track, "settings", 0)
+        for time_ns, text in changed:
+            yield _event(time_ns, INSTANT, track, _text(23, text))
+
+
+def _disk(rows: SampleRows, disk: Target, uuids: Iterator[int]) -> Iterator[bytes]:
+    """Counters of a disk below a track of its own."""
+    mine = [sample for sample in rows.samples if sample[1] == disk.target and sample[4] > sample[3]]
+    if not mine:
+        return
+    parent = next(uuids)
+    yield _track(parent, disk.disk, 0)
+    for name, unit, values in _counters(rows, disk, mine):
+        track = next(uuids)
+        yield _track(track, f"{disk.disk} {name}", parent, unit)
+        yield from _values(track, [sample[3] for sample in mine], values)
+    yield from _requests(rows, disk, parent, uuids)
+
+
+def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int]) -> Iterator[bytes]:
+    """Requests that were kept one by one, as slices from issue to completion; on as many tracks as were in flight together."""
+    if not rows.db.execute("SELECT 1 FROM sqlite_master WHERE name='request'").fetchone():
+        return
+    free: list[tuple[int, int]] = []  # when a track's last request ends, and the track
+    kept = rows.db.execute(
+        "SELECT issued_ns, completed_ns, direction, bytes, sector, class, comm, error FROM request WHERE target=?"
+        " ORDER BY issued_ns, number",
+        (disk.target,),
+    )
+    for issued, completed, direction, size, sector, kind, comm, error in kept:
+        if free and free[0][0] <= issued:
+            track = heapq.heappop(free)[1]
+        else:
+            track = next(uuids)
+            yield _track(track, f"{disk.disk} in flight {len(free) + 1}", parent)
+        heapq.heappush(free, (completed, track))
+        who = f", {comm}" if comm else ""
+        label = f"{direction} {size / 1024:g} KiB at sector {sector}, {kind}{who}{', failed' if error else ''}"
+        yield _event(issued, BEGIN, track, _text(23, label))
+        yield _event(completed, END, track)
+
+
+def _values(track: int, starts: Iterable[int], values: Iterable[float | None]) -> Iterator[bytes]:
+    """A value holds until the next one; one that is not there, or is that before, is left out."""
+    before = None
+    for start, value in zip(starts, values, strict=True):
+        if value is not None and value != before:
+            before = value
+            yield _event(start, COUNTER, track, _double(44, value))
+
+
+def _counters(
+    rows: SampleRows, disk: Target, mine: Sequence[Sample]
+) -> Iterable[tuple[str, str, Iterable[float | None]]]:
+    """Name, unit and a value for each sample; None: there is none."""
+    numbers = [sample[0] for sample in mine]
+    for direction in DIRECTIONS:
+        moved = rows.flow(direction, "bytes_queued" if disk.bio_based else "bytes_completed")
+        if moved is None or not any(moved[number] for number in numbers):
+            continue
+        yield f"{direction} throughput", "MiB/s", [
+            moved[at] / ((end - begin) / 1e9) / (1 << 20) for at, _, _, begin, end in mine
+        ]
+        if disk.bio_based:
+            continue
+        time, weighted, _ = rows.depth(direction)
+        if any(time[number] for number in numbers):
+            yield f"{direction}s in flight, mean", "requests", [ratio(weighted[at], time[at]) for at in numbers]
+        took, completed = rows.flow(direction, "d2c_sum_ns"), rows.flow(direction, "completed")
+        if took is not None and completed is not None:
+            yield f"{direction} latency (d2c), mean", "ms", [ratio(took[at] / 1e6, completed[at]) for at in numbers]

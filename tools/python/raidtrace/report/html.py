@@ -18,8 +18,7 @@ from raidtrace.recording.series import Floats
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 from raidtrace.report import multiples as report_multiples
 from raidtrace.report import tables as report_tables
-from raidtrace.report import why as report_why
-from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text, picture, render
+from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text, picture, render, rows_of, why_part
 from raidtrace.report.rows import Sentence, printable, row_id
 from raidtrace.why import store as why_store
 
@@ -36,12 +35,12 @@ def page(paths: Sequence[pathlib.Path]) -> str:
         raise ReportError("one recording, or two to compare")
     pairs = [read(path) for path in paths]
     named = [(letter, one) for letter, (one, _) in zip("AB", pairs)]
-    rows = report_why.rows_of([(letter, _ids(one, letter)) for letter, one in named])
+    rows = rows_of([(letter, _ids(one, letter)) for letter, one in named])
     sides = [observed for _, observed in pairs]
     explained = explain_runs.of_one(sides[0]) if len(sides) == 1 else explain_runs.of_two(sides[0], sides[1])
     if len(paths) == 1:
         explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
-    sentences, why = report_why.part(explained, rows)
+    sentences, why = why_part(explained, rows)
     alone = [explained] if len(sides) == 1 else [explain_runs.of_one(one) for one in sides]
     multiples = report_multiples.build(named, explained)
     there = {phase.chain for phase in multiples.phases} if multiples else set()  # sentences next to the pictures

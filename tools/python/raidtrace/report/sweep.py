@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from raidtrace.explain.evidence import Explanation
 from raidtrace.plot import sweep as plot_sweep
 from raidtrace.quantity.units import ratio
-from raidtrace.recording import connection, invariants
+from raidtrace.recording import database, invariants
 from raidtrace.recording import quantities as q
 from raidtrace.report import tables as report_tables
-from raidtrace.report import why as report_why
-from raidtrace.report.page import Part, Picture, ReportError, picture, render
+from raidtrace.report.page import Part, Picture, ReportError, cells_of, picture, render, why_part
 from raidtrace.report.rows import Cell, Column, Row, Sentence, Table, number, printable, row_id
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import plan
@@ -52,7 +51,7 @@ def page(directory: pathlib.Path) -> str:
     figures = {
         (cell, line.phase): ids[id(line)] for line in reversed(lines) if line.place == "{}" for cell in line.cells
     }
-    sentences, why = report_why.part(explained, report_why.cells_of(figures, cells.counted, cells.ends))
+    sentences, why = why_part(explained, cells_of(figures, cells.counted, cells.ends))
     summary += sentences
     summary += [
         Sentence(f"Failed: {printable(entry.name, 80)}: {printable(entry.error or '', 300)}")
@@ -80,7 +79,7 @@ def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int
     for entry in entries:
         path = directory / entry.directory / "run.rtdb"
         if path.is_file():
-            with connection.connect(path) as db:
+            with database.connect(path) as db:
                 row = db.execute("SELECT max_sectors FROM target ORDER BY target").fetchone()
             if row and row[0]:
                 by_cell[entry.cell] = int(row[0])

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from raidtrace.explain.evidence import Explanation, Verdict
-from raidtrace.quantity import size, units
+from raidtrace.quantity import units
 from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import columns, figures
-from raidtrace.recording.definitions import Definition
+from raidtrace.recording.columns import Definition
 from raidtrace.recording.figures import Figures, Range, percentile
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, Column, Row, Table, name, number, row_id
@@ -161,7 +161,7 @@ def amplified(explanation: Explanation) -> list[str]:
         for limit in chain.limits:
             ratio = next((value.value for value in limit.values if value.name == "amplification"), None)
             if limit.key == "read amplification" and limit.verdict in (Verdict.INFERRED, Verdict.NOT_SHOWN) and ratio:
-                bytes_read = size.significant(ratio)
+                bytes_read = units.significant(ratio)
                 texts.append(f"Read amplification, {chain.phase} {chain.disk}: the disk reads {bytes_read} bytes for each byte "
                              "that the program asks for.")  # fmt: skip
     return texts

@@ -11,7 +11,7 @@ from typing import TypeVar
 from raidtrace.explain import pair
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect
-from raidtrace.quantity import ranks
+from raidtrace.quantity import trials
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
@@ -167,17 +167,19 @@ def _setting(curve: Curve) -> Link:
 
 
 def _trend(medians: Sequence[tuple[float, float]]) -> Link:
-    regions = ranks.regions(medians)
+    regions = trials.regions(medians)
     trend = ", ".join(f"{region.direction} from {region.first:g} to {region.last:g}" for region in regions)
-    return Link("trend", "Monotone regions", f"{trend} sectors; steps below {ranks.WITHIN:.0%} are flat", Verdict.SHOWN)
+    return Link(
+        "trend", "Monotone regions", f"{trend} sectors; steps below {trials.WITHIN:.0%} are flat", Verdict.SHOWN
+    )
 
 
 def _knee(curve: Curve) -> Link:
     medians = curve.medians()
-    x, y = ranks.knee(medians)
+    x, y = trials.knee(medians)
     best_x, best = max(medians, key=lambda point: point[1])
     text = (
-        f"{x:g} sectors ({q.kib(x)}) come within {ranks.WITHIN:.0%} of the best, {best / 1024:.1f} MiB/s at {best_x:g}"
+        f"{x:g} sectors ({q.kib(x)}) come within {trials.WITHIN:.0%} of the best, {best / 1024:.1f} MiB/s at {best_x:g}"
     )
     edge = "" if x != medians[-1][0] else "; it is the largest that was tried, so the knee may lie beyond"
     source = curve.source(x)
@@ -186,11 +188,11 @@ def _knee(curve: Curve) -> Link:
 
 
 def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
-    result = ranks.correlate(points)
+    result = trials.correlate(points)
     if result is None:
         why = (
             "the rate or the setting never changes"
-            if len(points) >= ranks.LEAST and len({x for x, _ in points}) >= ranks.SETTINGS
+            if len(points) >= trials.LEAST and len({x for x, _ in points}) >= trials.SETTINGS
             else f"{len(points)} points of {len({x for x, _ in points})} settings are too few"
         )
         return Link("correlation", "Rank correlation", f"none: {why}", Verdict.NOT_AVAILABLE)
@@ -206,7 +208,7 @@ def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
 def _together(curve: Curve, together: Sequence[str]) -> Link:
     changed, values = [], []
     for name in ("in flight", "request size", "bio size", "sequential share"):
-        rho = ranks.spearman(curve.points(name))
+        rho = trials.spearman(curve.points(name))
         if rho is not None:
             values.append(Value(f"spearman {name}", rho, "", curve.source(None, name, SETTING)))
             if abs(rho) >= STRONG:
@@ -224,7 +226,7 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     """Whether readahead is why the rates differ: they must, with it, and what is in flight with both; or each step of the
     chain between the least readahead and the knee is shown, which is the verdict `between`."""
     low, high = min(y for _, y in medians), max(y for _, y in medians)
-    x, _ = ranks.knee(medians)
+    x, _ = trials.knee(medians)
     if high < low * pair.SAME:
         return Verdict.CONTRADICTED, [
             f"Readahead does not change the rate: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."
@@ -233,7 +235,7 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     if x == medians[-1][0]:
         rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the largest readahead, {x:g} sectors "
                  f"({q.kib(x)}). A larger one may be faster still.")  # fmt: skip
-    correlation, depth = ranks.correlate(points), ranks.spearman(curve.points("in flight"))
+    correlation, depth = trials.correlate(points), trials.spearman(curve.points("in flight"))
     if together:
         return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead, so the cause is open.", rates]
     if between is Verdict.INFERRED and (correlation is None or not correlation.sure()):
@@ -264,7 +266,7 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
     for the md itself has no requests."""
     by = sorted((cell for cell in curve.cells if cell.recording and cell.readahead() is not None),
                 key=lambda cell: cell.readahead() or 0)  # fmt: skip
-    knee = ranks.knee(curve.medians())[0]
+    knee = trials.knee(curve.medians())[0]
     last = next((cell for cell in by if cell.readahead() == knee), None)
     if not by or last is None or last is by[0] or by[0].recording is None or last.recording is None:
         return (), (), Verdict.NOT_AVAILABLE

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import size
+from raidtrace.quantity import units
 from raidtrace.sweep import plan
 
 MD = "md127"  # the number mdadm itself begins with when it is to choose one
@@ -102,7 +102,7 @@ def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.B
             raise StepsError("iozone is not among the lab's own programs; --host brings this machine's")
         parameters = {**parameters, "program": "fio"}
     raw = cell.text("filesystem") == plan.RAW
-    data = size.parse(cell.text("data_size"), place.ram_bytes)
+    data = units.parse_size(cell.text("data_size"), place.ram_bytes)
     return chosen, chosen.job("" if raw else place.mount, f"/dev/{top(cell, place)}" if raw else "", data, parameters)
 
 

@@ -24,7 +24,7 @@ from raidtrace.sweep.device import DeviceError, Machine
 from raidtrace.why import chance, changes, figures, mapping, rate, store
 from raidtrace.why.changes import FILES, FOLLOW, OF_REQUESTS, Change, Kind
 from raidtrace.why.experiment import Room
-from raidtrace.why.run import CAP, Run
+from raidtrace.why.figures import CAP, Run
 
 BASELINES = 5
 DROP = "/proc/sys/vm/drop_caches"

@@ -6,15 +6,50 @@ Where runs are made is another's business (Place), so all that is decided here c
 
 import dataclasses
 import math
+import pathlib
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from raidtrace.why import chance, changes, likely, mapping, metric, rate
+from raidtrace.explain import runs
+from raidtrace.recording.columns import RecordingError
+from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import Change, Kind
-from raidtrace.why.figures import TOOK_TOO_LONG
-from raidtrace.why.run import Run, also_changed, invalid
+from raidtrace.why.figures import TOOK_TOO_LONG, Run, also_changed, invalid
+
+# key of a limit of explain -> causes of changes (changes.py)
+CHANGES = {
+    "io.max": ("limit of its cgroup",),
+    "sync": ("sync",),
+    "competing": ("concurrent load",),
+    "read amplification": ("readahead of mapped files", "readahead"),
+    "queue depth": ("queue depth",),
+    "request slots": ("nr_requests",),
+    "scheduler": ("scheduler",),
+    "direct": ("direct I/O",),
+    "program": ("program sleeps",),
+    "request size": ("request size",),
+    "lost merges": ("lost merges",),
+    "no readahead": ("fadvise",),
+    "readahead": ("readahead",),
+}
+
+
+def inferred(recording: str) -> tuple[str, ...]:
+    """Keys of the limits that explain infers of the phase that took most of the time. Empty: none, or it cannot be read."""
+    try:
+        chains = runs.one(pathlib.Path(recording)).chains if recording else ()
+    except (OSError, RecordingError):
+        return ()
+    return chains[0].limited_by() if chains else ()
+
+
+def most_likely_first(candidates: Sequence[Change], limits: Sequence[str]) -> list[Change]:
+    """The same changes, those against the limits first, in the order of the limits; the others stay in theirs."""
+    causes = [cause for limit in limits for cause in CHANGES.get(limit, ())]
+    return sorted(candidates, key=lambda change: causes.index(change.cause) if change.cause in causes else len(causes))
+
 
 TOGETHER = 1.1  # a group counts if it is so much faster than the best single change
 MEMBER = 1.1  # what a group loses without a member that belongs to it
@@ -217,7 +252,7 @@ class Experiment:
         now, limits = self.table.baseline.read_back, self.table.baseline.limits
         bound = self.place.bound()
         candidates = [*self.place.others(self.table.baseline.observed), *changes.singles(now, limits)]
-        ordered = likely.first(candidates, likely.inferred(self.table.baseline.recording))
+        ordered = most_likely_first(candidates, inferred(self.table.baseline.recording))
         first = [*([bound] if bound else []), *ordered]
         self._try(first)
         if recommended(self.table) is None:
@@ -322,7 +357,7 @@ class Experiment:
     def _measure(self, planned: Sequence[tuple[Change, int]]) -> None:
         names = ", ".join(dict.fromkeys(change.name for change, _ in planned))
         self._say(names)
-        typical = statistics.median(self.table.costs) if self.metric == metric.SECONDS else self.table.baseline.seconds
+        typical = statistics.median(self.table.costs) if self.metric == figures.SECONDS else self.table.baseline.seconds
         for (change, _), (before, after) in zip(planned, self.place.pairs(planned, typical)):
             row = self.table.row(change)
             if row is None:
@@ -345,7 +380,7 @@ class Experiment:
             row.wrong, row.effect = wrong, None
             return
         row.costs.append((before.cost(self.metric), after.cost(self.metric)))
-        late = before.cost(metric.P99), after.cost(metric.P99)
+        late = before.cost(figures.P99), after.cost(figures.P99)
         row.p99_ms += [late] if all(late) else []
         costs = [cost for cost, _ in row.costs], [cost for _, cost in row.costs]
         row.effect = chance.effect(*costs, self.table.noise, self.place.looks)
@@ -374,7 +409,7 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
     if runs[0].status:
         raise WhyError(f"the command as it is fails: exit status {runs[0].status}{runs[0].printed()}")
     costs = [run.cost(what) for run in runs]
-    late = chance.noise([cost for run in runs if (cost := run.cost(metric.P99))])
+    late = chance.noise([cost for run in runs if (cost := run.cost(figures.P99))])
     return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tomllib
 
-from raidtrace.quantity import size
+from raidtrace.quantity import units
 from raidtrace.why import changes, figures, mapping, rate, store
 from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
 from raidtrace.why.experiment import Room
-from raidtrace.why.run import CAP, Run
+from raidtrace.why.figures import CAP, Run
 
 SCRIPT = "run.sh"
 PRELOAD = '"$(dirname "$(command -v raidctl)")"/why-preload.so'  # a guest has the checkout at a place of its own
@@ -295,7 +295,7 @@ def _value(part: Part, values: Mapping[str, str]) -> str:
     if part not in LIMITS:
         return ""
     number = int(values[part.larger[0]])
-    return f" of {number:,} requests/s" if part is LIMITS[0] else f" of {size.short(number)}/s"
+    return f" of {number:,} requests/s" if part is LIMITS[0] else f" of {units.octets(number)}/s"
 
 
 def _lab(name: str, cause: str, kind: Kind, values: Mapping[str, object]) -> Change:

@@ -11,8 +11,8 @@ import statistics
 from collections.abc import Callable, Mapping
 
 from raidtrace.why import chance
+from raidtrace.why.figures import MIB, Run
 from raidtrace.why.rate import ALONG, RANDOM, Reads
-from raidtrace.why.run import MIB, Run
 
 SECTOR, PAGE = 512, 4096
 MOST_OCTETS, MOST_DEPTH = MIB, 32  # of a request of the readers, and in flight

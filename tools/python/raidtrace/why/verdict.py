@@ -2,14 +2,18 @@
 """What a table of runs says: the cause, what to do about it, and what that gains. Cause and remedy may differ."""
 
 import dataclasses
+import json
 import math
+import shlex
+import textwrap
 from collections.abc import Sequence
+from typing import Any
 
-from raidtrace.quantity import size, units
-from raidtrace.why import chance, changes, mapping, metric, rate
+from raidtrace.quantity import units
+from raidtrace.why import chance, changes, figures, mapping, rate, store
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, SHORTER, Row, Table, recommended
-from raidtrace.why.run import MIB
+from raidtrace.why.figures import MIB
 
 IOPS, BANDWIDTH = "IOPS limit", "bandwidth limit"  # of the disk
 LIMITS = {
@@ -93,8 +97,10 @@ def _best_setting(table: Table) -> Row | None:
 def _what(table: Table, best: Row) -> str:
     before, after = (_mean([pair[at] for pair in best.costs]) for at in (0, 1))
     times = f"{best.factor():.2f}x, {_count(best)}"
-    which = metric.verb(table.metric)
-    what = f"{which} {metric.text_of(table.metric, after)} instead of {metric.text_of(table.metric, before)} ({times})"
+    which = figures.metric_verb(table.metric)
+    what = (
+        f"{which} {figures.text_of(table.metric, after)} instead of {figures.text_of(table.metric, before)} ({times})"
+    )
     head = ", ".join(_causes(table, best))
     head = head[0].upper() + head[1:]
     if best.change.kind is Kind.GROUP:
@@ -137,11 +143,11 @@ def _rest(table: Table, best: Row) -> str:
     text += ". " if top else ""
     noise = math.exp(2 * math.sqrt(2) * table.late)
     if (
-        table.metric != metric.P99
+        table.metric != figures.P99
         and len(best.p99_ms) >= chance.FEWEST
         and (best.p99_within(0.0, min(LOWER, 1 / noise)) or best.p99_within(max(HIGHER, noise), math.inf))
     ):
-        before, after = map(size.significant, best.p99_ms[0])
+        before, after = map(units.significant, best.p99_ms[0])
         text += f"The p99 latency of a request goes from {before} to {after} ms."
     return text.strip()
 
@@ -151,7 +157,7 @@ def _latency(table: Table, best: Row | None) -> str:
     row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.FEWEST), None)
     if row is None or row is best or (best and best.p99_ms and row.p99_ms[0][1] > SHORTER * best.p99_ms[0][1]):
         return ""
-    before, after = map(size.significant, row.p99_ms[0])
+    before, after = map(units.significant, row.p99_ms[0])
     pairs = f"{len(row.p99_ms)} of {len(row.p99_ms)} pairs"
     return f"For latency: {row.change.name}, p99 {before} to {after} ms ({pairs}) at {row.factor():.2f}x the speed."
 
@@ -226,7 +232,7 @@ def _spread(costs: list[float]) -> float:
 
 def _differ(costs: list[float]) -> str:
     percent = 100 * _spread(costs)
-    return f", as the runs of the unchanged command differ by {size.significant(percent)} %" if percent >= 1 else ""
+    return f", as the runs of the unchanged command differ by {units.significant(percent)} %" if percent >= 1 else ""
 
 
 def _held(table: Table) -> tuple[str, str]:
@@ -239,7 +245,7 @@ def _layer(table: Table) -> tuple[str, str]:
     run, layer = table.baseline, table.layer
     through, below = layer.bytes_per_s()
     mine = sum(run.disk_bytes.values()) / (run.seconds or float("inf"))
-    measured, share = f"{layers(layer)}; the command {size.short(mine)}/s", mine / through
+    measured, share = f"{layers(layer)}; the command {units.octets(mine)}/s", mine / through
     if not PART[0] <= share <= PART[1]:
         return "", f"{measured}, which is not the rate of these reads. The layer is not shown to be its cause."
     costs = min(share, 1.0) * (1 - through / below)
@@ -254,8 +260,10 @@ def layers(layer: mapping.Layer) -> str:
     """What was measured of a layer."""
     effect = layer.effect()
     assert effect
-    through, below = (f"{size.short(rate)}/s" for rate in layer.bytes_per_s())
-    what = f"{size.short(layer.octets)} {'in order' if layer.in_order else 'at random places'}, {layer.depth} in flight"
+    through, below = (f"{units.octets(rate)}/s" for rate in layer.bytes_per_s())
+    what = (
+        f"{units.octets(layer.octets)} {'in order' if layer.in_order else 'at random places'}, {layer.depth} in flight"
+    )
     return f"Reads of {what}, move {through} through {layer.name} and {below} at {layer.lower} below it ({effect.factor:.2f}x)"
 
 
@@ -282,7 +290,7 @@ def _limit(table: Table) -> tuple[str, str]:
     if most < rate.AT_IT:
         return "", f"{text}, {most:.0%} of its {kind}." if most >= NEAR else ""
     if rates.alone_ms and run.mean_ms < WAITS * rates.alone_ms:
-        alone = f"it takes {size.significant(run.mean_ms)} ms, as one that is alone at the disk"
+        alone = f"it takes {units.significant(run.mean_ms)} ms, as one that is alone at the disk"
         more = "Without the limit nothing changes unless more is in flight."
         return "", f"{text}, near its {kind}, but no request waits for that: {alone}. {more}"
     return kind, f"{text}: its {kind} is reached. {LIMITS[kind]}"
@@ -300,3 +308,125 @@ def _mean(costs: list[float]) -> float:
 def _count(row: Row) -> str:
     better = sum(after < before for before, after in row.costs)
     return f"{better} of {len(row.costs)} pairs"
+
+
+COLUMNS = 80
+NAME, TIMES, LATE = 30, 17, 12  # columns
+
+
+def word(row: Row, table: Table) -> str:
+    """The verdict of a row."""
+    if row.wrong:
+        return "does not count"
+    factor, least = row.factor(), table.least()
+    if 1 / least < factor < least:
+        return "no effect"
+    direction = "faster" if factor >= 1 else "slower"
+    return direction if row.shown else f"{direction}, once" if len(row.costs) == 1 else f"{direction}, not sure"
+
+
+def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
+    """What is printed: the verdict first, then the table."""
+    out = textwrap.wrap(verdict.sentence, COLUMNS)
+    if verdict.commands:
+        out += ["Type:", *(f"  {command}" for command in verdict.commands)]
+    out += ["", f"{'change':<{NAME}} {'times as fast':>{TIMES}}  {'p99 ms':>{LATE}}  verdict"] if table.rows else []
+    order = list(Kind)
+    for row in sorted(table.rows, key=lambda row: (bool(row.wrong), -row.factor(), order.index(row.change.kind))):
+        out.append(_row(row, table))
+        if row.wrong:
+            out += textwrap.wrap(row.wrong, COLUMNS, initial_indent="    ", subsequent_indent="    ")
+        if row.moved:
+            out += textwrap.wrap(f"with it changed: {', '.join(row.moved)}", COLUMNS, initial_indent="    ",
+                                 subsequent_indent="    ")  # fmt: skip
+    out.append("")
+    costs = table.costs
+    spread = 100 * (max(costs) / min(costs) - 1)
+    within = f"{len(costs)} runs within {units.significant(spread)} %" if len(costs) > 1 else "1 run"
+    sentence = f"As it is: {figures.text_of(table.metric, sum(costs) / len(costs))}, {within}."
+    sentence += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
+        " Simulated: the lab's model of the disk and of time." if simulated else ""
+    )
+    out += textwrap.wrap(sentence, COLUMNS)
+    if table.layer.pairs and not table.layer.costs():
+        out += textwrap.wrap(f"{layers(table.layer)}: {table.layer.kind} costs nothing beyond chance.", COLUMNS)
+    if table.layer.untried:
+        out += textwrap.wrap(f"Not tried: the layer {table.layer.untried}.", COLUMNS)
+    if table.unfinished:
+        ended = f" ({table.ended} ended the search)" if table.ended else ""
+        out += textwrap.wrap(f"Not finished{ended}: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
+    if not verdict.causes and table.baseline.recording:
+        out += ["To infer a cause from the first run:", f"  raidctl explain {shlex.quote(table.baseline.recording)}"]
+    return out
+
+
+def _row(row: Row, table: Table) -> str:
+    name = row.change.name if len(row.change.name) <= NAME else row.change.name[: NAME - 1] + "…"
+    effect = row.effect
+    times = "-"
+    if effect and effect.low is not None and effect.high is not None:
+        times = f"{_times(effect.factor)} ({_times(effect.low)}-{_times(effect.high)})"
+    elif effect:
+        times = _times(effect.factor)
+    late = " > ".join(map(units.significant, row.p99_ms[0])) if row.p99_ms else "-"
+    return f"{name:<{NAME}} {times:>{TIMES}}  {late:>{LATE}}  {word(row, table)}"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2f}" if factor < 10 else f"{factor:.1f}" if factor < 100 else units.significant(factor)
+
+
+def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
+    """One object: what was run, the baseline, every row, the verdict."""
+    rows = [
+        {
+            "change": row.change.name,
+            "kind": row.change.kind.value,
+            "cause": row.change.cause,
+            "settings": dict(row.change.settings),
+            "lab": dict(row.change.lab),
+            "program": row.change.program or None,
+            "alone": row.change.alone,
+            "kernel": row.change.kernel or None,
+            "factor": row.effect.factor if row.effect else None,
+            "low": row.effect.low if row.effect else None,
+            "high": row.effect.high if row.effect else None,
+            "pairs": [list(pair) for pair in row.costs],
+            "p99_ms": list[float | None](row.p99_ms[0] if row.p99_ms else (None, None)),
+            "verdict": word(row, table),
+            "shown": row.shown,
+            "invalid": row.wrong or None,
+            "also_changed": list(row.moved),
+        }
+        for row in table.rows
+    ]
+    return json.dumps(
+        {
+            "format": store.FORMAT,
+            **about,
+            "metric": table.metric,
+            "baseline": {"costs": table.costs, "settings": dict(table.baseline.read_back), "noise": table.noise},
+            "rows": rows,
+            "runs": table.runs,
+            "unfinished": table.unfinished,
+            "ended_by": table.ended or None,
+            "rates": {
+                "requests_per_s": table.rates.requests,
+                "bytes_per_s": table.rates.octets,
+                "alone_ms": table.rates.alone_ms,
+            },
+            "layer": dataclasses.asdict(table.layer) if table.layer.name else None,
+            "verdict": {
+                "causes": list(verdict.causes),
+                "change": verdict.change,
+                "kind": verdict.kind.value if verdict.kind else None,
+                "factor": verdict.factor,
+                "low": verdict.low,
+                "high": verdict.high,
+                "shown": verdict.shown,
+                "commands": list(verdict.commands),
+                "sentence": verdict.sentence,
+            },
+        },
+        indent=1,
+    )

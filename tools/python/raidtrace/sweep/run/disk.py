@@ -11,8 +11,8 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from raidtrace.benchmark import figure
-from raidtrace.quantity import size
+from raidtrace.benchmark import parsers
+from raidtrace.quantity import units
 from raidtrace.recording.columns import RecordingError
 from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import NAME, Index, Outcome
@@ -119,7 +119,7 @@ class Disks:
             else:
                 stream = directory / ("stderr" if chosen.name == "dd" else "stdout")
                 figures, rows = chosen.parse(stream.read_text(encoding="utf-8", errors="replace"), what), ()
-        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as failure:
+        except (parsers.ParseError, OSError, ValueError, KeyError, RecordingError) as failure:
             return Outcome(str(failure), recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, os.uname().release)
 
@@ -133,7 +133,7 @@ def ram_bytes() -> int:
     """MemTotal."""
     for line in pathlib.Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
         if line.startswith("MemTotal:"):
-            return size.parse(line.split(":")[1].strip().replace("kB", "KiB"))
+            return units.parse_size(line.split(":")[1].strip().replace("kB", "KiB"))
     raise OSError("/proc/meminfo has no MemTotal")
 
 
@@ -182,7 +182,7 @@ class Selection:
     def least_bytes(self) -> int:
         """The smallest data set of the plan."""
         ram = ram_bytes()
-        return min(size.parse(cell.text("data_size"), ram) for cell in self.the_plan.cells)
+        return min(units.parse_size(cell.text("data_size"), ram) for cell in self.the_plan.cells)
 
     def first(self, machine: device.Machine, raidctl: pathlib.Path, known: Sequence[device.Identity]) -> list[str]:
         """The commands that are run before the first cell: a look for signatures, and raidctl check."""
@@ -205,7 +205,7 @@ class Selection:
         texts = []
         for disk in self.destroyed:
             identity = machine.identity(disk)
-            texts.append(f"would destroy: everything on {disk} ({size.text(512 * identity.sectors)}, "
+            texts.append(f"would destroy: everything on {disk} ({units.exact_size(512 * identity.sectors)}, "
                          f"{identity.serial or 'without a serial number'})")  # fmt: skip
         try:
             refused = [refusal.text() for refusal in destruction.judge(machine, self.destroyed, forced, known)]

@@ -14,10 +14,10 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from raidtrace.benchmark import figure
+from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import size, trials
-from raidtrace.recording import connection, sample_rows, spans
+from raidtrace.quantity import trials, units
+from raidtrace.recording import database, sample_rows, spans
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, merged
@@ -35,7 +35,7 @@ QueueRow = tuple[object, ...]
 def read_queues(path: pathlib.Path) -> tuple[str, str, tuple[QueueRow, ...]]:
     """Standard output and standard error of the command, and the rows without the cell. RecordingError."""
     with sample_rows.opened(path) as rows:
-        texts, recorded = connection.output(rows.db), spans.read(path, rows)
+        texts, recorded = database.output(rows.db), spans.read(path, rows)
         return texts["stdout"], texts["stderr"], tuple(_queue_rows(recorded, rows))
 
 
@@ -89,7 +89,7 @@ class Lab:
 
     def memory(self) -> int:
         """Bytes of a guest, and what RAM means in a plan."""
-        return size.parse(str(self.the_plan.lab.get("memory", MEMORY)))
+        return units.parse_size(str(self.the_plan.lab.get("memory", MEMORY)))
 
     def place(self, cell: plan.Cell) -> steps.Place:
         """Where a cell runs, as it sees it. How many disks there are shows in the guest."""
@@ -141,7 +141,7 @@ class Lab:
             chosen, what = steps.job(cell, self.the_plan, self.place(cell))
             figures, rows = results(chosen, what, recording)
             lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
-        except (figure.ParseError, OSError, ValueError, KeyError, RecordingError) as error:
+        except (parsers.ParseError, OSError, ValueError, KeyError, RecordingError) as error:
             return Outcome(str(error), recording=kept, wall_seconds=seconds)
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
@@ -171,7 +171,7 @@ def marker(out: pathlib.Path) -> str:
 
 def results(
     chosen: benchmark.Benchmark, what: benchmark.Job, recording: pathlib.Path
-) -> tuple[tuple[figure.Figure, ...], tuple[tuple[object, ...], ...]]:
+) -> tuple[tuple[parsers.Figure, ...], tuple[tuple[object, ...], ...]]:
     """The figures that the benchmark printed, and what the recording counted."""
     out, err, rows = read_queues(recording)
     return chosen.parse(err if chosen.name == "dd" else out, what), rows
