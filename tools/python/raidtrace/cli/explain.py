@@ -3,7 +3,6 @@
 
 import argparse
 import contextlib
-import dataclasses
 import pathlib
 from collections.abc import Sequence
 
@@ -13,7 +12,6 @@ from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Explanation
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
-from raidtrace.why import store as why_store
 
 DESCRIPTION = """Explain the throughput of a recording, step by step: readahead, requests, requests in flight, limit. Each step
 has its numbers and a verdict. Causes are inferred from the counters; raidctl why measures them."""
@@ -77,8 +75,7 @@ def main(arguments: Sequence[str]) -> int:
             return explain_sweep.explain(options.recording, options.phase)
         if options.other:
             return explain_runs.two(options.recording, options.other, choice)
-        explanation = explain_runs.one(options.recording, choice)
-        return dataclasses.replace(explanation, tested=why_store.tested(options.recording))
+        return explain_runs.one(options.recording, choice)
 
     def lines(explanation: Explanation, columns: int) -> list[str]:
         return evidence.text(explanation, columns, options.verbose)

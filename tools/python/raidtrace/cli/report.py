@@ -3,7 +3,6 @@
 
 import argparse
 import contextlib
-import dataclasses
 import gc
 import io
 import pathlib
@@ -90,14 +89,15 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
     from raidtrace.explain import runs
     from raidtrace.recording import invariants, observation
     from raidtrace.report import text
-    from raidtrace.why import store
+
+    pass
 
     with sample_rows.opened(path) as opened:
         recorded = invariants.read(path, opened)
         shown_of = recorded if phase is None else invariants.of_phase(recorded, phase)
         try:
             observed = observation.read(recorded, opened)
-            explained = dataclasses.replace(runs.of_one(observed, runs.Choice(phase)), tested=store.tested(path))
+            explained = runs.of_one(observed, runs.Choice(phase))
         except RecordingError as error:
             return text.text(shown_of, str(error), verbose)
     return text.text(shown_of, explained, verbose)

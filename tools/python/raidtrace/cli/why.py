@@ -10,13 +10,14 @@ import textwrap
 from collections.abc import Sequence
 from types import FrameType
 
+from raidtrace.explain import runs
 from raidtrace.quantity import shown
 from raidtrace.sweep import device, journal
 from raidtrace.why import chance
 from raidtrace.why import disk as why_disk
 from raidtrace.why import experiment, figures
 from raidtrace.why import lab as why_lab
-from raidtrace.why import store, verdict
+from raidtrace.why import verdict
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a command unchanged and with one change at a time, and report which change makes it faster."""
@@ -235,7 +236,7 @@ def _experiment(
     simulated = table.baseline.simulated  # also of a disk of the guest that this runs in
     about = {"command": list(command), "disk": disk, "simulated": simulated, "profile": options.lab}
     as_json = verdict.as_json(table, judgement, about)
-    store.write(options.out, as_json)
+    runs.write_experiment(options.out, as_json)
     print(as_json if options.json else "\n".join(verdict.lines(table, judgement, simulated)), flush=True)
     return 1 if table.stopped else 0
 

@@ -2,8 +2,10 @@
 """Explain one recording, or one against another."""
 
 import dataclasses
+import json
 import pathlib
 from collections.abc import Sequence
+from typing import Any
 
 from raidtrace.explain import chain, pair
 from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening
@@ -104,7 +106,9 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     if not chains:
         lines = ("No phase moved enough data to say anything about its throughput.",)
     rows = opening(observed.names, ordered)
-    return Explanation("recording", (subject("A", observed),), ordered, lines, notes((observed,)), opening=rows)
+    return Explanation(
+        "recording", (subject("A", observed),), ordered, lines, notes((observed,)), tested(observed.path), rows
+    )
 
 
 def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Explanation:
@@ -129,3 +133,43 @@ def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
         lines = ("The two have no phase of one name, disk and direction that moved enough data to compare.",)
     left = (f"Only in A: {', '.join(alone)}.",) if alone else ()
     return Explanation("pair", (subject("A", a), subject("B", b)), ordered, lines, (*notes((a, b)), *left))
+
+
+# The table of an experiment of raidctl why, which explain reports as tested: a file in the directory of the experiment. Its
+# recordings are in directories below.
+
+EXPERIMENT, CHANGE = "why.json", "change"
+AS_IT_IS = "as it is"
+FORMAT = 1
+MOST_BYTES = 1 << 22  # the table of an experiment has some tens of rows
+
+
+def write_experiment(directory: pathlib.Path, text: str) -> None:
+    """Keep a table, in one step: a reader sees the old one or the new one."""
+    new = directory / f".{EXPERIMENT}.new"
+    new.write_text(text + "\n", encoding="utf-8")
+    new.replace(directory / EXPERIMENT)
+
+
+def experiment_of(recording: pathlib.Path) -> dict[str, Any] | None:
+    """The table of the experiment that has this recording as its baseline. None: there is none, or it is unreadable. The
+    results of the baseline do not hold for the runs with a change."""
+    path = recording.parent.parent / EXPERIMENT
+    try:
+        change = (recording.parent / CHANGE).read_text(encoding="utf-8")
+        if not change.startswith(AS_IT_IS) or path.stat().st_size > MOST_BYTES:
+            return None
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) and document.get("format") == FORMAT else None
+
+
+def tested(recording: pathlib.Path) -> str:
+    """The verdict of that experiment in a sentence, with what there is to type; empty if there is none."""
+    verdict = (experiment_of(recording) or {}).get("verdict")
+    if not isinstance(verdict, dict) or not isinstance(verdict.get("sentence"), str):
+        return ""
+    commands = [word for word in verdict.get("commands", ()) if isinstance(word, str)]
+    text = verdict["sentence"] + (f" Type: {'; '.join(commands)}" if commands else "")
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -20,7 +20,6 @@ from raidtrace.report import multiples as report_multiples
 from raidtrace.report import tables as report_tables
 from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text, picture, render, rows_of, why_part
 from raidtrace.report.rows import Sentence, printable, row_id
-from raidtrace.why import store as why_store
 
 MEAN = "Latency is the mean of the requests that completed in a step."
 PHASE_STEPS = 120  # of a small picture
@@ -38,8 +37,6 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     rows = rows_of([(letter, _ids(one, letter)) for letter, one in named])
     sides = [observed for _, observed in pairs]
     explained = explain_runs.of_one(sides[0]) if len(sides) == 1 else explain_runs.of_two(sides[0], sides[1])
-    if len(paths) == 1:
-        explained = dataclasses.replace(explained, tested=why_store.tested(paths[0]))
     sentences, why = why_part(explained, rows)
     alone = [explained] if len(sides) == 1 else [explain_runs.of_one(one) for one in sides]
     multiples = report_multiples.build(named, explained)

@@ -7,8 +7,8 @@ import enum
 import shlex
 from collections.abc import Mapping, Sequence
 
+from raidtrace.explain.runs import AS_IT_IS
 from raidtrace.sweep import journal
-from raidtrace.why.store import AS_IT_IS
 
 FILES = {file.rpartition("/")[2]: file for file in journal.QUEUE}  # of each setting
 # Settings of requests: md and dm, which have no /sys/block/DISK/mq, may have the files all the same.

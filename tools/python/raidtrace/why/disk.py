@@ -19,9 +19,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from raidtrace.explain import runs
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
-from raidtrace.why import chance, changes, figures, mapping, rate, store
+from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import FILES, FOLLOW, OF_REQUESTS, Change, Kind
 from raidtrace.why.experiment import Room
 from raidtrace.why.figures import CAP, Run
@@ -181,7 +182,7 @@ class Disk(Room):
         out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
-        (out / store.CHANGE).write_text(f"{change.name}, trial {trial}\n", encoding="utf-8")
+        (out / runs.CHANGE).write_text(f"{change.name}, trial {trial}\n", encoding="utf-8")
         begin = time.monotonic()
         try:
             return self._measured(change, out, CAP * cap_s)

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tomllib
 
+from raidtrace.explain import runs
 from raidtrace.quantity import units
-from raidtrace.why import changes, figures, mapping, rate, store
+from raidtrace.why import changes, figures, mapping, rate
 from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
 from raidtrace.why.experiment import Room
 from raidtrace.why.figures import CAP, Run
@@ -202,7 +203,7 @@ class Lab(Room):
         out.mkdir(parents=True, exist_ok=True)
         for path in out.iterdir():
             path.unlink()
-        (out / store.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
+        (out / runs.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
         (out / SCRIPT).write_text(script(self.setup, change), encoding="utf-8")
         loaded = bool(self.setup.load) and not change.alone
         text = figures.measured(self.setup.command, PRELOAD, change.program, CAP * cap_s, loaded)

@@ -9,8 +9,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from raidtrace.explain import runs
 from raidtrace.quantity import units
-from raidtrace.why import chance, changes, figures, mapping, rate, store
+from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MEMBER, SHORTER, Row, Table, recommended
 from raidtrace.why.figures import MIB
@@ -402,7 +403,7 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
     ]
     return json.dumps(
         {
-            "format": store.FORMAT,
+            "format": runs.FORMAT,
             **about,
             "metric": table.metric,
             "baseline": {"costs": table.costs, "settings": dict(table.baseline.read_back), "noise": table.noise},
