@@ -123,10 +123,10 @@ def test_computing_is_a_bound_because_a_program_that_starts_computes():
 
 def test_without_a_silence_the_rest_of_the_time_stays():
     """The silence may have been two intervals longer than the samples show; the figure differs by a tenth at most."""
-    assert unbroken(100.0, 50.0, 2.0) == (2.0, 2.0)
-    least, most = unbroken(100.0, 50.0, 2.5)
+    assert unbroken(100.0, 50.0, 2.0) == ((2.0, 2.0), "")
+    (least, most), _ = unbroken(100.0, 50.0, 2.5)
     assert least == 2.0 and most == pytest.approx(100 / 45)
-    assert unbroken(74.6, 74.2, 0.2) is None
+    assert unbroken(74.6, 74.2, 0.2) == (None, "")
 
 
 def test_a_volume_has_the_part_of_the_others_to_give():

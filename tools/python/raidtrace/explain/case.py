@@ -2,9 +2,10 @@
 """What limits are judged by: a phase in one direction without the idle time around it, and what others did meanwhile."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.explain.evidence import Limit, Value, Verdict
+from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.steps import source
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
@@ -126,30 +127,36 @@ def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:
     return {at: max(ns - idle, 0) if at == 0 else ns for at, ns in times.items()}
 
 
-def unknown(key: str, title: str, why: str) -> Limit:
+def rule(key: str, title: str) -> Callable[[Callable[[Case], Limit]], Callable[[Case], Limit]]:
+    """Name the cause that a function judges: key and title of its Limit, unless that has its own."""
+
+    def named(judge: Callable[[Case], Limit]) -> Callable[[Case], Limit]:
+        @functools.wraps(judge)
+        def judged(case: Case) -> Limit:
+            limit = judge(case)
+            return dataclasses.replace(limit, key=limit.key or key, title=limit.title or title)
+
+        return judged
+
+    return named
+
+
+def unknown(why: str) -> Limit:
     """What was not recorded."""
-    return Limit(key, title, why, Verdict.NOT_AVAILABLE)
+    return Limit("", "", why, Verdict.NOT_AVAILABLE)
 
 
-def ruled_out(key: str, title: str, text: str, *values: Value) -> Limit:
+def ruled_out(text: str, *values: Value) -> Limit:
     """What the counts contradict."""
-    return Limit(key, title, text, Verdict.CONTRADICTED, values)
+    return Limit("", "", text, Verdict.CONTRADICTED, values)
 
 
-def open_question(key: str, title: str, text: str, *values: Value, remedy: str = "") -> Limit:
+def open_question(text: str, *values: Value, remedy: str = "") -> Limit:
     """What the counts could have shown, and do not. remedy: of what is wrong in any case, whatever it costs."""
-    return Limit(key, title, text, Verdict.NOT_SHOWN, values, remedy)
+    return Limit("", "", text, Verdict.NOT_SHOWN, values, remedy)
 
 
-def inferred(
-    key: str,
-    title: str,
-    text: str,
-    remedy: str,
-    *values: Value,
-    share: float | None = None,
-    gain: tuple[float, float] | None = None,
-    gain_of: str = "",
-) -> Limit:
-    """What the counts have the signature of."""
-    return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, gain, gain_of)
+def inferred(text: str, remedy: str, *values: Value, share: float | None = None, gain: Gain = NO_GAIN, key: str = "",
+             title: str = "") -> Limit:  # fmt: skip
+    """What the counts have the signature of. key, title: of a cause that is not the one of the rule."""
+    return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, *gain)

@@ -110,6 +110,10 @@ class Link:
     distributions: tuple[Distribution, ...] = ()
 
 
+Gain = tuple[tuple[float, float] | None, str]  # gain and gain_of of a Limit
+NO_GAIN: Gain = (None, "")
+
+
 @dataclasses.dataclass(frozen=True)
 class Limit:
     """Something that may hold the throughput down. verdict INFERRED: the counts say so; CONTRADICTED: it is ruled out.

@@ -2,13 +2,14 @@
 """How many times as fast a change makes a phase, computed from its own recording.
 
 Each function returns (gain, change): the gain as Limit.gain has it, the change in words. A change is a small one, twice or half
-of something, so that nothing else becomes the limit first. None: the recording does not give the number.
+of something, so that nothing else becomes the limit first. NO_GAIN: the recording does not give the number.
 """
 
 import collections
 import math
 
 from raidtrace.explain.case import Case
+from raidtrace.explain.evidence import NO_GAIN, Gain
 from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Even, Observation
@@ -49,8 +50,6 @@ def local(case: Case, rate: Even) -> bool:
     return case.sata() or rate.mib_per_s >= LINK_MIB_S or rate.iops >= FLASH_IOPS
 
 
-Gain = tuple[tuple[float, float] | None, str]
-NONE: Gain = (None, "")
 TWICE = 2.0
 SHORT_KIB = 64  # size of a random request up to which the seek takes nearly all of its time
 PLATTER_KIB_MS = 100.0  # what a disk with heads transfers in a ms, about
@@ -74,9 +73,9 @@ def _figure(gain: float, change: str) -> Gain:
     return (max(gain, 1.0),) * 2, change
 
 
-def at_most(part: float) -> tuple[float, float]:
+def at_most(part: float) -> Gain:
     """The bound of a gain without a cause that took this part of the time, of 1."""
-    return 1.0, 1 / (1 - min(part, 0.999))
+    return (1.0, 1 / (1 - min(part, 0.999))), ""
 
 
 def found_idle(case: Case) -> float:
@@ -95,15 +94,14 @@ def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
     than the fastest did."""
     mean_ms = q.d2c_mean_ms(case.phase, case.direction)
     if not mean_ms or not iops:
-        return NONE
+        return NO_GAIN
     cycle = 1e3 / iops if alone(case) else mean_ms  # ms from one request of a thread to its next
     least = cycle - max(mean_ms - fast_ms, 0.0)
     return _figure(cycle / max(cycle / TWICE, least), "with twice the limit")
 
 
-def more_in_flight() -> Gain:
-    """Of a disk that gives no more with more in flight."""
-    return _figure(1.0, "from more in flight or more readahead")
+# Of a disk that gives no more with more in flight.
+MORE_IN_FLIGHT = _figure(1.0, "from more in flight or more readahead")
 
 
 def twice_io_max(idle: float) -> Gain:
@@ -122,7 +120,7 @@ def _unhindered(case: Case, fast_ms: float, middle_ms: float) -> bool:
 
 def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
     """The gain of twice as many requests in flight, where they do not wait for each other."""
-    return _figure(TWICE, "with twice as many in flight") if _unhindered(case, fast_ms, middle_ms) else NONE
+    return _figure(TWICE, "with twice as many in flight") if _unhindered(case, fast_ms, middle_ms) else NO_GAIN
 
 
 def twice_the_readahead(case: Case) -> Gain:
@@ -137,7 +135,7 @@ def twice_the_readahead(case: Case) -> Gain:
     whole = largest > 0 and (q.size_mean(case.phase, "read") or 0.0) >= WHOLE * largest
     others = case.area("write") >= FEW_WRITES * case.area("read")
     if not case.local_array() or not whole or window < largest or depth > DEEP or case.streams() > 1 or others:
-        return NONE
+        return NO_GAIN
     number = max(depth / 2, 1.0)
     return _figure(TWICE * (1 + (number - 1) * LATER) / (1 + (2 * number - 1) * LATER), "with twice the readahead")
 
@@ -153,7 +151,7 @@ def larger_pieces(case: Case) -> Gain:
         or size > (SHORT_KIB if case.one_disk() or alone(case) else PIECE_KIB)
         or far_kib < FAR_KIB
     ):
-        return NONE
+        return NO_GAIN
     return _figure(TWICE / (1 + size / PLATTER_KIB_MS / mean_ms), "in MiB/s, with pieces twice as large")
 
 
@@ -161,7 +159,7 @@ def half_the_flushes(case: Case) -> Gain:
     """Of a program that waits for each flush: the writes between two flushes take next to no time. On one disk with heads they
     take turns of the platter that depend on their places."""
     heads = case.one_disk() and case.rotates()
-    return NONE if heads else _figure(TWICE, "with half as many flushes")
+    return NO_GAIN if heads else _figure(TWICE, "with half as many flushes")
 
 
 def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gain:
@@ -172,14 +170,14 @@ def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gai
     flash = case.one_disk() and not case.rotates()
     array = limit <= FEW and waits is not None and _unhindered(case, *waits)
     if not (flash or array) or queued <= limit:
-        return NONE
+        return NO_GAIN
     return _figure(min(queued / limit, TWICE), "with twice as many")
 
 
 def not_held_back(case: Case, held_ms: float, served_ms: float) -> Gain:
     """Of a scheduler that held requests back for longer than the disk then took, on drives that work at once."""
     local = not case.virtual() and not case.rotates() if case.one_disk() else case.local_array()
-    return _figure((held_ms + served_ms) / served_ms, "") if local else NONE
+    return _figure((held_ms + served_ms) / served_ms, "") if local else NO_GAIN
 
 
 def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
@@ -187,25 +185,25 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     local disk a request takes what the fastest did."""
     mean_ms, rate = q.d2c_mean_ms(case.phase, case.direction), even(case, case.phase)[0]
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
-        return NONE
+        return NO_GAIN
     if case.virtual() or fast_ms >= NETWORK_MS:
         limited = rate is not None and straight(rate)
-        return _figure(1 / (1 - part), "without them") if limited else NONE
+        return _figure(1 / (1 - part), "without them") if limited else NO_GAIN
     sizes = case.phase.histogram(case.direction, "size")
     if max(sizes.values(), default=0) < ONE_SIZE * sum(sizes.values()):  # then the fastest are those of one process
-        return NONE
+        return NO_GAIN
     held_ms = case.wait_ms("i2d_sum_ns", "issued") or 0.0
     return _figure((mean_ms + held_ms) / fast_ms, "without them")
 
 
-def unbroken(length: float, silent: float, interval: float) -> tuple[float, float] | None:
+def unbroken(length: float, silent: float, interval: float) -> Gain:
     """The gain of a phase without its silence, all in s. The silence is known by the sample, so that it may have been two
-    intervals longer. None: the rest is too short to tell."""
+    intervals longer. NO_GAIN: the rest is too short to tell."""
     rest = length - silent
     if rest <= 2 * interval:
-        return None
+        return NO_GAIN
     least, most = length / rest, length / (rest - 2 * interval)
-    return (least, least) if most <= EQUAL * least else (least, most)
+    return _figure(least, "") if most <= EQUAL * least else ((least, most), "")
 
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
@@ -213,14 +211,13 @@ def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
     request, and where the disk is a local one without heads. Elsewhere a limit, or other ways of the heads, may come first, and
     the figure is of pauses half as long. The disk's time is in addition to them where it does not work during them; where that
     is not known, the figure is in the middle of both, no more than an eighth from either."""
-    bound = at_most(idle)
     calls, waits = (q.class_share(case.phase, "direct") or 0.0) >= CALLS, alone(case)
     if calls and waits and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS:
-        return (bound[1], bound[1]), ""
+        return _figure(1 / (1 - min(idle, 0.999)), "")
     ahead = (q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued") or 0.0) >= AHEAD
     least = 1 / (1 - idle / 2)
     if calls and waits and not ahead:
         return _figure(least, "with pauses half as long")
     if idle >= LONG_IDLE:
         return _figure(math.sqrt(TWICE * least), "with pauses half as long")
-    return bound, ""
+    return at_most(idle)

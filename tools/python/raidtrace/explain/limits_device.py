@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import IDLE, Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.case import IDLE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.gain import even, local, straight
 from raidtrace.explain.steps import in_order
@@ -33,7 +33,7 @@ class Ceiling:
         return "controller" if self.controller <= self.drives else "drives"
 
 
-def of(meta: Mapping[str, str], direction: str) -> Ceiling | None:
+def lab_ceiling(meta: Mapping[str, str], direction: str) -> Ceiling | None:
     """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
     config = lab_config(meta)
     try:
@@ -242,14 +242,15 @@ def ceiling_near(case: Case) -> Ceiling | None:
     """The ceiling of the lab's array, where the rate is near it. What the lab recorded is of its first device."""
     if case.one_disk():
         return None
-    top, rate = of(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
+    top, rate = lab_ceiling(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
     return top if top is not None and rate >= NEAR * min(top.controller, top.drives) else None
 
 
+@rule("parity", "Parity")
 def parity(case: Case) -> Limit:
     """Writes smaller than a stripe of an array with parity: old data or parity is read first."""
-    key, title, mean = "parity", "Parity", q.size_mean(case.phase, case.direction)
-    top, above = of(case.meta, case.direction), case.reading.above
+    mean = q.size_mean(case.phase, case.direction)
+    top, above = lab_ceiling(case.meta, case.direction), case.reading.above
     level = above.settings.get("md_level", "") if above else top.level if top else ""
     whole = (
         top.stripe_sectors
@@ -259,46 +260,44 @@ def parity(case: Case) -> Limit:
         else 0
     )
     if case.direction != "write" or mean is None or not level:
-        return unknown(key, title, "the level of the array is not recorded, or nothing was written")
+        return unknown("the level of the array is not recorded, or nothing was written")
     values = (case.value("size-mean", mean, "sectors", "bytes-issued", "issued"),)
     text = f"{level}, whose stripe holds {q.kib(whole)} of data; a write is {q.kib(mean)} on average"
     if level not in PARITY or mean >= whole:
-        return ruled_out(key, title, text, *values)
+        return ruled_out(text, *values)
     wait, busy = (
         q.d2c_mean_ms(case.phase, case.direction) or 0.0,
         (case.idle() or 0.0) < IDLE and (case.depth() or 0.0) >= 2,
     )
     if not busy or case.elsewhere() < ELSEWHERE or wait < SLOW_WRITE:
         text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
-        return open_question(key, title, f"{text}: whether they form whole stripes is unknown", *values)
+        return open_question(f"{text}: whether they form whole stripes is unknown", *values)
     return inferred(
-        key,
-        title,
         f"{text} and takes {wait:.1f} ms, for each parity is worked out",
         "write whole stripes, or use a level without parity (RAID 10)",
         *values,
     )
 
 
+@rule("device", "Array's ceiling")
 def device(case: Case) -> Limit:
     """The disk itself."""
+    limit = _device(case)
+    return dataclasses.replace(limit, title=DISK) if case.one_disk() else limit
+
+
+def _device(case: Case) -> Limit:
     grown, idle = saturated(case.reading, case.direction), case.idle()
-    key, title = "device", DISK if case.one_disk() else "Array's ceiling"
     near, rate = ceiling_near(case), q.mib_per_s(case.phase, case.direction) or 0.0
     if idle is None:
-        return unknown(key, title, "idle time was not counted")
+        return unknown("idle time was not counted")
     values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
     if grown is not None:
         values.append(case.value("gain-of-depth", grown[1], "of 1", "depth-d2c"))
     orderly = case.elsewhere() <= ORDERLY
-    remedy, (no_more, change) = (
-        "nothing that is set: other drives, another level or another controller",
-        gain.more_in_flight(),
-    )
+    remedy = "nothing that is set: other drives, another level or another controller"
     if idle >= IDLE:
-        return ruled_out(
-            key, title, f"{_gain(grown)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values
-        )
+        return ruled_out(f"{_gain(grown)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values)
     if case.one_disk() and platter(case):
         return _one_disk(case, values, rate)
     if case.one_disk() and (waits := even_rate(case)):
@@ -307,37 +306,36 @@ def device(case: Case) -> Limit:
             f"{waits[0]:.3g} ms, half of them {waits[1]:.3g} ms or more: the rest is the wait for others"
         )
         remedy = "more in flight does not help: it is the rate of the disk, or of its link (lspci -vv: LnkSta)"
-        return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
+        return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if ran := emptied(case):
         alone = f"for {ran[1]:.0%} of the time it had no request, or one alone"
         text = f"{_gain(grown)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times: {alone}"
-        return open_question(key, title, f"{text}, so the disk had room for more", *values)
+        return open_question(f"{text}, so the disk had room for more", *values)
     if near:
         text = (
             f"{_gain(grown)}{rate:.0f} MiB/s is its rate; the profile {near.profile} gives the controller "
-            f"{near.controller:.0f} "
-            f"MiB/s, its drives {near.drives:.0f}"
+            f"{near.controller:.0f} MiB/s, its drives {near.drives:.0f}"
         )
-        return inferred(near.lower(), near.lower().capitalize(), text, remedy, *values, gain=no_more, gain_of=change)
+        return inferred(
+            text, remedy, *values, gain=gain.MORE_IN_FLIGHT, key=near.lower(), title=near.lower().capitalize()
+        )
     if case.one_disk():
         return _one_disk(case, values, rate)
     size, most = q.size_mean(case.phase, case.direction) or 0.0, case.reading.largest_sectors() or 0
     if flat(case) and SMALL * size <= most:
         text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
-        return open_question(
-            key, title, f"{text}: fewer in flight let more of them be merged, and may come faster", *values
-        )
+        return open_question(f"{text}: fewer in flight let more of them be merged, and may come faster", *values)
     other = "write" if case.direction == "read" else "read"
     if (theirs := case.area(other)) >= OTHERS * (theirs + case.area(case.direction)):
         rates = rate, q.mib_per_s(case.phase, other) or 0.0
         both = f"{rates[0]:.0f} MiB/s of {case.direction}s and {rates[1]:.0f} MiB/s of {other}s at the same time"
-        return open_question(key, title, f"{_gain(grown)}{both}", *values)
+        return open_question(f"{_gain(grown)}{both}", *values)
     if flat(case) and orderly:
         text = f"{_gain(grown)}{rate:.0f} MiB/s is its rate"
-        return inferred(key, title, text, remedy, *values, gain=no_more, gain_of=change)
+        return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if grown is None:
-        return open_question(key, title, "too few depths were tried to tell what more would bring", *values)
-    return open_question(key, title, f"{_gain(grown)}{rate:.0f} MiB/s", *values)
+        return open_question("too few depths were tried to tell what more would bring", *values)
+    return open_question(f"{_gain(grown)}{rate:.0f} MiB/s", *values)
 
 
 def _iops(case: Case) -> float:
@@ -348,27 +346,24 @@ def _iops(case: Case) -> float:
 
 def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     """What one disk, or one volume, gives at most."""
-    queued, (no_more, change) = full(case), gain.more_in_flight()
+    queued = full(case)
     text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.direction}s a second"
     if case.rotates() and case.streams() > 1:
-        return open_question("device", DISK, f"{text}: up to {case.streams()} streams may share the heads", *values)
+        return open_question(f"{text}: up to {case.streams()} streams may share the heads", *values)
     if platter(case) and rate >= PLATTER_MIB_S:
         text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
         remedy = "neither readahead nor depth helps: several disks (RAID 0), or flash"
-        return inferred("device", DISK, text, remedy, *values, gain=no_more, gain_of=change)
+        return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if not case.rotates() and (case.phase.count(case.direction, "completed") or 0) < FEW:
-        return open_question("device", DISK, f"{text}; too few to tell the rate of the disk from a limit", *values)
+        return open_question(f"{text}; too few to tell the rate of the disk from a limit", *values)
     if queued is None:
-        return open_question("device", DISK, f"{text}; whether more in flight would be faster is unknown", *values)
+        return open_question(f"{text}; whether more in flight would be faster is unknown", *values)
     return inferred(
-        "device",
-        DISK,
         f"{text} is its rate: with {queued.few:.0f} in flight one takes {about_ms(queued.few_ms)}, with {queued.many:.0f} "
         f"in flight {about_ms(queued.many_ms)}, so more in flight is not faster",
         _other_than_depth(case),
         *values,
-        gain=no_more,
-        gain_of=change,
+        gain=gain.MORE_IN_FLIGHT,
     )
 
 

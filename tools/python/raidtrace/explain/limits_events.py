@@ -4,8 +4,8 @@
 import re
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Value, Verdict
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
 from raidtrace.explain.steps import in_order
 from raidtrace.quantity import bins
@@ -42,13 +42,13 @@ def resets(case: Case) -> int:
     return max(known) - min(known) if known else 0
 
 
+@rule("reset", "Reset")
 def reset(case: Case) -> Limit:
     """A disk that says nothing for a long time with requests in flight."""
-    title = "Reset"
     silent, ended = case.phase.timeline.silence()
     length, number = case.phase.seconds(), resets(case)
     if not length or not len(case.phase.timeline.samples):
-        return unknown("reset", title, "nothing was sampled")
+        return unknown("nothing was sampled")
     share = min(silent / 1e9 / length, 1.0)
     values = (
         case.value("silence", silent / 1e9, "s", "depth-time", "bytes-completed"),
@@ -60,7 +60,7 @@ def reset(case: Case) -> Limit:
             text = (
                 f"for {silent / 1e9:.1f} s nothing was completed, and a flush was in flight for {flushed:.1f} s of it"
             )
-            return open_question("reset", title, text, *values)
+            return open_question(text, *values)
         at = (ended - case.phase.spans[0][0] - silent) / 1e9
         who = (
             f"the driver reset its controller {number} time{plural(number)}" if number else "nothing recorded says why"
@@ -70,37 +70,37 @@ def reset(case: Case) -> Limit:
             f"{share:.0%} of the time: {who}"
         )
         return inferred(
-            "reset",
-            title if number else "Silence",
             text,
             "look for a command that timed out: dmesg, the controller's log, cables and the drive that it was for",
             *values,
             share=share,
             gain=gain.unbroken(length, silent / 1e9, (case.phase.timeline.interval or 0) / 1e9),
+            title="" if number else "Silence",
         )
     if number:
-        return open_question("reset", title, f"the driver reset its controller {number} times", *values)
-    return ruled_out("reset", title, f"the longest time without a completion is {silent / 1e9:.2f} s", *values)
+        return open_question(f"the driver reset its controller {number} times", *values)
+    return ruled_out(f"the longest time without a completion is {silent / 1e9:.2f} s", *values)
 
 
+@rule("errors", "Errors")
 def errors(case: Case) -> Limit:
     """Requests that failed. They are reported whatever they cost, because the program may have ended by them."""
-    number, title = case.phase.count(case.direction, "errors"), "Errors"
+    number = case.phase.count(case.direction, "errors")
     if number is None:
-        return unknown("errors", title, "errors were not counted")
+        return unknown("errors were not counted")
     value = case.value("errors", number, "reqs.", "errors")
     if number:
         failed = f"{number} {case.direction}{plural(number)} failed"
-        return open_question("errors", title, f"{failed}; their cost in time is unknown", value)
-    return ruled_out("errors", title, f"no {case.direction} failed", value)
+        return open_question(f"{failed}; their cost in time is unknown", value)
+    return ruled_out(f"no {case.direction} failed", value)
 
 
+@rule("changed", "Changed setting")
 def changed(case: Case) -> Limit:
     """A setting that another rate came with: one sentence cannot be true of both parts."""
-    title = "Changed setting"
     changes = [change for change in case.phase.timeline.changes if change.name in DECIDES]
     if not changes or len(case.phase.spans) != 1:
-        return ruled_out("changed", title, "no setting that decides was changed")
+        return ruled_out("no setting that decides was changed")
     first = changes[0]
     start, end = case.phase.spans[0][0], case.phase.spans[0][1] + 10**18
     before, after = (
@@ -111,7 +111,7 @@ def changed(case: Case) -> Limit:
     if len({change.time_ns for change in changes}) > 1:
         text += ", and more after it"
     if not before or not after:
-        return open_question("changed", title, f"{text}; the rates before and after are unknown")
+        return open_question(f"{text}; the rates before and after are unknown")
     values = (
         case.value("before", before, "MiB/s", "bytes-completed"),
         case.value("after", after, "MiB/s", "bytes-completed"),
@@ -119,14 +119,12 @@ def changed(case: Case) -> Limit:
     text += f": {before:.1f} MiB/s before, {after:.1f} after"
     gained = after / case_rate(case)  # by the last setting from the beginning on
     if max(before, after) / min(before, after) < MATTERS or (after > before and gained < WORTH):
-        return open_question("changed", title, text, *values)
+        return open_question(text, *values)
     return inferred(
-        "changed",
-        title,
         text,
         f"explain each part alone: raidctl explain --to {after_s:.1f}, and --from {after_s:.1f}",
         *values,
-        gain=(gained, gained) if after > before else None,
+        gain=((gained, gained), "") if after > before else NO_GAIN,
     )
 
 
@@ -135,21 +133,21 @@ def case_rate(case: Case) -> float:
     return q.mib_per_s(case.phase, case.direction) or 1.0
 
 
+@rule("degraded", "Degraded array")
 def degraded(case: Case) -> Limit:
     """An array that lacks a drive, or works at having it again, where something says so."""
-    phase, above, title = case.phase, case.reading.above, "Degraded array"
+    phase, above = case.phase, case.reading.above
     missing = (above.setting("md_degraded") if above else None) or phase.setting("md_degraded") or 0
     action = (above or phase).settings.get("md_sync_action", "idle")
     if missing:
         name = above.disk.name if above else phase.disk.name
         text = f"{name} lacks {missing} of its disks: their data is computed from all others"
-        return _lacking(case, title, text, case.value("md-degraded", missing, "disks", "md_degraded"))
+        return _lacking(case, text, case.value("md-degraded", missing, "disks", "md_degraded"))
     if action in ("recover", "resync", "check", "repair", "reshape"):
         return inferred(
-            "degraded",
-            "Rebuild",
             f"md reports {action}: its own reads and writes take a part of the time",
             "let it end, or lower sync_speed_max of md",
+            title="Rebuild",
         )
     last = _state(phase.settings.get("controller_events", ""))
     if last == "degraded":
@@ -158,27 +156,26 @@ def degraded(case: Case) -> Limit:
             for line in reversed(_lines(phase.settings["controller_events"]))
             if "egraded" in line or "ebuild failed" in line
         )
-        return _lacking(case, title, f'the controller reported: "{line}"')
+        return _lacking(case, f'the controller reported: "{line}"')
     if last:
         return inferred(
-            "degraded",
-            BACKGROUND[last],
             f"the controller reported that it began to {last}: its own reads and writes take a part of the time",
             "let it end, or give it a lower rate in the controller's set-up",
+            title=BACKGROUND[last],
         )
     known = above is not None or "md_degraded" in phase.settings or "controller_events" in phase.settings
     text = "nothing recorded says that the array lacks a drive"
-    return open_question("degraded", title, text) if known else unknown("degraded", title, text)
+    return open_question(text) if known else unknown(text)
 
 
-def _lacking(case: Case, title: str, text: str, *values: Value) -> Limit:
+def _lacking(case: Case, text: str, *values: Value) -> Limit:
     """A missing drive costs the reads of the others in its place: much where several reads go to all drives at once, little
     where one follows the other in order or another ceiling comes first. It is reported in either case."""
     remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
     parallel = case.direction == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
     if parallel and not ceiling_near(case):
-        return inferred("degraded", title, text, remedy, *values)
-    return open_question("degraded", title, f"{text}; its cost for this load is unknown", *values, remedy=remedy)
+        return inferred(text, remedy, *values)
+    return open_question(f"{text}; its cost for this load is unknown", *values, remedy=remedy)
 
 
 def _lines(events: str) -> list[str]:
@@ -200,9 +197,10 @@ def _state(events: str) -> str:
     return state
 
 
+@rule("slow part", "Slow drive")
 def slow_part(case: Case) -> Limit:
     """A member that is slower than the others: requests alike in size and order take very different times."""
-    key, title, phase = "slow part", "Slow drive", case.phase
+    phase = case.phase
     times, mode, order = (
         phase.histogram(case.direction, "d2c"),
         q.size_mode(phase, case.direction),
@@ -212,24 +210,20 @@ def slow_part(case: Case) -> Limit:
     steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(phase, case.direction) or 1)
     alike = mode is not None and mode[1] >= ALIKE and case.elsewhere() <= ORDERLY
     if case.one_disk():
-        return ruled_out(key, title, "it is one disk, or one volume")
+        return ruled_out("it is one disk, or one volume")
     if case.direction != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
-        return unknown(
-            key, title, "only equal reads of one reader in order, on a disk that is always busy, would show it"
-        )
+        return unknown("only equal reads of one reader in order, on a disk that is always busy, would show it")
     low, middle, high = (bins.quantile(times, part) or 1.0 for part in (0.05, 0.5, 0.95))
     late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
     values = (case.value("d2c-p95-by-p50", high / middle, "", "d2c"), case.value("d2c-late-share", late, "of 1", "d2c"))
     if high / middle >= SPREAD and high / low >= WIDE and degraded(case).verdict is Verdict.INFERRED:
-        return open_question(key, title, "the array's own work makes equal reads take very different times", *values)
+        return open_question("the array's own work makes equal reads take very different times", *values)
     if high / middle >= SPREAD and high / low >= WIDE:
         text = (
             f"{late:.0%} of equal reads in order take twice the {middle / 1e6:.2f} ms of the middle one or more, the slowest "
             f"twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest"
         )
         return inferred(
-            key,
-            title,
             text,
             "ask the controller for errors and times of each drive, and replace the slow one, unless its unit initialises, "
             "verifies or rebuilds",
@@ -238,5 +232,5 @@ def slow_part(case: Case) -> Limit:
     slowest = f"the slowest twentieth {high / middle:.1f} times the middle one"
     if high / middle >= EQUAL:
         text = f"equal reads in order do not take alike, {slowest}: whether a part of the array is slower is unknown"
-        return open_question(key, title, text, *values)
-    return ruled_out(key, title, f"equal reads take alike: {slowest}", *values)
+        return open_question(text, *values)
+    return ruled_out(f"equal reads take alike: {slowest}", *values)

@@ -2,8 +2,8 @@
 """Causes above the disk: the program, other programs, processors and flushes, files and their metadata."""
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import IDLE, Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit, Value, Verdict
+from raidtrace.explain.case import IDLE, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
 from raidtrace.explain.limits_device import OTHERS, dry, waits_ms
 from raidtrace.explain.limits_rate import io_max
 from raidtrace.explain.steps import FOLLOWS, in_order
@@ -45,55 +45,53 @@ def dirty_limit(case: Case) -> int | None:
     return limit if buffered and 0 < limit <= UNWRITTEN else None
 
 
+@rule("program", "Program")
 def host(case: Case) -> Limit:
     """A disk that waits: for a processor, or for what the program does otherwise."""
-    idle, used, title = case.idle(), q.processors_used(case.phase), "Program"
+    idle, used = case.idle(), q.processors_used(case.phase)
     computed = 0.0 if case.simulated() else (used or 0.0) + q.kernel_work(case.phase)[1]
     if idle is None:
-        return unknown("program", title, "idle time was not counted")
+        return unknown("idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
     interval = case.phase.timeline.interval or 0
     if idle >= IDLE and idle * case.phase.seconds() * 1e9 <= interval:
         text = f"the disk had nothing to do for {q.percent(idle)} of the time, less than the time between two samples"
-        return open_question("program", title, text, value)
+        return open_question(text, value)
     if idle < IDLE:
-        return ruled_out("program", title, f"the disk waited for the host for {q.percent(idle)} of the time", value)
+        return ruled_out(f"the disk waited for the host for {q.percent(idle)} of the time", value)
     if (computing := _kernel_computes(case, idle, value)) is not None:
         return computing
     if case.reading.above is not None:
         nothing, whole = f"the disk had nothing to do for {q.percent(idle)} of the time", case.reading.above.disk.name
-        return open_question(
-            "program", title, f"{nothing}: {whole}, which it is part of, may wait for another disk", value
-        )
-    gained, change = gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])
+        return open_question(f"{nothing}: {whole}, which it is part of, may wait for another disk", value)
     nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
-        return ruled_out("program", title, f"{nothing}: io.max held requests back", value)
+        return ruled_out(f"{nothing}: io.max held requests back", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
-        return open_question("program", title, f"{nothing}: there were no requests, or io.max held them back", value)
+        return open_question(f"{nothing}: there were no requests, or io.max held them back", value)
     if used is not None and computed >= COMPUTES * idle:
         return inferred(
-            "processor",
-            "Processor",
             f"{nothing} while the command used {used:.2f} of a processor",
             "let the program compute less for each byte, or read in one thread and compute in others",
             value,
             case.value("processors", used, "CPUs", "command cpu"),
             share=idle,
             gain=gain.at_most(idle),  # to start a program is to compute, too
+            key="processor",
+            title="Processor",
         )
     if computed >= MAY_COMPUTE * idle:
         text = f"{nothing}, and {computed:.2f} of a processor was used for the command: computing explains only a part of it"
-        return open_question("program", title, text, value)
+        return open_question(text, value)
     if (unwritten := dirty_limit(case)) is not None:
         few = f"vm.dirty_bytes, which allows {unwritten / 1024:.0f} KiB of unwritten data, delays writers"
         text = f"{nothing}: there were no requests, or {few}"
-        return open_question("program", title, text, value)
+        return open_question(text, value)
     if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_COMPUTE * idle and not case.simulated():
         text = (
             f"{nothing}, and the kernel used {busy:.2f} of a processor meanwhile: dm-crypt or md above it may compute"
         )
-        return open_question("program", title, text, value)
+        return open_question(text, value)
     hints = (", or io.max holds it back", ", and whether its cgroup has an io.max")
     hints = hints if limit.verdict in (Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN) else ("", "")
     why = (
@@ -104,14 +102,11 @@ def host(case: Case) -> Limit:
         else f"it used {used:.2f} of a processor"
     )
     return inferred(
-        "program",
-        title,
         f"{nothing}: there were no requests, as when a program sleeps or waits for another{hints[0]}; {why}",
         f"look at what the program does between its calls{hints[1]}",
         value,
         share=idle,
-        gain=gained,
-        gain_of=change,
+        gain=gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]),
     )
 
 
@@ -144,41 +139,38 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
     title, remedy = KERNEL_COMPUTES[work]
     whole = (case.reading.above or case.phase).disk.name
     return inferred(
-        "processor",
-        "Processor",
         f"the disk had nothing to do for {q.percent(idle)} of the time while {title} used {used:.2f} of a processor",
         remedy.format(disk=whole),
         value,
         case.value("processors", used, "CPUs", f"kernel {work}"),
         share=idle,
         gain=gain.at_most(idle),
+        key="processor",
+        title="Processor",
     )
 
 
+@rule("sync", "Flushes")
 def sync(case: Case) -> Limit:
     """Flushes: a program that asks for its data to be on the platters waits for each."""
-    number, part, title = case.phase.count("flush", "completed") or 0, case.area("flush"), "Flushes"
+    number, part = case.phase.count("flush", "completed") or 0, case.area("flush")
     writes = case.phase.count("write", "completed") or 0
     values = (
         case.value("flushes", number, "reqs.", "completed of flush"),
         case.value("flush-share", part, "of 1", "d2c-sum-ns of flush"),
     )
     if case.direction != "write" or not number:
-        return ruled_out("sync", title, f"{number} flushes", *values)
+        return ruled_out(f"{number} flushes", *values)
     if part < FLUSHED:
-        return ruled_out("sync", title, f"{number} flushes took {part:.0%} of the time", *values)
+        return ruled_out(f"{number} flushes took {part:.0%} of the time", *values)
     each = (q.octets(case.phase, "write") or 0) / number
     if number < FLUSHES or each > BETWEEN:
         text = (
             f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} MiB each"
         )
-        return open_question(
-            "sync", title, f"{text}: whether they waited for this data only an experiment tells", *values
-        )
-    part, (gained, change) = min(part, 0.999), gain.half_the_flushes(case)
+        return open_question(f"{text}: whether they waited for this data only an experiment tells", *values)
+    part = min(part, 0.999)
     return inferred(
-        "sync",
-        title,
         f"{number} flushes and {writes} writes took {part:.0%} of the time: each waits until the "
         "cache is on the platters",
         "call fsync less often, or "
@@ -189,14 +181,13 @@ def sync(case: Case) -> Limit:
         ),
         *values,
         share=part,
-        gain=gained,
-        gain_of=change,
+        gain=gain.half_the_flushes(case),
     )
 
 
+@rule("discard", "Discards")
 def discards(case: Case) -> Limit:
     """Discards and zeroing that the disk works on while the direction waits: fstrim, a file system with the option discard."""
-    key, title = "discard", "Discards"
     numbers = {name: case.phase.count(name, "completed") or 0 for name in q.CLEARING}
     part = sum(case.area(name) for name in q.CLEARING)
     values = (
@@ -206,18 +197,16 @@ def discards(case: Case) -> Limit:
     text = " and ".join(f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
                         for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
     if part < FLUSHED:
-        return ruled_out(key, title, f"{text} took {part:.0%} of the time", *values)
+        return ruled_out(f"{text} took {part:.0%} of the time", *values)
     if sum(numbers.values()) < FLUSHES:
-        return open_question(key, title, f"{text} took {part:.0%} of the time: their cost is not known",
+        return open_question(f"{text} took {part:.0%} of the time: their cost is not known",
                              *values)  # fmt: skip
     waits = waits_ms(case)
     if waits is None or waits[1] < BY_DISCARDS * waits[0]:
         text = f"{text} were in flight for {part:.0%} of the time; {case.direction}s do not take longer, as far as is known"
-        return open_question(key, title, text, *values)
+        return open_question(text, *values)
     part = min(part, 0.999)
     return inferred(
-        key,
-        title,
         f"{text} were in flight for {part:.0%} of the time, concurrently with {case.direction}s",
         "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
         *values,
@@ -276,9 +265,10 @@ def _undelayed(case: Case) -> str:
     return f"{case.direction}s take {took:.3g} ms, as the fastest did: concurrent requests do not delay them"
 
 
+@rule("competing", "Competing load")
 def competing(case: Case) -> Limit:
     """What the disk did for others, or for the other direction, meanwhile."""
-    title, other = "Competing load", "write" if case.direction == "read" else "read"
+    other = "write" if case.direction == "read" else "read"
     meanwhile = case.phase.timeline.meanwhile(case.direction)
     ours, theirs, issued = (
         case.area(case.direction),
@@ -294,23 +284,22 @@ def competing(case: Case) -> Limit:
     )
     if (part >= OTHERS or (share >= OTHERS and requests >= OTHERS)) and (text := _undelayed(case)):
         if gain.found_idle(case) >= SELDOM_IDLE:
-            return ruled_out("competing", title, text, *values)
+            return ruled_out(text, *values)
         text = f"{text}, unless all of them waited: the disk was never idle when a request was issued"
-        return open_question("competing", title, text, *values)
+        return open_question(text, *values)
     if part >= OTHERS and case.phase.settings.get("scheduler") == SHARES:
         text = f"{others}; {SHARES} shares the disk between processes: only an experiment shows what they cost"
-        return open_question("competing", title, text, *values)
+        return open_question(text, *values)
     if part >= OTHERS:
         waits = waits_ms(case)
-        gained, change = gain.others_gone(case, part, waits[0]) if waits else gain.NONE
         remedy = "run it at another time, or give it a lower weight: ionice, io.weight, bfq"
-        return inferred("competing", title, others, remedy, *values, gain=gained, gain_of=change)
+        return inferred(others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits else NO_GAIN)
     if share >= OTHERS and requests >= OTHERS and _all_its_own(case):
         text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests, and the command's own"
-        return open_question("competing", title, text, *values)
+        return open_question(text, *values)
     if share >= OTHERS and requests >= OTHERS and (why := _own(case, other)) and not foreign:
         text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests; {why}"
-        return open_question("competing", title, text, *values)
+        return open_question(text, *values)
     if share >= OTHERS and requests >= OTHERS:
         who = next(
             (
@@ -322,20 +311,13 @@ def competing(case: Case) -> Limit:
         )
         through = f", queued by {who}" if who and other == "write" else ""
         return inferred(
-            "competing",
-            title,
             f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests{through}",
             f"keep the {other}s away from it: another time, another disk, or a scheduler that " "shares (bfq)",
             *values,
         )
     if case.phase.submitters is None:
-        return unknown("competing", title, "the processes were not counted")
-    return ruled_out(
-        "competing",
-        title,
-        f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the load is of others",
-        *values,
-    )
+        return unknown("the processes were not counted")
+    return ruled_out(f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the load is of others", *values)
 
 
 def run_sectors(reading: Reading) -> float | None:
@@ -347,12 +329,13 @@ def run_sectors(reading: Reading) -> float | None:
     return moved / q.SECTOR / max(queued - streams, 1)
 
 
+@rule("pieces", "Size of files")
 def pieces(case: Case) -> Limit:
     """Files, or pieces of them, that end before a window of readahead does."""
-    title, run, readahead = "Size of files", run_sectors(case.reading), case.reading.readahead_sectors()
+    run, readahead = run_sectors(case.reading), case.reading.readahead_sectors()
     order, depth, windows = in_order(case.reading), case.depth(), case.windows()
     if run is None or readahead is None or case.direction != "read" or None in (order, depth, windows):
-        return unknown("pieces", title, "not counted for this direction")
+        return unknown("not counted for this direction")
     value = case.value("run", run, "sectors", "bytes-queued", "queued", "stream-queued")
     text = f"contiguous runs average {q.kib(run)}, readahead is {q.kib(readahead)}"
     mounted = bool(
@@ -363,7 +346,7 @@ def pieces(case: Case) -> Limit:
             f"requests average {q.kib(ended[0])} where readahead is {q.kib(readahead)}, and the program reads "
             f"{units.octets(ended[1])} at once"
         )
-        return inferred("pieces", title, f"{text}: files end before a window does", SEVERAL_FILES, value)
+        return inferred(f"{text}: files end before a window does", SEVERAL_FILES, value)
     if (
         run >= readahead
         or (order or 0) < FOLLOWS
@@ -371,18 +354,12 @@ def pieces(case: Case) -> Limit:
         or (depth or 0) >= (windows or 0)
         or (case.idle() or 0) >= IDLE
     ):
-        return ruled_out("pieces", title, text, value)
+        return ruled_out(text, value)
     number = (case.phase.count("read", "queued") or 0) - (case.phase.count("read", "stream_queued") or 0)
     if 2 * (blocks := metadata(case.reading)) >= number:
         text = f"{text}; with {blocks} blocks of metadata for {number} pieces, one file may lie in many of them"
-        return open_question("pieces", title, text, value)
-    return inferred(
-        "pieces",
-        title,
-        f"{text}: it ends before the window does",
-        SEVERAL_FILES,
-        value,
-    )
+        return open_question(text, value)
+    return inferred(f"{text}: it ends before the window does", SEVERAL_FILES, value)
 
 
 def _windows_end(case: Case) -> tuple[float, float] | None:
@@ -403,11 +380,12 @@ def metadata(reading: Reading) -> int:
     return sum((reading.phase.origin or {}).get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
 
 
+@rule("file system", "File system")
 def filesystem(case: Case) -> Limit:
     """Metadata that must be read before it is known what to read next."""
-    title, ran_dry = "File system", dry(case.reading, case.direction)
+    ran_dry = dry(case.reading, case.direction)
     if ran_dry is None or case.phase.origin is None or case.direction != "read":
-        return unknown("file system", title, "not counted")
+        return unknown("not counted")
     times, alone, part = ran_dry
     blocks = metadata(case.reading)
     values = (
@@ -416,23 +394,14 @@ def filesystem(case: Case) -> Limit:
         case.value("dry-share", part, "of 1", "depth-issue", "depth-d2c"),
     )
     if part < DRY or blocks < times / 2:
-        return ruled_out(
-            "file system",
-            title,
-            f"{blocks} blocks of metadata between the data; the queue ran empty {times} times",
-            *values,
-        )
+        return ruled_out(f"{blocks} blocks of metadata between the data; the queue ran empty {times} times", *values)
     if (case.phase.count("write", "issued") or 0) >= OTHERS * (case.phase.count("read", "issued") or 1):
-        return open_question(
-            "file system", title, f"{blocks} blocks of metadata, how many of them were read is unknown", *values
-        )
+        return open_question(f"{blocks} blocks of metadata, how many of them were read is unknown", *values)
     if blocks >= BLOCKS_ALONE * (case.phase.count("read", "queued") or 1):
         text = f"{blocks} blocks of metadata and nearly nothing else: so do reads that bypass the file system count"
-        return open_question("file system", title, text, *values)
+        return open_question(text, *values)
     part = min(part, 0.9)
     return inferred(
-        "file system",
-        title,
         f"{blocks} blocks of metadata were read between the data, and the queue ran empty {times} times: "
         f"the next read can start only after such a block was read. Each costs the {alone:.2f} ms that a request alone "
         f"takes, together {part:.0%} of the time",

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes in the queue and in how it is used: depth, requests, scheduler, their size, direct I/O, order, readahead."""
 
+import dataclasses
+
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, ruled_out, unknown
-from raidtrace.explain.evidence import Limit
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, OTHERS, SMALL, ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import strangers
 from raidtrace.explain.steps import AHEAD, FOLLOWS, in_order
@@ -46,20 +48,24 @@ def slots(case: Case) -> tuple[int, str] | None:
     return min(known) if known else None
 
 
+@rule("queue depth", "Queue depth")
 def queue(case: Case) -> Limit:
     """A queue that takes fewer requests than there would be."""
     allowed = slots(case)
     if allowed is None:
-        return unknown("queue depth", "Queue depth", "the limit of the queue was not recorded")
-    limit, name = allowed
-    key, title = ("queue depth", "Queue depth") if name == "queue_depth" else ("request slots", "Request slots")
+        return unknown("the limit of the queue was not recorded")
+    named = {"key": "request slots", "title": "Request slots"} if allowed[1] == "nr_requests" else {}
+    return dataclasses.replace(_queue(case, *allowed), **named)
+
+
+def _queue(case: Case, limit: int, name: str) -> Limit:
     full = q.share_at_least(case.phase, "all", limit)
     if full is None:
-        return unknown(key, title, "the depth was not counted")
+        return unknown("the depth was not counted")
     i2d, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
     ended = sum(case.phase.histogram(case.direction, "q2c").values())  # what is queued in a phase may end in the next
     whole = ratio(case.phase.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
-    waited = max(i2d, whole - served) if key == "request slots" else i2d
+    waited = max(i2d, whole - served) if name == "nr_requests" else i2d
     values = (
         case.value("queue-depth", limit, "reqs.", name),
         case.value("full-share", full, "of 1", "depth-time"),
@@ -70,22 +76,18 @@ def queue(case: Case) -> Limit:
     text = f"{name} allows {limit} at once{each} and they were in use for {q.percent(full)} of the time"
     if full >= FULL and served and waited < WAITS * served and limit <= FEW * queues:
         text = f"{text}; a program that waits for a slot before it queues is not counted as waiting"
-        return open_question(key, title, f"{text}. Only a larger {name} tells", *values)
+        return open_question(f"{text}. Only a larger {name} tells", *values)
     if full < FULL or not served or waited < WAITS * served:
-        return ruled_out(key, title, text, *values)
+        return ruled_out(text, *values)
     text = f"{text}; each waited {waited:.1f} ms for its turn, and took {served:.1f} ms"
     if limit > FEW * queues or flat(case) or ceiling_near(case):
-        return open_question(key, title, f"{text}. Whether more would come faster only another depth can tell", *values)
+        return open_question(f"{text}. Whether more would come faster only another depth can tell", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
-    gained, change = gain.more_slots(case, limit, waits_ms(case))
     return inferred(
-        key,
-        title,
         text,
         f"echo {32 if name == 'queue_depth' else _more_requests(case)} >/sys/block/{case.phase.disk.name}/{where}",
         *values,
-        gain=gained,
-        gain_of=change,
+        gain=gain.more_slots(case, limit, waits_ms(case)),
     )
 
 
@@ -95,42 +97,40 @@ def _more_requests(case: Case) -> int:
     return min(tags, MORE_REQUESTS) if tags and case.phase.settings.get("scheduler") == "none" else MORE_REQUESTS
 
 
+@rule("scheduler", "Scheduler")
 def scheduler(case: Case) -> Limit:
     """A scheduler that holds requests back although the driver would take them."""
-    key, title, name = "scheduler", "Scheduler", case.phase.settings.get("scheduler", "")
+    name = case.phase.settings.get("scheduler", "")
     wait, served = case.wait_ms("i2d_sum_ns", "issued"), case.wait_ms("d2c_sum_ns", "completed")
     depth, allowed = q.depth_mean(case.phase, "all"), slots(case)
     if wait is None or not served or depth is None or allowed is None or not name:
-        return unknown(key, title, "time before the issue, depth or scheduler was not recorded")
+        return unknown("time before the issue, depth or scheduler was not recorded")
     values = (case.value("i2d-mean", wait, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
     if name == "none" or wait < HELD * served or depth > ROOM * allowed[0]:
-        return ruled_out(key, title, text, *values)
+        return ruled_out(text, *values)
     if strangers(case)[0] >= OTHERS:
         text = f"{text}; other processes use the disk, and a scheduler may hold back their requests for those of the command"
-        return open_question(key, title, text, *values)
-    gained, change = gain.not_held_back(case, wait, served)
+        return open_question(text, *values)
     return inferred(
-        key,
-        title,
         f"{text}, with {depth:.1f} in flight where {allowed[0]} may be: it holds back what the driver would take",
         f"echo mq-deadline >/sys/block/{case.phase.disk.name}/queue/scheduler (or none)",
         *values,
-        gain=gained,
-        gain_of=change,
+        gain=gain.not_held_back(case, wait, served),
     )
 
 
+@rule("request size", "Request size")
 def request_size(case: Case) -> Limit:
     """Requests that are cut smaller than the disk takes."""
-    key, title, mode = "request size", "Request size", q.size_mode(case.phase, case.direction)
+    mode = q.size_mode(case.phase, case.direction)
     largest, most, cut = (
         case.phase.setting("max_sectors_kb"),
         case.phase.setting("max_hw_sectors_kb"),
         case.phase.count(case.direction, "splits"),
     )
     if None in (mode, largest, most, cut) or mode is None:
-        return unknown(key, title, "sizes or limits were not recorded")
+        return unknown("sizes or limits were not recorded")
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
     whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
     takes = "any size" if (most or 0) >= ANY_KIB else str(most)
@@ -139,7 +139,7 @@ def request_size(case: Case) -> Limit:
         f"{cut} bios were cut"
     )
     if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:
-        return ruled_out(key, title, text, *values)
+        return ruled_out(text, *values)
     windows = case.windows()
     if (
         case.direction == "read"
@@ -147,28 +147,24 @@ def request_size(case: Case) -> Limit:
         and (case.depth() or 0.0) <= TWICE * windows * case.streams() < FLAT_FROM
     ):
         text = f"{text}; but readahead decides how much is in flight, and smaller requests keep more drives busy"
-        return open_question(key, title, text, *values)
+        return open_question(text, *values)
     remedy = f"echo {min(most or 0, 1280)} >/sys/block/{case.phase.disk.name}/queue/max_sectors_kb"
-    return inferred(key, title, text, remedy, *values)
+    return inferred(text, remedy, *values)
 
 
+@rule("lost merges", "Lost merges")
 def merges(case: Case) -> Limit:
     """Neighbours that the queue may not put together, where they wait for each other."""
-    key, title, size, most = (
-        "lost merges",
-        "Lost merges",
-        q.size_mean(case.phase, case.direction),
-        case.reading.largest_sectors(),
-    )
+    size, most = q.size_mean(case.phase, case.direction), case.reading.largest_sectors()
     off, depth = case.phase.setting("nomerges"), case.depth()
     if None in (size, most, off, depth):
-        return unknown(key, title, "sizes, depth or nomerges were not recorded")
+        return unknown("sizes, depth or nomerges were not recorded")
     text = f"nomerges is {off}; requests are {q.kib(size or 0)} on average, with {depth or 0:.1f} in flight"
     small = SMALL * (size or 0) <= (most or 0)
     if not off or not small or case.elsewhere() > ORDERLY or (depth or 0.0) < MANY:
-        return ruled_out(key, title, text)
+        return ruled_out(text)
     remedy = f"echo 0 >/sys/block/{case.phase.disk.name}/queue/nomerges"
-    return inferred(key, title, f"{text}, and follow each other in order: nothing puts them together", remedy)
+    return inferred(f"{text}, and follow each other in order: nothing puts them together", remedy)
 
 
 def direct_share(case: Case) -> float | None:
@@ -176,17 +172,18 @@ def direct_share(case: Case) -> float | None:
     return q.class_share(case.phase, "direct")
 
 
+@rule("direct", "Direct I/O")
 def direct(case: Case) -> Limit:
     """O_DIRECT: no page cache, no readahead; the program alone decides how much is in flight."""
-    key, title, part, depth = "direct", "Direct I/O", direct_share(case), case.depth()
+    part, depth = direct_share(case), case.depth()
     if part is None or depth is None:
-        return unknown(key, title, "classes or depth were not counted")
+        return unknown("classes or depth were not counted")
     values = (
         case.value("direct-share", part, "of 1", "bytes-queued of class direct"),
         case.value("depth-mean", depth, "reqs.", "depth-time"),
     )
     if part < DIRECT:
-        return ruled_out(key, title, f"{q.percent(part)} of the bytes went past the page cache", *values)
+        return ruled_out(f"{q.percent(part)} of the bytes went past the page cache", *values)
     text = (
         f"{q.percent(part)} of the bytes went past the page cache: nothing reads ahead, the program itself keeps {depth:.2f} "
         "in flight"
@@ -194,22 +191,18 @@ def direct(case: Case) -> Limit:
     waits = waits_ms(case)
     delayed = waits is None or case.rotates() or waits[1] >= DELAYED * waits[0]  # else others made the queue deep
     if case.direction != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
-        return open_question(key, title, text, *values)
+        return open_question(text, *values)
     few = slots(case)
     if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= FULL:
-        return open_question(key, title, f"{text}, and {few[1]} allows no more than {few[0]}", *values)
+        return open_question(f"{text}, and {few[1]} allows no more than {few[0]}", *values)
     if scattered(case):  # through the page cache it would wait for each place, too
-        return open_question(key, title, text, *values)
-    gained, change = gain.twice_in_flight(case, *waits) if waits else gain.NONE
+        return open_question(text, *values)
     larger = "read in larger pieces, " if (q.size_mean(case.phase, case.direction) or LARGE) < LARGE else ""
     return inferred(
-        key,
-        title,
         text,
         f"{larger}keep more in flight (iodepth, threads, io_uring), or read through the page cache",
         *values,
-        gain=gained,
-        gain_of=change,
+        gain=gain.twice_in_flight(case, *waits) if waits else NO_GAIN,
     )
 
 
@@ -242,53 +235,45 @@ def taking_turns(case: Case) -> bool:
     )
 
 
+@rule("seeks", "Seeks")
 def positioning(case: Case) -> Limit:
     """Random access: what is read next lies elsewhere, and nothing can be read ahead."""
-    key, title, order, number = "seeks", "Seeks", in_order(case.reading), q.seeks(case.phase)
+    order, number = in_order(case.reading), q.seeks(case.phase)
     if order is None or number is None or case.direction != "read":
-        return unknown(key, title, "not counted for this direction")
+        return unknown("not counted for this direction")
     part = case.elsewhere()
     value = case.value("seek-share", part, "of 1", "seek", "issued")
     text = f"{q.percent(part)} of the requests begin elsewhere, {q.percent(order)} of the bios continue a stream"
     if taking_turns(case):
         wide = "; more may be there than the table of streams holds" if case.table_full() else ""
         return inferred(
-            key,
-            title,
             f"{text}: {case.streams()} streams take turns, with {case.depth() or 0:.1f} in "
             f"flight the head goes from one to the other{wide}",
             "read with fewer at once, or each in larger pieces: more readahead helps as long as memory holds it",
             value,
         )
     if not scattered(case):
-        return ruled_out(key, title, text, value)
+        return ruled_out(text, value)
     wait = q.d2c_mean_ms(case.phase, case.direction) or 0.0
     if wait < SLOW_SEEK:
-        return open_question(key, title, f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
+        return open_question(f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
     mean = q.seek_sectors(case.phase) / number if number else 0.0
     alone = (direct_share(case) or 0.0) >= DIRECT and (case.depth() or 0.0) < ALONE
     if alone and mean <= NEAR and wait >= TURN:
         return open_question(
-            key,
-            title,
-            f"{text}, but {q.kib(mean)} away on average: one at a time, those in order may take as long",
-            value,
+            f"{text}, but {q.kib(mean)} away on average: one at a time, those in order may take as long", value
         )
     full = (
         "; more streams than the " + f"{case.phase.timeline.table} that are remembered may be there"
         if case.table_full()
         else ""
     )
-    gained, change = gain.larger_pieces(case)
     return inferred(
-        key,
-        title,
         f"{text}; each request takes {wait:.2f} ms with its seek{full}{_stream(case)}",
         "read in order or in larger pieces"
         + ("" if case.one_disk() else ", or keep more in flight so that the drives work at once"),
         value,
-        gain=gained,
-        gain_of=change,
+        gain=gain.larger_pieces(case),
     )
 
 
@@ -336,67 +321,61 @@ def unread(case: Case) -> tuple[float, int] | None:
     return (each / 2, int(window / 2)) if alone and FAR * each <= min(window, largest) else None
 
 
+@rule("no readahead", "No readahead")
 def advice(case: Case) -> Limit:
     """A program that has switched readahead off for its reads: then a larger setting has no effect."""
-    key, title, small = "no readahead", "No readahead", unread(case)
+    small = unread(case)
     if small is None:
-        return ruled_out(key, title, "reads are as large as readahead makes them, or readahead does not apply to them")
+        return ruled_out("reads are as large as readahead makes them, or readahead does not apply to them")
     if "readahead_sectors" in case.phase.changed:
-        return open_question(key, title, "the readahead changed during the phase")
+        return open_question("the readahead changed during the phase")
     text = (
         f"reads in order come as requests of {small[0]:.3g} KiB where readahead is {small[1]} KiB: no window is read ahead, as "
         "after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
     if case.phase.settings.get("fstype") or case.reading.above is not None:
-        return open_question(key, title, f"{text}, or of files that are as small")
+        return open_question(f"{text}, or of files that are as small")
     remedy = (
         "have the program not ask for random order (POSIX_FADV_RANDOM), or read in larger pieces; setra changes nothing"
     )
-    return inferred(key, title, text, remedy)
+    return inferred(text, remedy)
 
 
+@rule("readahead", "Readahead")
 def readahead(case: Case) -> Limit:
     """Concurrency that readahead allows, where the disk would take more."""
-    key, title, depth, windows = "readahead", "Readahead", case.depth(), case.windows()
+    depth, windows = case.depth(), case.windows()
     order, ahead = in_order(case.reading), q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued")
     if None in (depth, windows, order, ahead) or depth is None or windows is None or case.direction != "read":
         return unknown(
-            key,
-            title,
             "of writes nothing is predicted"
             if case.direction != "read"
-            else "depth, order or what was read ahead was not counted",
+            else "depth, order or what was read ahead was not counted"
         )
     value = case.value("depth-mean", depth, "reqs.", "depth-time")
     if (reason := _not_ahead(case, order or 0.0, ahead or 0.0)) is not None:
-        return ruled_out(key, title, reason, value)
+        return ruled_out(reason, value)
     streams = case.streams()
     low, high = windows * (1 - q.AGREEMENT), TWICE * windows * streams
     each = f" for each of up to {streams} streams" if streams > 1 else ""
     text = f"{depth:.2f} in flight while busy, where a window is {windows:g}{each}"
     allowed = slots(case)
     if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= FULL and allowed[0] < windows:
-        return ruled_out(key, title, f"{text}: the queue takes no more than {allowed[0]}", value)
+        return ruled_out(f"{text}: the queue takes no more than {allowed[0]}", value)
     if (case.phase.count("read", "completed") or 0) < LEAST:
-        return open_question(key, title, f"{text}; too few requests to tell", value)
+        return open_question(f"{text}; too few requests to tell", value)
     if depth > 2 * high or depth < low:
-        return ruled_out(key, title, f"{text}: not what readahead makes", value)
+        return ruled_out(f"{text}: not what readahead makes", value)
     if windows * streams >= FLAT_FROM or ceiling_near(case) or flat(case):
-        return ruled_out(key, title, f"{text}, as many as the disk can use", value)
+        return ruled_out(f"{text}, as many as the disk can use", value)
     if taking_turns(case) or windows >= WINDOWS:
-        return open_question(
-            key, title, f"{text}; whether more would come faster only another readahead can show", value
-        )
-    gained, change = gain.twice_the_readahead(case)
+        return open_question(f"{text}; whether more would come faster only another readahead can show", value)
     doubled = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
     return inferred(
-        key,
-        title,
         f"{text}{doubled}: this is the number that readahead allows",
         f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.phase).disk.name}",
         value,
-        gain=gained,
-        gain_of=change,
+        gain=gain.twice_the_readahead(case),
     )
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import IDLE, Case, inferred, open_question, ruled_out, unknown
+from raidtrace.explain.case import IDLE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.gain import EVEN, even, local, straight, tolerance
 from raidtrace.explain.limits_device import WAITED, ceiling_near, cheaper, fastest_ms, flat, waits_ms
@@ -55,15 +55,16 @@ REMEDY = {
 }
 
 
+@rule("throttled", "Throttling")
 def throttled(case: Case) -> Limit:
     """A limit of IOPS or of bandwidth (cloud volume, QoS of a virtual machine): a token bucket lets requests through at even
     intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
-    key, title, (rate, both) = "throttled", "Throttling", even(case, case.phase)
+    (rate, both) = even(case, case.phase)
     if case.rotates():
-        return ruled_out(key, title, "the disk rotates: a request a turn, or the platter, is as even as a limit")
+        return ruled_out("the disk rotates: a request a turn, or the platter, is as even as a limit")
     times = waits_ms(case)
     if rate is None or times is None:
-        return unknown(key, title, "too few samples, or requests of too many sizes, to judge how even the rate is")
+        return unknown("too few samples, or requests of too many sizes, to judge how even the rate is")
     values = (
         case.value("iops", rate.iops, "reqs./s", "completed"),
         case.value("uneven", min(rate.requests, rate.bytes), "reqs.", "completed", "bytes-completed"),
@@ -73,25 +74,22 @@ def throttled(case: Case) -> Limit:
     of = "reads and writes" if both else f"{case.direction}s"
     text = f"{rate.iops:,.0f} {of} a second, {rate.mib_per_s:,.1f} MiB/s"
     if not straight(rate):
-        return ruled_out(key, title, f"{text}, not at even intervals", *values)
+        return ruled_out(f"{text}, not at even intervals", *values)
     if times[1] < WAITED * times[0]:
         text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: none waits for a limit"
-        return ruled_out(key, title, text, *values)
+        return ruled_out(text, *values)
     if local(case, rate):
-        return open_question(
-            key, title, f"{text} at even intervals: a limit, or the rate of the disk and its link", *values
-        )
+        return open_question(f"{text} at even intervals: a limit, or the rate of the disk and its link", *values)
     delayed = (times[1] - times[0]) / 1e3 * rate.iops
     if (case.idle() or 0.0) >= IDLE and not (gain.alone(case) and delayed >= HELD):
-        return open_question(key, title, f"{text} at even intervals: a limit, or the pace of the program", *values)
+        return open_question(f"{text} at even intervals: a limit, or the pace of the program", *values)
     kind = _kind(case, rate)
     text = (
         f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
         f"a limit of {kind or 'IOPS or bandwidth'}, of the volume or of a part of the disk, holds them back"
     )
-    gained, change = gain.twice_the_limit(case, rate.iops, times[0])
     remedy = ". ".join(filter(None, (REMEDY[kind], cheaper(case))))
-    return inferred(key, TITLE[kind], text, remedy, *values, gain=gained, gain_of=change)
+    return inferred(text, remedy, *values, gain=gain.twice_the_limit(case, rate.iops, times[0]), title=TITLE[kind])
 
 
 def requested_bytes(case: Case) -> int | None:
@@ -102,13 +100,14 @@ def requested_bytes(case: Case) -> int | None:
     return host.get(("command", "rchar"), 0) + PAGE * host.get(("command", "major_faults"), 0)
 
 
+@rule("read amplification", "Amplification")
 def amplification(case: Case) -> Limit:
     """Readahead that fetches far more than the program uses."""
-    key, title, used = "read amplification", "Amplification", requested_bytes(case)
+    used = requested_bytes(case)
     fetched, ahead = q.octets(case.phase, "read"), q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued")
     count, streams = case.phase.count("read", "queued"), case.phase.count("read", "stream_queued")
     if case.direction != "read" or not used or not fetched or None in (ahead, count, streams):
-        return unknown(key, title, "the bytes that the program asked for were not recorded")
+        return unknown("the bytes that the program asked for were not recorded")
     ratio = fetched / used
     values = (
         case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),
@@ -119,12 +118,10 @@ def amplification(case: Case) -> Limit:
         f"{units.octets(used)})"
     )
     if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.phase, "read"):
-        return ruled_out(key, title, text, *values)
+        return ruled_out(text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.phase.host.get(("command", "major_faults"), 0)
     if jumps < LEAST_JUMPS or (FAULTS * jumps < faults and faults * PAGE > used / 2):
-        return open_question(
-            key, title, f"{text}; but pages of a mapping that were used without waiting are not counted", *values
-        )
+        return open_question(f"{text}; but pages of a mapping that were used without waiting are not counted", *values)
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
     each = units.octets(used / jumps)
     text = f"{text}: readahead is {q.kib(window)}, and the program uses {each} of each place that it reads"
@@ -140,18 +137,16 @@ def amplification(case: Case) -> Limit:
         or window < 2 * largest
         or ((case.depth() or 0.0) < 2 and not slower)
     ):
-        return open_question(
-            key, title, f"{text}. Whether less would come faster only a smaller readahead tells", *values
-        )
+        return open_question(f"{text}. Whether less would come faster only a smaller readahead tells", *values)
     if least and place_ms < DEARER * least:
         text = (
             f"{text}. A place takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: less would hardly be faster"
         )
-        return ruled_out(key, title, text, *values)
+        return ruled_out(text, *values)
     optimal = case.phase.setting("optimal_io_size") or 0
     origin = " (twice optimal_io_size, as the kernel sets it)" if optimal and window * q.SECTOR == 2 * optimal else ""
     mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE > used / 2 else ""
-    return inferred(key, title, f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
+    return inferred(f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
 
 
 # io.max: the rate that a cgroup may have of a disk, and whether it was reached.
@@ -204,51 +199,47 @@ def allowed(text: str) -> Iterator[Allowed]:
                 yield Allowed(words[0], name, int(number))
 
 
+@rule(SETTING, SETTING)
 def io_max(case: Case) -> Limit:
     """A limit that a cgroup of the submitters reaches."""
-    key = title = SETTING
     settings = [case.phase.settings.get(SETTING)]
     settings += [change.after for change in case.phase.timeline.changes if change.name == SETTING]
     if settings == [None]:
-        return unknown(key, title, "limits of cgroups were not recorded")
+        return unknown("limits of cgroups were not recorded")
     every = dict.fromkeys(
         one for text in settings for one in allowed(text or "") if one.name in NAMES.get(case.direction, ())
     )
     if not every:
-        return ruled_out(key, title, f"no cgroup has a limit of {case.direction}s")
+        return ruled_out(f"no cgroup has a limit of {case.direction}s")
     idle, names = case.idle(), ", ".join(dict.fromkeys(one.path for one in every))
     if not (charged := case.phase.charged) or idle is None:
         lacks = "idle time was" if charged else "who queued (group submitter, with cgroups in the kernel) was"
-        return open_question(key, title, f"{names} have a limit, and {lacks} not counted")
+        return open_question(f"{names} have a limit, and {lacks} not counted")
     near = [one for one in (_reached(case, limit, case.phase.charged) for limit in every) if one]
     if not near:
-        return ruled_out(key, title, f"{names} have a limit, and queued less than half of the bytes")
+        return ruled_out(f"{names} have a limit, and queued less than half of the bytes")
     best = max(near, key=lambda one: (one.least, one.most))
     value = case.value("of-limit", best.least, "of 1", SETTING, "bytes-queued", "queued", "splits")
     at_most = "" if best.most - best.least < 0.01 else f" to {best.most:.0%}"
     allows = f"{best.allowed.name} of {best.allowed.path} allows {best.allowed.text(best.allowed.rate)}"
     text = f"{allows}, and {best.least:.0%}{at_most} of it came"
     if best.most < NEAR and best.by_kernel and _asks_itself(case):
-        return open_question(key, title, f"{text}; but {best.by_kernel} bios were held back for a while", value)
+        return open_question(f"{text}; but {best.by_kernel} bios were held back for a while", value)
     if best.most < NEAR:
-        return ruled_out(key, title, text, value)
+        return ruled_out(text, value)
     if best.least < NEAR:
-        return open_question(key, title, f"{text}: reads and writes of a cgroup are counted together", value)
+        return open_question(f"{text}: reads and writes of a cgroup are counted together", value)
     by_thread = best.by_kernel / max(best.bios, 1)
     if ceiling_near(case) or (idle < IDLE and (flat(case) or by_thread < THROTTLED or not _asks_itself(case))):
         text = f"{text}, but the disk waited for no more than {q.percent(idle)} of the time"
-        return open_question(key, title, f"{text}: whether more would come only another limit can tell", value)
+        return open_question(f"{text}: whether more would come only another limit can tell", value)
     text = f"{text}: the disk waited for {q.percent(idle)} of the time, {q.percent(by_thread)} of its bios"
-    gained, change = gain.twice_io_max(idle)
     return inferred(
-        key,
-        title,
         f"{text} are queued by kernel threads",
         _remedy(case, best.allowed),
         value,
         share=idle,
-        gain=gained,
-        gain_of=change,
+        gain=gain.twice_io_max(idle),
     )
 
 
