@@ -32,14 +32,14 @@ def pytest_configure(config):
 
 
 def call(main, *words):
-    """What a program would have said and ended with, without a process of its own, which takes half a second to begin."""
-    said, complaints = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaints):
+    """Run a program's main() in this process. Returns its status and output, as subprocess.run() does."""
+    text, complaints = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(complaints):
         try:
             status = main([str(word) for word in words])
         except SystemExit as ended:
             status = ended.code
-    return subprocess.CompletedProcess(words, status or 0, said.getvalue(), complaints.getvalue())
+    return subprocess.CompletedProcess(words, status or 0, text.getvalue(), complaints.getvalue())
 
 
 def program(path, text):

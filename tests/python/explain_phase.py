@@ -70,12 +70,12 @@ def phase(
     metadata=0,
     dry=0,
     rows=None,
-    found=None,
+    at_issue=None,
     cpu=None,
     machine=None,
     interval=None,
     charged=(),
-    asked=None,
+    by_command=None,
     driver="3w-9xxx",
     queues=None,
     tags=254,
@@ -85,8 +85,8 @@ def phase(
     kernel=None,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
-    each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; found: depth ->
-    requests, of depth-issue. asked: bytes by direction, of the command. ended: bios that did, all if None. calls, faults:
+    each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; at_issue: depth ->
+    requests, of depth-issue. by_command: bytes by direction, of the command. ended: bios that did, all if None. calls, faults:
     bytes read by calls, major faults. kernel: processors that threads of the kernel used, by their work; system: all of it.
     """
     span, bios = int(seconds * SECOND), bios or requests
@@ -127,7 +127,7 @@ def phase(
         (direction, "seek"): {64: requests - seeking, 80: seeking},
         (direction, "d2c"): {time_bin(ms): number for ms, number in d2c.items()},
         (direction, "q2c"): {time_bin(q2c_ms or served / 1e6): bios if ended is None else ended},
-        ("all", "depth_issue"): {0: dry, **(found or {low: requests})},
+        ("all", "depth_issue"): {0: dry, **(at_issue or {low: requests})},
         (direction, "depth_d2c"): {
             (depth_row(at) * D2C_COLUMNS + int(ms * 1e6).bit_length()): number
             for (at, ms), number in (rows or {}).items()
@@ -177,7 +177,7 @@ def phase(
         (),
         line,
         frozenset(others),
-        by_command=asked or {},
+        by_command=by_command or {},
         charged=tuple(Charged(*row) for row in charged),
     )
 
@@ -186,18 +186,18 @@ def depth_row(depth):
     return int(depth).bit_length()
 
 
-def judged(key, meta=None, direction="read", **said):
+def judged(key, meta=None, direction="read", **knobs):
     """The limit of a key (or one of several names of it)."""
     keys = (key,) if isinstance(key, str) else key
-    found = limits.limits(Reading("A", phase(direction=direction, **said)), direction, meta or {})
-    return next(limit for limit in found if limit.key in keys)
+    every_limit = limits.limits(Reading("A", phase(direction=direction, **knobs)), direction, meta or {})
+    return next(limit for limit in every_limit if limit.key in keys)
 
 
-def verdict(key, meta=None, direction="read", **said):
-    return judged(key, meta, direction, **said).verdict
+def verdict(key, meta=None, direction="read", **knobs):
+    return judged(key, meta, direction, **knobs).verdict
 
 
-def first(meta=None, direction="read", **said):
+def first(meta=None, direction="read", **knobs):
     """Key of what is inferred first; None: nothing is."""
-    found = limits.limits(Reading("A", phase(direction=direction, **said)), direction, meta or {})
-    return found[0].key if found[0].verdict is Verdict.INFERRED else None
+    every_limit = limits.limits(Reading("A", phase(direction=direction, **knobs)), direction, meta or {})
+    return every_limit[0].key if every_limit[0].verdict is Verdict.INFERRED else None

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write a recording as long as asked for, without a disk: tests/python/long_recording.py FILE [SECONDS [HZ [DISKS]]]
+"""Write a recording of any length, without a disk: tests/python/long_recording.py FILE [SECONDS [HZ [DISKS]]]
 
 raidctl's own schema, every group of counters, and what holds in a real recording holds here: depth-time sums to the length
 of the sample, size to issued, seek to issued, bin 64 to sequential, place to bytes. The phases are five kinds of load
@@ -33,7 +33,7 @@ def counters(name):
 
 
 SCHEMA = (TOP / "tools" / "raidctl" / "store" / "schema.sql").read_text(encoding="utf-8")
-SCHEMA = re.sub(r"@([a-z]+_counters)@", lambda found: counters(found[1]), re.sub(r"(?m)^--.*", "", SCHEMA))
+SCHEMA = re.sub(r"@([a-z]+_counters)@", lambda match: counters(match[1]), re.sub(r"(?m)^--.*", "", SCHEMA))
 VIEW = re.search(r"CREATE VIEW bin AS[^;]*;", SCHEMA)[0]
 # As raidctl made recordings before it put the histograms of a sample in one text: they are what is easily written by hand.
 SCHEMA = re.sub(r",\s*histograms TEXT", "", SCHEMA).replace(
@@ -71,8 +71,8 @@ def shape(kind, span_ns):
     for depth in range(low, high + 1):
         time = span_ns - share * (steps - 1) if depth == low else share
         bins += [(where, "depth_time", depth, time) for where in (direction, "all")]
-        found = issued - issued // steps * (steps - 1) if depth == low else issued // steps
-        bins += [(where, "depth_issue", depth, found) for where in (direction, "all") if found]
+        result = issued - issued // steps * (steps - 1) if depth == low else issued // steps
+        bins += [(where, "depth_issue", depth, result) for where in (direction, "all") if result]
     bins.append(("write" if direction == "read" else "read", "depth_time", 0, span_ns))
     for at in range(12):  # a latency has a spread of about an octave
         count = issued - issued // 12 * 11 if at == 0 else issued // 12

@@ -44,11 +44,11 @@ def run(tmp_path, act, *words, **environment):
 
 @pytest.mark.parametrize("act", ACTS)
 def test_an_error_is_one_line(tmp_path, act):
-    status, said = ACTS[act]
+    status, text = ACTS[act]
     done = run(tmp_path, act, "explain", "x")
     assert done.returncode == status and "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) == bool(said)
-    assert not said or re.search(f"^raidctl explain: .*{said}", done.stderr.strip())
+    assert len(done.stderr.splitlines()) == bool(text)
+    assert not text or re.search(f"^raidctl explain: .*{text}", done.stderr.strip())
 
 
 def test_closed_output_is_one_line():

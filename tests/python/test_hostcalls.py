@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is preloaded into a lab kernel keeps what the kernel asked of the host: handlers, masks, what a signal brings."""
+"""The library that is preloaded into a lab kernel keeps the kernel's requests to the host: handlers, masks, signals' words."""
 
 import pathlib
 import subprocess
@@ -82,7 +82,7 @@ def run(library, tmp_path):
     return both
 
 
-def test_a_handler_that_was_asked_for_can_be_set_again(run):
+def test_a_handler_that_was_requested_can_be_set_again(run):
     body = """
     struct sigaction old;
 
@@ -115,7 +115,7 @@ def test_a_signal_waits_until_it_is_let_through_and_brings_its_word(run):
     assert run(body) == [expected, expected]
 
 
-def test_the_mask_is_as_it_was_asked_for_when_somebody_looks(run):
+def test_the_mask_is_as_it_was_requested_when_somebody_looks(run):
     body = """
     sigset_t now;
 
@@ -246,7 +246,7 @@ def test_a_host_with_more_extended_state_is_given_all_of_it(xstate, size):
     """A host refuses 2,696 bytes where it has more; what the guest's kernel lacks is set as never used."""
     kept_whole, rest_is_zero, present = xstate(2696, size).split()
     assert (kept_whole, rest_is_zero) == ("1", "1")
-    # x87 and SSE are there always; of AMX, which lies behind, nothing may be said to be there
+    # x87 and SSE are there always; AMX, which lies behind, must not be reported
     assert int(present, 16) & 3 == 3
     assert int(present, 16) & 3 << 17 == 0
     if " avx " in pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii"):
@@ -268,7 +268,7 @@ def test_every_host_tells_a_kernel_that_asks_the_same_size(xstate, size):
     assert xstate(2696, size, TELL="65536") == "2696 1"
 
 
-def test_a_kernel_that_has_no_room_is_told_what_the_host_gave(xstate):
+def test_a_kernel_that_has_no_room_learns_what_the_host_gave(xstate):
     assert xstate(2696, 832, TELL="2695") == "832 1"
 
 

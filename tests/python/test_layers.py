@@ -76,7 +76,7 @@ def test_a_clean_tree_passes(check):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("kmod/account.c", '#include "probe.h"\n', "stands above it"),
         ("kmod/histogram.h", '#include "account.h"\n', "stands above it"),
@@ -124,17 +124,17 @@ def test_a_clean_tree_passes(check):
         ("tools/paper-2004/paper2004/plan.py", "from . import fit\n", "circle"),
     ],
 )
-def test_each_wrong_dependency_is_found(check, name, content, said):
+def test_each_wrong_dependency_is_detected(check, name, content, message):
     done = check(**{name: content})
     assert done.returncode == 1
-    assert said in done.stdout, done.stdout
+    assert message in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize(
     "above",
     ["store/db.h", "store/db.c"],  # what a .c includes counts for its .h too
 )
-def test_a_circle_on_one_rung_is_found(check, above):
+def test_a_circle_on_one_rung_is_detected(check, above):
     done = check(
         **{
             f"tools/raidctl/{above}": '#include "store/store.h"\n',

@@ -37,7 +37,7 @@ def test_directives_of_a_guest_suite(runner, tmp_path):
     assert runner.directives(path) == {"lab": "--mem 512M --store 1G", "lab-kernels": "all"}
 
 
-def test_what_is_long_is_run_only_when_asked_for(runner, monkeypatch, tmp_path):
+def test_what_is_long_is_run_only_when_requested(runner, monkeypatch, tmp_path):
     for name, line in (("lab-a", "# lab-long: hours"), ("lab-b", "# lab-kernels: 6.1")):
         (tmp_path / name).write_text(f"#!/bin/sh\n# SPDX\n{line}\n")
     monkeypatch.setattr(
@@ -67,7 +67,7 @@ def test_kernels_that_check_leaves_out_are_met_with_long(runner, monkeypatch, tm
     assert long["lab-x@6.12"] == ("6.12",) and long["lab-y@7.2-smp"] == ("7.2:smp",)
 
 
-def test_a_suite_is_told_the_kernels_that_are_built(runner, monkeypatch, tmp_path):
+def test_a_suite_gets_the_kernels_that_are_built(runner, monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "OUT", tmp_path)
     words = ("sh", "-c", 'echo "on $LAB_KERNELS"; echo 1 passed, 0 failed')
     assert runner.run(runner.Suite("x", words, needs=("6.1", "7.2", "6.12:smp"))).text.startswith("on 6.1 7.2\n")
@@ -103,8 +103,8 @@ def test_a_guest_of_two_processors_has_the_machine_for_itself(runner, monkeypatc
     assert command[command.index("--variant") + 1] == "sanitize-smp"
 
 
-def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatch, tmp_path):
-    running, beside = [], {}
+def test_what_runs_alone_runs_last_and_with_nothing_next_to_it(runner, monkeypatch, tmp_path):
+    running, concurrent = [], {}
     lock = threading.Lock()
 
     def run(suite):
@@ -112,7 +112,7 @@ def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatc
             running.append(suite.name)
         time.sleep(0.05)
         with lock:
-            beside[suite.name] = len(running)
+            concurrent[suite.name] = len(running)
             running.remove(suite.name)
         return runner.Result(suite, 1, 0, 0, 0.0, "")
 
@@ -123,9 +123,9 @@ def test_what_runs_alone_runs_last_and_with_nothing_beside_it(runner, monkeypatc
     monkeypatch.setattr(runner, "guest_suites", lambda *_: [runner.Suite(n, (n,), alone=n < "c") for n in "abcdef"])
     monkeypatch.setattr(runner, "host_suites", list)
     assert runner.main([]) == 0
-    assert list(beside)[-2:] == ["a", "b"]
-    assert (beside["a"], beside["b"]) == (1, 1)
-    assert max(beside.values()) == 2
+    assert list(concurrent)[-2:] == ["a", "b"]
+    assert (concurrent["a"], concurrent["b"]) == (1, 1)
+    assert max(concurrent.values()) == 2
 
 
 def test_a_suite_begins_when_what_it_needs_is_built_and_nothing_else_is_built(runner, monkeypatch, tmp_path):
@@ -162,7 +162,7 @@ def test_a_suite_begins_when_what_it_needs_is_built_and_nothing_else_is_built(ru
         ((0, 0, 1), "", (1, 0, 0)),  # a suite on the host says itself what it misses
     ],
 )
-def test_a_guest_whose_kernel_is_missing_is_skipped(runner, monkeypatch, counts, kernel, expected):
+def test_a_guest_without_its_kernel_is_skipped(runner, monkeypatch, counts, kernel, expected):
     good = runner.Result(runner.Suite("tools", ()), 1, 0, 0, 0.0, "")
     built = {"tools": good, "7.2": runner.Result(runner.Suite("build-7.2", ()), *counts, 0.0, "not offered")}
     monkeypatch.setattr(runner, "run", lambda suite: runner.Result(suite, 1, 0, 0, 0.0, ""))

@@ -72,7 +72,7 @@ def test_what_a_release_need_not_offer_and_does_not_is_no_reason_to_ask_apt(mach
 
 
 def test_what_a_release_need_not_offer_is_left_out_by_name_and_the_rest_is_not(machine):
-    """gcc has no candidate either, and is asked for all the same: apt's refusal is the answer there."""
+    """gcc has no candidate either, and is requested all the same: apt's refusal is the answer there."""
     machine.put("dpkg-query", f'shift 3; for p; do case $p in {OPTIONAL} | gcc) ;; *) echo "ii  $p" ;; esac; done')
     machine.put("apt-cache", NO_CANDIDATE)
     machine.put("apt-get", f'echo "$@" >>{machine.log}; [ "$1" != -s ]')
@@ -84,14 +84,14 @@ def test_what_a_release_need_not_offer_is_left_out_by_name_and_the_rest_is_not(m
 
 def test_root_of_a_user_namespace_is_no_root(machine, tmp_path, monkeypatch):
     machine.put("dpkg-query", "exit 1")
-    for users, told in (("0 0 1", True), ("0 1000 1\n1 100000 65536", False), ("0 0 4294967295", False)):
+    for users, message in (("0 0 1", True), ("0 1000 1\n1 100000 65536", False), ("0 0 4294967295", False)):
         (tmp_path / "uid_map").write_text(f"{users}\n")
         done = machine("demo", SETUP_UID_MAP=str(tmp_path / "uid_map"))
-        assert ("user namespace (unshare -r)" in done.stderr) == told and bool(done.returncode) == told
+        assert ("user namespace (unshare -r)" in done.stderr) == message and bool(done.returncode) == message
     assert machine.log.exists()
 
 
-def test_neither_root_nor_sudo_is_told_what_to_ask_for(machine):
+def test_neither_root_nor_sudo_gets_the_command_to_run(machine):
     machine.put("dpkg-query", "exit 1")
     machine.put("id", "echo 1000")
     done = machine("demo")
@@ -101,7 +101,7 @@ def test_neither_root_nor_sudo_is_told_what_to_ask_for(machine):
     assert not machine.log.exists()
 
 
-def test_a_failed_installation_says_what_apt_said(machine):
+def test_a_failed_installation_prints_the_error_of_apt(machine):
     machine.put("dpkg-query", "exit 1")
     machine.put("apt-get", 'echo "E: no space left on device"; [ "$1" = -s ]')
     done = machine("build")
@@ -135,7 +135,7 @@ def test_every_package_has_a_group_and_a_reason():
     assert os.access(TOP / "tools" / "setup", os.X_OK)
 
 
-def test_a_package_that_several_groups_want_is_told_once_with_the_reason_of_one_that_is_asked_for(machine):
+def test_a_package_of_several_groups_is_listed_once_with_the_reason_of_a_requested_group(machine):
     machine.put("dpkg-query", "exit 1")
     listed = machine("check").stdout.splitlines()
     assert [line.split()[0] for line in listed if line.split()[:1] in (["mdadm"], ["fio"])] == ["fio", "mdadm"]

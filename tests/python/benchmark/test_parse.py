@@ -71,22 +71,22 @@ def test_dd_without_any_time_is_refused():
 
 def test_bonnie_1_03():
     figures = parsers.bonnie(PRINTED["bonnie-1.03"])
-    found = values(figures)
-    assert [found[p] for p in ("write-chr", "write", "rewrite", "read-chr", "read", "seeks")] == [
+    result = values(figures)
+    assert [result[p] for p in ("write-chr", "write", "rewrite", "read-chr", "read", "seeks")] == [
         25694, 34366, 12165, 14105, 26306, 84.4,
     ]  # fmt: skip
-    assert found["stat-seq"] is None and found["delete-random"] == 3121
+    assert result["stat-seq"] is None and result["delete-random"] == 3121
     assert figures[1] == Figure("write", 34366, "KiB/s", 20) and figures[5].unit == "1/s"
     fast = values(parsers.bonnie(PRINTED["bonnie-1.03e-fast"]))
     assert "write-chr" not in fast and fast["read"] == 96293 and fast["create-seq"] is None
 
 
 def test_bonnie_1_96_and_2_00():
-    found = values(parsers.bonnie(PRINTED["bonnie-1.96"]))
-    assert (found["write-chr"], found["read"], found["seeks"], found["delete-seq"]) == (429, 93821, 262.3, 17328)
+    result = values(parsers.bonnie(PRINTED["bonnie-1.96"]))
+    assert (result["write-chr"], result["read"], result["seeks"], result["delete-seq"]) == (429, 93821, 262.3, 17328)
     assert set(values(parsers.bonnie(PRINTED["bonnie-2.00a-too-fast"])).values()) == {None}
-    found = values(parsers.bonnie(PRINTED["bonnie-2.00a-lab"]))
-    assert found.keys() == {"write", "rewrite", "read", "seeks"} and all(found.values())
+    result = values(parsers.bonnie(PRINTED["bonnie-2.00a-lab"]))
+    assert result.keys() == {"write", "rewrite", "read", "seeks"} and all(result.values())
 
 
 def test_bonnie_with_several_runs_numbers_them():
@@ -96,7 +96,7 @@ def test_bonnie_with_several_runs_numbers_them():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda s: s.replace("34366", "x34366"), r"line 19: 'x34366' is not a figure"),
         (lambda s: s.replace("34366", "nan"), "not a figure"),
@@ -105,10 +105,10 @@ def test_bonnie_with_several_runs_numbers_them():
         (lambda s: "", "no output at all"),
     ],
 )
-def test_bonnie_garbage_names_the_line(change, said):
+def test_bonnie_garbage_names_the_line(change, message):
     lines = [line for line in PRINTED["bonnie-1.03"].splitlines() if "Latency" not in line][:18]
     good = "\n".join(lines + [PRINTED["bonnie-1.03"].splitlines()[-1]]) + "\n"
-    with pytest.raises(ParseError, match=said):
+    with pytest.raises(ParseError, match=message):
         parsers.bonnie(change(good))
 
 
@@ -136,7 +136,7 @@ def test_iozone_columns_that_were_not_tested_are_left_out():
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         ("Children see throughput for 1 initial writers = 12x KB/sec\n", "line 1: '12x' is not a figure"),
         ("\nChildren see throughput for 1 jugglers = 12 KB/sec\n", "line 2: a test of 'jugglers'"),
@@ -146,17 +146,17 @@ def test_iozone_columns_that_were_not_tested_are_left_out():
         ("  kB  reclen    write  rewrite    read    reread\n  64  4  1 2 3 4 5\n", "line 2: 5 figures under 4 columns"),
     ],
 )
-def test_iozone_garbage_names_the_line(output, said):
-    with pytest.raises(ParseError, match=said):
+def test_iozone_garbage_names_the_line(output, message):
+    with pytest.raises(ParseError, match=message):
         parsers.iozone(output)
 
 
 def test_fio_as_iozone():
-    found = iozone_fio.parse(PRINTED["fio-3.33-iozone"])
-    assert [f.phase for f in found] == ["write", "rewrite", "read", "reread", "random-read", "random-write",
-                                        "backward-read", "stride-read"]  # fmt: skip
+    result = iozone_fio.parse(PRINTED["fio-3.33-iozone"])
+    assert [f.phase for f in result] == ["write", "rewrite", "read", "reread", "random-read", "random-write",
+                                         "backward-read", "stride-read"]  # fmt: skip
     # 65536 KiB in 33 ms, as the file says
-    assert found[0].value == pytest.approx(65536 / 0.033) and found[0].cpu_percent == pytest.approx(31.25)
+    assert result[0].value == pytest.approx(65536 / 0.033) and result[0].cpu_percent == pytest.approx(31.25)
     with pytest.raises(ValueError, match="write first"):
         iozone_fio.command("/mnt", 1 << 20, 1 << 16, ["read"])
 
@@ -185,7 +185,7 @@ def test_a_surface_has_all_sizes_and_finer_times():
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "message"),
     [
         ("fio: bad option\n", "no JSON in it"),
         ("note\n{\n", "fio: line 2: not JSON"),
@@ -199,16 +199,16 @@ def test_a_surface_has_all_sizes_and_finer_times():
         ('{\n "jobs": [\n{"jobname": "x", "usr_cpu": 0, "sys_cpu": 0}]\n}\n', "line 3: job 1 .x. moved no byte"),
     ],
 )
-def test_fio_garbage_names_the_place(output, said):
-    with pytest.raises(ParseError, match=said):
+def test_fio_garbage_names_the_place(output, message):
+    with pytest.raises(ParseError, match=message):
         parsers.fio(output)
 
 
 def test_ddt_and_ioperf():
-    found = parsers.own(PRINTED["ddt"], "ddt")
-    assert [f.phase for f in found] == ["write", "write-real", "read", "read-real"] and found[0].cpu_percent == 100
-    found = parsers.own(PRINTED["ioperf"], "ioperf")
-    assert [f.phase for f in found if "-" not in f.phase] == ["fwrite", "fread", "putc", "getc", "seeks"]
+    result = parsers.own(PRINTED["ddt"], "ddt")
+    assert [f.phase for f in result] == ["write", "write-real", "read", "read-real"] and result[0].cpu_percent == 100
+    result = parsers.own(PRINTED["ioperf"], "ioperf")
+    assert [f.phase for f in result if "-" not in f.phase] == ["fwrite", "fread", "putc", "getc", "seeks"]
     with pytest.raises(ParseError, match="line 2: neither"):
         parsers.own("# ddt\nhello\n", "ddt")
     with pytest.raises(ParseError, match="'fwrite' is not one of"):
@@ -268,9 +268,9 @@ def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
     words = iozone_fio.surface(str(tmp_path), iozone_fio.Surface(64 << 10, 4 << 10), tuple(iozone_fio.TESTS))
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = iozone_fio.parse(done.stdout)
-    assert [f.phase for f in found] == phases and not list(tmp_path.iterdir())
-    assert {f.where for f in found} == {(("file_kib", "64"), ("record_kib", "4"))}
+    result = iozone_fio.parse(done.stdout)
+    assert [f.phase for f in result] == phases and not list(tmp_path.iterdir())
+    assert {f.where for f in result} == {(("file_kib", "64"), ("record_kib", "4"))}
     # a strided read is 1 record of 17, all others are the whole file
     jobs = json.loads(done.stdout)["jobs"]
     moved = {job["jobname"].split(".")[0]: job["read"]["io_bytes"] + job["write"]["io_bytes"] for job in jobs}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two tests are not taken for one: their terms are read from the commands, and what differs is said wherever they meet."""
+"""Terms of tests: they are read from the commands, and every comparison reports the terms that differ."""
 
 import json
 import shlex
@@ -26,7 +26,7 @@ DATA, CALL, SEEKERS, CACHE = terms.DATA, terms.CALL, terms.SEEKERS, terms.CACHE
 
 
 @pytest.mark.parametrize(
-    ("command", "wanted"),
+    ("command", "expected"),
     [
         ("dd if=/dev/sda of=/dev/null bs=1M count=96", {DATA: 96 << 10, CALL: 1024, CACHE: "used"}),
         ("dd if=/dev/sda of=/dev/null bs=64k count=16 iflag=direct,fullblock", {DATA: 1024, CALL: 64, CACHE: "passed by"}),
@@ -42,9 +42,9 @@ DATA, CALL, SEEKERS, CACHE = terms.DATA, terms.CALL, terms.SEEKERS, terms.CACHE
         ("ddt -c 768 -b 1024K -w 10 -d zeros /mnt", {DATA: 768 << 10, CALL: 1024, terms.CONTENT: "zeros"}),
     ],
 )  # fmt: skip
-def test_terms_are_read_from_the_command(command, wanted):
-    found = terms.of_command(shlex.split(command))
-    assert {name: found.get(name) for name in wanted} == wanted
+def test_terms_are_read_from_the_command(command, expected):
+    result = terms.of_command(shlex.split(command))
+    assert {name: result.get(name) for name in expected} == expected
 
 
 def test_what_is_no_benchmark_has_no_terms():
@@ -56,8 +56,8 @@ def test_what_is_no_benchmark_has_no_terms():
 def test_what_a_plan_runs_has_terms(name):
     chosen = benchmark.find(name)
     job = chosen.job("" if chosen.raw else "/mnt", "/dev/sdx" if chosen.raw else "", 1 << 30, {})
-    found = terms.of_command(chosen.command(job))
-    assert found[DATA] == 1 << 20 and found[CALL] and found[CACHE] == "used"
+    result = terms.of_command(chosen.command(job))
+    assert result[DATA] == 1 << 20 and result[CALL] and result[CACHE] == "used"
 
 
 def test_every_published_figure_has_terms():
@@ -74,8 +74,8 @@ def test_a_rate_bears_another_call_and_seeks_do_not():
 
 
 def test_what_decides_and_is_left_open_is_a_difference():
-    found = terms.differences(terms.PUBLISHED["amcc", "bonnie++"], terms.of_command(["bonnie++"]), "seeks")
-    assert [one.text() for one in found if one.name == DATA] == ["data 20 GiB in A, not known in B"]
+    result = terms.differences(terms.PUBLISHED["amcc", "bonnie++"], terms.of_command(["bonnie++"]), "seeks")
+    assert [one.text() for one in result if one.name == DATA] == ["data 20 GiB in A, not known in B"]
 
 
 def test_past_the_page_cache_is_another_test_of_everything():
@@ -98,36 +98,42 @@ def rows(*words):
 
 
 @pytest.mark.slow
-def test_published_seeks_are_not_held_against_seeks_of_other_calls(tmp_path):
+def test_published_seeks_are_not_compared_with_seeks_of_other_calls(tmp_path):
     path = bonnie(tmp_path, "2048:64k")
-    found = rows(path, "--with", "amcc-9500s-2004")
-    assert found["seeks"]["same-test"] is False
-    assert (found["seeks"]["ratio"], found["seeks"]["percent"], found["seeks"]["exceeds-spread"]) == (None, None, None)
-    assert found["read"]["same-test"] and found["read"]["ratio"]
-    assert {one["name"] for one in found["read"]["differs"]} == {DATA, CALL}
+    result = rows(path, "--with", "amcc-9500s-2004")
+    assert result["seeks"]["same-test"] is False
+    assert (result["seeks"]["ratio"], result["seeks"]["percent"], result["seeks"]["exceeds-spread"]) == (
+        None,
+        None,
+        None,
+    )
+    assert result["read"]["same-test"] and result["read"]["ratio"]
+    assert {one["name"] for one in result["read"]["differs"]} == {DATA, CALL}
     text = call(cli_compare.main, path, "--with", "amcc-9500s-2004").stdout
     (line,) = [line for line in text.splitlines() if line.startswith("seeks")]
     assert line.split()[-1] == "x" and "%" not in line.replace(line.split()[-3], "").replace(line.split()[-2], "")
-    said = " ".join(text.split())
+    message = " ".join(text.split())
     assert (
         "Not the same test: data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B, seekers 3 in A, 5 in B: seeks"
-        in said
+        in message
     )
-    assert "Other terms: data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B: write, rewrite, read." in said
+    assert (
+        "Other terms: data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B: write, rewrite, read." in message
+    )
 
 
 def test_published_seeks_of_the_same_terms_are(tmp_path):
-    found = rows(bonnie(tmp_path, "20480:8k:8000:3"), "--with", "amcc-9500s-2004")
-    assert found["seeks"]["same-test"] and found["seeks"]["ratio"] == pytest.approx(400 / 412.5)
-    assert not found["seeks"]["differs"]
+    result = rows(bonnie(tmp_path, "20480:8k:8000:3"), "--with", "amcc-9500s-2004")
+    assert result["seeks"]["same-test"] and result["seeks"]["ratio"] == pytest.approx(400 / 412.5)
+    assert not result["seeks"]["differs"]
 
 
 @pytest.mark.slow
-def test_of_two_recordings_other_terms_are_said_and_may_be_what_was_tried(tmp_path):
+def test_of_two_recordings_other_terms_are_reported_and_may_be_what_was_tried(tmp_path):
     a, b = bonnie(tmp_path / "a", "2048:64k"), bonnie(tmp_path / "b", "2048:8k", 800)
-    found = rows(a, b)
-    assert (found["seeks"]["ratio"], found["seeks"]["same-test"]) == (2.0, False)
-    assert found["seeks"]["exceeds-spread"] is None and found["read"]["same-test"]
+    result = rows(a, b)
+    assert (result["seeks"]["ratio"], result["seeks"]["same-test"]) == (2.0, False)
+    assert result["seeks"]["exceeds-spread"] is None and result["read"]["same-test"]
     text = call(cli_compare.main, a, b).stdout
     assert next(line for line in text.splitlines() if line.startswith("seeks")).split()[-1] == "x"
     assert "Not the same test: calls of 64 KiB in A, 8 KiB in B: seeks." in " ".join(text.split())
@@ -137,18 +143,18 @@ def test_of_two_recordings_other_terms_are_said_and_may_be_what_was_tried(tmp_pa
 
 def test_a_sweep_says_it_in_its_table_and_makes_no_ratio(tmp_path):
     index = sweep_index.Index(made_sweep.write(tmp_path) / sweep_index.NAME)
-    found = sweep_table.lines(index, "amcc")
+    result = sweep_table.lines(index, "amcc")
     index.close()
-    said = sweep_table.unlike_published(found)
-    assert any(line.startswith("dd: data 1 GiB instead of 20 GiB: read") for line in said), said
-    line = next(line for line in found if line.benchmark == "bonnie++" and line.published)
+    text = sweep_table.unlike_published(result)
+    assert any(line.startswith("dd: data 1 GiB instead of 20 GiB: read") for line in text), text
+    line = next(line for line in result if line.benchmark == "bonnie++" and line.published)
     other = published.find("amcc", line.axes, "bonnie++", "seeks", terms.of_command(["bonnie++", "-s", "1024"]))
     assert not other.same_test() and other.difference().startswith("not the same test: data 1 GiB instead of 20 GiB")
 
 
 def test_a_published_range_has_no_trial_in_its_middle(tmp_path):
-    found = published.find("caltech", {"md_chunk_kib": 4, "filesystem": "xfs"}, "bonnie++", "write")
-    assert found.values == (181000.0, 193000.0) and found.middle == 187000.0
+    published_range = published.find("caltech", {"md_chunk_kib": 4, "filesystem": "xfs"}, "bonnie++", "write")
+    assert published_range.values == (181000.0, 193000.0) and published_range.middle == 187000.0
 
 
 def test_rows_are_named():

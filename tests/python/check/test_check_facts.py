@@ -65,14 +65,14 @@ def test_what_happened_between_two_looks():
     before = Look(1.0, 4, processes=first, disks=(DiskUse("sda", 10, 1000), DiskUse("sdc", 5, 50)))
     after = Look(3.0, 9, io_accounted=False, processes=second,
                  disks=(DiskUse("sda", 15, 1700), DiskUse("sdb", 2, 20), DiskUse("sdc", 9, 10)))  # fmt: skip
-    found = facts.between(before, after, 9, 100)
-    assert (found.seconds, found.nr_io_hidden, found.swapped_pages, found.io_accounted) == (2.0, 1, 5, False)
+    result = facts.between(before, after, 9, 100)
+    assert (result.seconds, result.nr_io_hidden, result.swapped_pages, result.io_accounted) == (2.0, 1, 5, False)
     # sh: 60 ticks more, 40 of them the dd's from before: 20 in 2 s
-    assert [(one.name, one.cpu_percent, one.io_bytes) for one in found.processes] == [
+    assert [(one.name, one.cpu_percent, one.io_bytes) for one in result.processes] == [
         ("init", 0.0, 0), ("sh", 10.0, 500), ("new", 1.5, 30), ("hidden", 0.0, 0), ("stays", 0.0, 0),
     ]  # fmt: skip
     # of the last there was less than before: another disk of the same name
-    assert found.disks == (DiskUse("sda", 5, 700), DiskUse("sdb", 2, 20), DiskUse("sdc", 9, 10))
+    assert result.disks == (DiskUse("sda", 5, 700), DiskUse("sdb", 2, 20), DiskUse("sdc", 9, 10))
     assert facts.between(dataclasses.replace(before, disks=None), after, 9, 100).disks is None
     assert facts.between(dataclasses.replace(before, swapped_pages=None), after, 9, 100).swapped_pages is None
 
@@ -83,10 +83,10 @@ def test_a_look(made):
     made.put("proc/1/io", "rchar: 9\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n")
     made.put("proc/vmstat", "pswpin 3\npswpout 4\nnr_dirty 9\n")
     made.put("proc/diskstats", "8 1 sda 1 0 8 0 0 0 0 0 0 0 0\n8 2 sda1 1 0 8 0 0 0 0 0 0 0 0\n")
-    found = facts.look(made.machine())
-    assert found.processes == (Process(1, 0, 9, "init", 10, 11),) and found.swapped_pages == 7
-    assert found.disks == (DiskUse("sda", 1, 4096),)  # not its partition
-    assert found.interrupts is None and found.processes_known and not found.io_accounted
+    result = facts.look(made.machine())
+    assert result.processes == (Process(1, 0, 9, "init", 10, 11),) and result.swapped_pages == 7
+    assert result.disks == (DiskUse("sda", 1, 4096),)  # not its partition
+    assert result.interrupts is None and result.processes_known and not result.io_accounted
 
 
 def test_modules_that_nothing_uses(made):
@@ -126,17 +126,17 @@ def test_the_rest_of_the_machine(made, monkeypatch):
                         "inactive\nactive\ninactive\ninactive\n" if command[0] == "systemctl" else
                         subprocess.run(["sh", *command], capture_output=True, text=True, check=False).stdout)  # fmt: skip
     monkeypatch.setattr(facts, "SYSTEMD", made.top / "none")
-    found = facts.read(made.machine(), raidctl, (), 7)
-    assert (found.ram_bytes, found.dirty_bytes, found.writeback_bytes) == (512 << 20, 12 << 10, 3 << 10)
-    assert (found.swap_bytes, found.swap_used_bytes, found.data_bytes) == (8 << 10, 6 << 10, 7)
-    assert found.governors == ("performance", "powersave") and found.cpu_is_free and found.profile == "nvme-4"
-    assert found.hypervisor == "the processor's hypervisor flag is set" and found.target == "runlevel 5"
-    assert found.config == "CONFIG_KASAN=y\n" and found.config_source.endswith("proc/config.gz")
-    assert found.signing == facts.Signing(False, "lockdown integrity", "", "", None, "sign it")
+    result = facts.read(made.machine(), raidctl, (), 7)
+    assert (result.ram_bytes, result.dirty_bytes, result.writeback_bytes) == (512 << 20, 12 << 10, 3 << 10)
+    assert (result.swap_bytes, result.swap_used_bytes, result.data_bytes) == (8 << 10, 6 << 10, 7)
+    assert result.governors == ("performance", "powersave") and result.cpu_is_free and result.profile == "nvme-4"
+    assert result.hypervisor == "the processor's hypervisor flag is set" and result.target == "runlevel 5"
+    assert result.config == "CONFIG_KASAN=y\n" and result.config_source.endswith("proc/config.gz")
+    assert result.signing == facts.Signing(False, "lockdown integrity", "", "", None, "sign it")
     made.put("sys/class/dmi/id/sys_vendor", "QEMU\n")
     monkeypatch.setattr(facts, "SYSTEMD", made.top)
-    found = facts.read(made.machine(), made.top / "none", (), None)
-    assert found.hypervisor == "QEMU" and found.target == "multi-user.target" and found.signing is None
+    result = facts.read(made.machine(), made.top / "none", (), None)
+    assert result.hypervisor == "QEMU" and result.target == "multi-user.target" and result.signing is None
 
 
 @pytest.mark.parametrize(("cpuinfo", "vendor", "expected"), [
@@ -161,10 +161,10 @@ def test_a_disk_its_driver_scheduler_readahead_and_mounts(made):
     made.mounts["self"].append(f"36 35 0:40 / /b ro,relatime shared:1 - btrfs {made.dev}/sda1 rw,space_cache")
     made.mounts["self"].append("36 35 8:1 / /c rw,noatime shared:1 - ext4 /dev/root ro")
     made.mounts["self"].append("36 35 0:41 / /proc rw shared:1 - proc proc rw")
-    (found,) = facts.find(made.machine(), ["sda"])
-    assert found.mounts == (Mount("/mnt/a b", "ext4", "rw,noatime"), Mount("/d", "ext4", "rw,noatime"),
-                            Mount("/b", "btrfs", "ro,relatime,space_cache"), Mount("/c", "ext4", "ro,noatime"))  # fmt: skip
-    assert (found.driver, found.scheduler, found.readahead_kib, found.kind) == (
+    (result,) = facts.find(made.machine(), ["sda"])
+    assert result.mounts == (Mount("/mnt/a b", "ext4", "rw,noatime"), Mount("/d", "ext4", "rw,noatime"),
+                             Mount("/b", "btrfs", "ro,relatime,space_cache"), Mount("/c", "ext4", "ro,noatime"))  # fmt: skip
+    assert (result.driver, result.scheduler, result.readahead_kib, result.kind) == (
         "3w-9xxx",
         "mq-deadline",
         128,

@@ -37,9 +37,9 @@ def facts(**changes):
 
 def judged(rule, changed, **disk):
     """The finding of one rule."""
-    found = [one for one in rules.judge(changed, [dataclasses.replace(DISK, **disk)]) if one.rule.name == rule]
-    assert len(found) == 1
-    return found[0]
+    findings = [one for one in rules.judge(changed, [dataclasses.replace(DISK, **disk)]) if one.rule.name == rule]
+    assert len(findings) == 1
+    return findings[0]
 
 
 def busy(**changes):
@@ -52,7 +52,7 @@ def use(sda=(0, 0), sdb=(1, 4096)):
     return (DiskUse("sda", *sda), DiskUse("sdb", *sdb))
 
 
-# rule, changes of the machine, verdict, what it found, value, advice
+# rule, changes of the machine, verdict, text, value, advice
 CASES = [
     ("data-set", {}, PASS, "20 GiB is 40 times the memory of 512 MiB", 40, ""),
     ("data-set", {"data_bytes": 20 * GIB - 1}, WARN, "20.0 GiB is 40 times", None, "use 20 GiB or more, or boot with less"),
@@ -76,7 +76,7 @@ CASES = [
     ("process-io", {"nr_io_hidden": 3}, UNKNOWN, "only root may read the I/O of 3 of 4 processes; the others: 12 KiB/s", None,
      "sudo"),
     ("process-io", {"nr_io_hidden": 3, "processes": busy(io_bytes=56 * KIB)}, UNKNOWN, "the others: 64 KiB/s", None, "sudo"),
-    # Too much is too much, whatever cannot be seen.
+    # The visible part is too much, so the hidden part does not matter.
     ("process-io", {"nr_io_hidden": 3, "processes": busy(io_bytes=56 * KIB + 1)}, WARN, "editor (10) 56.0 KiB/s", None, "end"),
     ("process-io", {"processes": busy(io_bytes=56 * KIB)}, PASS, "64 KiB/s", 64 * KIB, ""),
     ("process-io", {"processes": busy(io_bytes=8 * MIB)}, FAIL, "editor (10) 8 MiB/s", None, ""),
@@ -135,13 +135,13 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "changes", "verdict", "seen", "value", "advice"), CASES)
-def test_each_side_of_a_threshold(rule, changes, verdict, seen, value, advice):
-    found = judged(rule, facts(**changes))
-    assert found.verdict is verdict and seen in found.text and advice in found.remedy
-    assert value is None or found.value == value
-    assert bool(found.remedy) if verdict in (WARN, FAIL) else verdict is UNKNOWN or not found.remedy
-    assert verdict is not UNKNOWN or found.value is None
+@pytest.mark.parametrize(("rule", "changes", "verdict", "observed", "value", "advice"), CASES)
+def test_each_side_of_a_threshold(rule, changes, verdict, observed, value, advice):
+    finding = judged(rule, facts(**changes))
+    assert finding.verdict is verdict and observed in finding.text and advice in finding.remedy
+    assert value is None or finding.value == value
+    assert bool(finding.remedy) if verdict in (WARN, FAIL) else verdict is UNKNOWN or not finding.remedy
+    assert verdict is not UNKNOWN or finding.value is None
 
 
 def test_every_rule_passes_on_a_quiet_machine_and_has_a_case():
@@ -154,8 +154,12 @@ def test_every_rule_passes_on_a_quiet_machine_and_has_a_case():
     ("none", PASS, "none"), ("mq-deadline", PASS, "mq-deadline"), ("bfq", WARN, "bfq"), ("", UNKNOWN, "no request queue"),
 ])  # fmt: skip
 def test_schedulers(name, verdict, words):
-    found = judged("scheduler", QUIET, scheduler=name)
-    assert found.verdict is verdict and words in found.text and ("/sys/block/sda/" in found.remedy) == (verdict is WARN)
+    finding = judged("scheduler", QUIET, scheduler=name)
+    assert (
+        finding.verdict is verdict
+        and words in finding.text
+        and ("/sys/block/sda/" in finding.remedy) == (verdict is WARN)
+    )
 
 
 @pytest.mark.parametrize(("kind", "kib", "verdict", "words"), [
@@ -168,9 +172,9 @@ def test_schedulers(name, verdict, words):
     (Kind.VIRTUAL, 0, PASS, "on a virtual disk"),
 ])  # fmt: skip
 def test_readahead_is_advised_for_arrays_of_rotating_drives_alone(kind, kib, verdict, words):
-    found = judged("readahead", QUIET, readahead_kib=kib, kind=kind)
-    assert found.verdict is verdict and found.text.endswith(words) and found.value == 2 * kib
-    assert ("blockdev --setra 16384 /dev/sda" in found.remedy) == (verdict is WARN)
+    finding = judged("readahead", QUIET, readahead_kib=kib, kind=kind)
+    assert finding.verdict is verdict and finding.text.endswith(words) and finding.value == 2 * kib
+    assert ("blockdev --setra 16384 /dev/sda" in finding.remedy) == (verdict is WARN)
 
 
 @pytest.mark.parametrize(("options", "verdict", "advice"), [
@@ -188,13 +192,13 @@ def test_readahead_is_advised_for_arrays_of_rotating_drives_alone(kind, kib, ver
 ])  # fmt: skip
 def test_mount_options(options, verdict, advice):
     mounts = (Mount("/a", "xfs", "rw,noatime"), Mount("/b", "ext4", options))
-    found = judged("mounts", QUIET, mounts=mounts)
-    assert found.verdict is verdict and found.remedy == advice and f"/b ext4 {options}" in found.text
+    finding = judged("mounts", QUIET, mounts=mounts)
+    assert finding.verdict is verdict and finding.remedy == advice and f"/b ext4 {options}" in finding.text
 
 
 def test_without_a_disk_and_with_two():
-    found = rules.judge(QUIET, [])
-    assert len(found) == len(rules.RULES) and [one.verdict for one in found].count(UNKNOWN) == len(rules.DISK)
+    findings = rules.judge(QUIET, [])
+    assert len(findings) == len(rules.RULES) and [one.verdict for one in findings].count(UNKNOWN) == len(rules.DISK)
     two = rules.judge(QUIET, [DISK, dataclasses.replace(DISK, name="sdb")])
     assert len(two) == len(rules.RULES) + len(rules.DISK)
     assert {one.disk for one in two} == {"", "sda", "sdb"}
@@ -202,8 +206,8 @@ def test_without_a_disk_and_with_two():
 
 def test_text_and_json_say_the_same():
     changed = facts(governors=(), data_bytes=None, processes=busy(cpu_percent=90.0))
-    found = rules.judge(changed, [dataclasses.replace(DISK, readahead_kib=128)])
-    text, document = check.as_text(changed, found), json.loads(check.as_json(changed, found))
+    findings = rules.judge(changed, [dataclasses.replace(DISK, readahead_kib=128)])
+    text, document = check.as_text(changed, findings), json.loads(check.as_json(changed, findings))
     assert all(len(line) <= 80 for line in text.splitlines())
     passed = len(rules.RULES) - 4
     counts = f"{passed} pass, 1 warn, 1 fail, 2 not available; activity of 1.0 s\nTo measure what an advice gains: raidctl why"
@@ -217,8 +221,10 @@ def test_text_and_json_say_the_same():
 
 
 def test_nothing_to_gain_where_all_passes_and_a_long_word_is_cut():
-    found = rules.judge(QUIET, [dataclasses.replace(DISK, mounts=(Mount("/mnt", "ext4", "rw,noatime," + "x" * 190),))])
-    text = check.as_text(QUIET, found)
+    findings = rules.judge(
+        QUIET, [dataclasses.replace(DISK, mounts=(Mount("/mnt", "ext4", "rw,noatime," + "x" * 190),))]
+    )
+    text = check.as_text(QUIET, findings)
     assert all(len(line) <= 80 for line in text.splitlines()) and text.count("x") >= 190
     assert "raidctl why" not in text
 

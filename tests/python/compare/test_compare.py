@@ -27,10 +27,10 @@ def row(a, b, unit="KiB/s"):
 
 @given(RATES, RATES)
 def test_ratio_and_percent_are_two_words_for_one_thing(a, b):
-    found = row(a, b)
-    assert found.percent() == pytest.approx(100 * (found.ratio() - 1))
-    assert row(b, a).ratio() == pytest.approx(1 / found.ratio())
-    assert row(b, a).exceeds() == found.exceeds()
+    result = row(a, b)
+    assert result.percent() == pytest.approx(100 * (result.ratio() - 1))
+    assert row(b, a).ratio() == pytest.approx(1 / result.ratio())
+    assert row(b, a).exceeds() == result.exceeds()
 
 
 @given(RATES, RATES, st.sampled_from(sorted(comparison.UNITS)))
@@ -73,18 +73,18 @@ def test_trials_that_differ_by_a_few_per_cent_are_real():
 
 @given(RATES, RATES)
 def test_the_chance_of_equals(a, b):
-    found = trials.chance(a, b)
-    assert found is None if len(a) + len(b) < 3 else 0 <= found <= 1
-    assert found == pytest.approx(trials.chance(b, a))
+    result = trials.chance(a, b)
+    assert result is None if len(a) + len(b) < 3 else 0 <= result <= 1
+    assert result == pytest.approx(trials.chance(b, a))
 
 
 def test_the_white_papers_own_table():
     rows, checks = paper.own("amcc")
-    found = {comparison.text(row.key): row for row in rows}
-    xfs = found["raid0 bonnie++ xfs read"]
+    result = {comparison.text(row.key): row for row in rows}
+    xfs = result["raid0 bonnie++ xfs read"]
     assert (xfs.a.middle(), xfs.b.middle()) == (88178.0, 410073.0)
     assert f"{xfs.ratio():.2f} {xfs.percent():.1f}" == "4.65 365.1"
-    assert xfs.exceeds() and not found["raid0 bonnie++ xfs write"].exceeds()
+    assert xfs.exceeds() and not result["raid0 bonnie++ xfs write"].exceeds()
     assert len(rows) == 48
     seconds = [check for check in checks if " s" in check.said and "dd" in check.said]
     assert len(seconds) == 12 and all(check.agrees for check in seconds)
@@ -118,10 +118,10 @@ def test_a_recording_with_a_table(tmp_path):
     db.close()
     done = call(cli_compare.main, "--json", "--with", "amcc-9500s-2004", path)
     assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)["rows"]
-    assert found["a"]["median"] == pytest.approx(115.613 * 1024, rel=1e-5)  # test 1: 112.1, 115.6, 116.5 MiB/s
-    assert found["ratio"] == pytest.approx(1.0, abs=1e-4)
-    assert found["exceeds-spread"] is False
+    (result,) = json.loads(done.stdout)["rows"]
+    assert result["a"]["median"] == pytest.approx(115.613 * 1024, rel=1e-5)  # test 1: 112.1, 115.6, 116.5 MiB/s
+    assert result["ratio"] == pytest.approx(1.0, abs=1e-4)
+    assert result["exceeds-spread"] is False
 
 
 def test_configurations_of_a_simulated_disk_differ(tmp_path):
@@ -130,9 +130,9 @@ def test_configurations_of_a_simulated_disk_differ(tmp_path):
         for channels in (16, 160)
     ]
     a, b = (record(tmp_path / str(at), meta=meta) for at, meta in enumerate(of))
-    found = call(cli_compare.main, a, b).stdout
-    assert ["flash.channels", "16", "160"] in [line.split() for line in found.splitlines()], found
-    assert "are the same" not in found and "queue.depth" not in found
+    result = call(cli_compare.main, a, b).stdout
+    assert ["flash.channels", "16", "160"] in [line.split() for line in result.splitlines()], result
+    assert "are the same" not in result and "queue.depth" not in result
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_two_recordings(tmp_path):
     assert rows["counted: in flight"]["ratio"] == pytest.approx(45)
 
 
-def test_what_one_side_lacks_is_said(tmp_path):
+def test_what_one_side_lacks_is_reported(tmp_path):
     a = record(tmp_path / "a", (("read", {}), ("again", {})))
     done = call(cli_compare.main, a, record(tmp_path / "b"))
     assert "only A: again counted: throughput" in done.stdout
@@ -168,8 +168,8 @@ def test_of_two_recordings_what_differs_and_on_demand_every_counter(tmp_path):
 def test_one_phase_of_two_recordings(tmp_path):
     phases = (("read", {}), ("again", {}))
     a, b = record(tmp_path / "a", phases), record(tmp_path / "b", phases)
-    found = json.loads(call(cli_compare.main, "--json", "--phase", "again", a, b).stdout)
-    assert {row["key"]["phase"] for row in found["rows"]} == {span["phase"] for span in found["spans"]} == {"again"}
+    result = json.loads(call(cli_compare.main, "--json", "--phase", "again", a, b).stdout)
+    assert {row["key"]["phase"] for row in result["rows"]} == {span["phase"] for span in result["spans"]} == {"again"}
     done = call(cli_compare.main, "--phase", "none", a, b)
     assert done.returncode == 1 and "it has no phase none" in done.stderr
     (tmp_path / "sweep").mkdir()

@@ -82,25 +82,25 @@ def test_every_cell_has_its_own_directory_and_untuned_comes_first():
 
 
 def guests_of(directory, script, jobs=2):
-    """Cells, and guests whose raidctl is a script."""
+    """Cells, and guests that run a script in place of raidctl."""
     cells = workload.cells(1, 1)
     demo.clear(directory / "out", cells)
     return cells, demo.Guests(program(directory / "raidctl", script), directory / "out", "64M", jobs)
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         (
             "echo \"LAB is '$LAB'\" >&2\nexit 3",
             "LAB is ''",
-        ),  # guests run in simulated time whatever is asked of the lab
+        ),  # guests run in simulated time whatever LAB says
         ("echo 'demo-cell: something broke' >&2\nexit 3", "exit status 3(.|\n)*something broke"),
     ],
 )
-def test_a_failing_guest_is_reported_with_what_it_said(tmp_path, monkeypatch, script, said):
+def test_a_failing_guest_is_reported_with_its_output(tmp_path, monkeypatch, script, message):
     monkeypatch.setenv("LAB", "vm")
-    with pytest.raises(demo.GuestError, match=said):
+    with pytest.raises(demo.GuestError, match=message):
         demo.run_all(*guests_of(tmp_path, script), lambda cell: None)
 
 
@@ -134,7 +134,7 @@ def test_kept_results_are_shown_with_their_date_until_a_program_changes(tmp_path
 
 
 def test_kept_results_are_shown_without_a_guest_but_not_with_fresh(tmp_path, monkeypatch):
-    raidctl, out, said = tmp_path / "raidctl", tmp_path / "out", []
+    raidctl, out, messages = tmp_path / "raidctl", tmp_path / "out", []
     raidctl.write_text("one\n")
     monkeypatch.setattr(demo, "build", lambda _raidctl: "kernel\n")
     demo.clear(out, workload.cells(demo.DD_MIB, demo.BONNIE_MIB))
@@ -145,7 +145,7 @@ def test_kept_results_are_shown_without_a_guest_but_not_with_fresh(tmp_path, mon
         raise demo.GuestError("a guest was started")
 
     monkeypatch.setattr(demo, "run_all", run_all)
-    assert demo.run(raidctl, out, 1, said.append) == 0 and "today" in said[0]
+    assert demo.run(raidctl, out, 1, messages.append) == 0 and "today" in messages[0]
     with pytest.raises(demo.GuestError):
-        demo.run(raidctl, out, 1, said.append, fresh=True)
+        demo.run(raidctl, out, 1, messages.append, fresh=True)
     assert not (out / demo.KEPT).exists()

@@ -80,7 +80,7 @@ def test_depth_time_is_clipped_to_the_recording():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda c: c.flow["read"].update({"issued": 1}), "reads: raidtrace"),
         (lambda c: c.flow["write"].subtract({"issued": 1}), "writes: raidtrace"),
@@ -93,26 +93,26 @@ def test_depth_time_is_clipped_to_the_recording():
         (lambda c: c.bins["all", "depth_time"].update({1: c.bins["all", "depth_time"].pop(2) + 7}), "deeper in work"),
     ],
 )
-def test_each_difference_is_found(change, said):
+def test_each_difference_is_detected(change, message):
     log = workload(1)
     ours = counted(log)
     change(ours)
     verdict = truth.compare(ours, log)
-    assert any(said in line for line in verdict.mismatches), verdict.mismatches
+    assert any(message in line for line in verdict.mismatches), verdict.mismatches
 
 
-def test_one_command_missing_in_the_log_is_found():
+def test_one_command_missing_in_the_log_is_detected():
     log = workload(2)
     assert truth.compare(counted(log), log[1:]).mismatches
 
 
-def test_a_request_seen_far_too_long_is_found():
+def test_a_request_observed_far_too_long_is_detected():
     log = workload(3)
     ours = counted([dataclasses.replace(log[0], completion_ns=END - 2 * LATE)] + log[1:])
     assert any("longer" in line for line in truth.compare(ours, log).mismatches)
 
 
-def test_a_depth_found_at_issue_must_agree_when_nothing_was_seen_longer():
+def test_the_depth_at_issue_must_agree_when_nothing_was_observed_longer():
     log = [truth.Command("READ", 0, 8, 100, 900, 0), truth.Command("READ", 0, 8, 200, 800, 1)]
     flow = {"read": collections.Counter(issued=2, completed=2, bytes_issued=8192)}
     bins = {

@@ -92,18 +92,18 @@ def test_the_verification_names_what_differs():
     assert "DOES NOT AGREE" in lines[0] and "controller 8" in lines[1]
 
 
-def test_draws_of_chance_are_told_per_phase_that_has_a_rate(tmp_path):
+def test_draws_of_chance_are_reported_per_phase_that_has_a_rate(tmp_path):
     cell = workload.Cell("bonnie++", "xfs", 256, 10)
 
     def row(phase, rate):
         return workload.Row(cell, phase, rate, None, 2.0, 2, 131072, 1.0, 0)
 
     draws = [[row("read", rate), row("seeks", None)] for rate in (1024.0, 3072.0, 2048.0)]
-    found = workload.spreads(draws)
-    assert [(one.phase, one.draws) for one in found] == [("read", (1024.0, 3072.0, 2048.0))]
-    workload.write_spread(tmp_path / "spread.csv", found)
+    result = workload.spreads(draws)
+    assert [(one.phase, one.draws) for one in result] == [("read", (1024.0, 3072.0, 2048.0))]
+    workload.write_spread(tmp_path / "spread.csv", result)
     assert (
         (tmp_path / "spread.csv").read_text().splitlines()[1].startswith("bonnie++,xfs,256,read,3,1.000,2.000,3.000,")
     )
-    assert "bonnie++ xfs read" in demo.spread_text(found)[2] and "2.0 " in demo.spread_text(found)[2]
-    assert max(map(len, demo.spread_text(found))) <= demo.WIDTH
+    assert "bonnie++ xfs read" in demo.spread_text(result)[2] and "2.0 " in demo.spread_text(result)[2]
+    assert max(map(len, demo.spread_text(result))) <= demo.WIDTH

@@ -9,14 +9,14 @@ UNTUNED = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 
 TUNED = explain.ReadPhase("bonnie++ xfs", 16384, 414000.0, 76.0, 256, 255.0, 256, 0.999, 23.1)
 
 
-def said(untuned=None, tuned=None):
+def why(untuned=None, tuned=None):
     low = dataclasses.replace(UNTUNED, **(untuned or {}))
     high = dataclasses.replace(TUNED, **(tuned or {}))
     return " ".join(explain.why(low, high))
 
 
 def test_the_published_story_with_its_numbers():
-    text = said()
+    text = why()
     assert "92.0 -> 414.0 MB/s, x4.50" in text
     assert "did not grow: most are 128 KiB in both" in text
     assert "More reads were in flight: 1.90 -> 76.00 on average, x40.0" in text
@@ -25,25 +25,25 @@ def test_the_published_story_with_its_numbers():
 
 
 def test_larger_requests_are_part_of_it():
-    text = said({"request_sectors_mode": 64, "request_sectors_mean": 64.0})
+    text = why({"request_sectors_mode": 64, "request_sectors_mean": 64.0})
     assert "changed size, 32 KiB -> 128 KiB" in text
     assert "More reads were in flight, too: " in text
     assert "did not grow" not in text
 
 
-def test_a_grown_mean_is_seen_behind_an_equal_mode():
-    assert "their mean size grew, x1.25" in said({"request_sectors_mean": 204.0})
+def test_a_grown_mean_is_observed_behind_an_equal_mode():
+    assert "their mean size grew, x1.25" in why({"request_sectors_mean": 204.0})
 
 
 def test_concurrency_that_did_not_rise_explains_nothing():
-    text = said(tuned={"inflight_mean": 2.0, "d2c_mean_ms": 0.6})
+    text = why(tuned={"inflight_mean": 2.0, "d2c_mean_ms": 0.6})
     assert "The reads in flight do not explain the gain" in text
     assert "More reads" not in text
 
 
-def test_a_missed_prediction_is_said():
-    assert "does NOT hold at 8 MiB" in said(tuned={"inflight_mean": 30.0, "d2c_mean_ms": 9.1})
-    assert "does NOT hold at 128 KiB and 8 MiB" in said({"inflight_mean": 0.7}, {"inflight_mean": 140.0})
+def test_a_missed_prediction_is_reported():
+    assert "does NOT hold at 8 MiB" in why(tuned={"inflight_mean": 30.0, "d2c_mean_ms": 9.1})
+    assert "does NOT hold at 128 KiB and 8 MiB" in why({"inflight_mean": 0.7}, {"inflight_mean": 140.0})
 
 
 def test_a_prediction_is_kept_to_five_percent():
@@ -53,13 +53,13 @@ def test_a_prediction_is_kept_to_five_percent():
 
 
 def test_no_speed_up_claims_none():
-    text = said(tuned={"kib_per_s": 93000.0})
+    text = why(tuned={"kib_per_s": 93000.0})
     assert "did not make it faster" in text
     assert "More reads" not in text
 
 
-def test_a_balance_that_does_not_close_is_said():
-    assert "NOT x4.50 as the rate" in said(tuned={"d2c_mean_ms": 50.0})
+def test_a_balance_that_does_not_close_is_reported():
+    assert "NOT x4.50 as the rate" in why(tuned={"d2c_mean_ms": 50.0})
 
 
 def test_readahead_smaller_than_a_request_predicts_one_to_two():

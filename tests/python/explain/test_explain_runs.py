@@ -48,7 +48,7 @@ def test_links_come_in_the_order_of_the_chain(tmp_path):
     assert keys == sorted(keys, key=LINKS.index)
 
 
-def test_little_is_what_the_throughput_is_held_against(tmp_path):
+def test_the_throughput_is_compared_with_littles_law(tmp_path):
     chain = one(record(tmp_path, (("read", {"d2c_ms": 9.0}),)))
     assert chain.link("throughput").verdict is Verdict.CONTRADICTED
 
@@ -90,7 +90,7 @@ def test_what_was_not_counted_is_not_available_and_never_zero(tmp_path):
     assert chain.story is Verdict.NOT_AVAILABLE
 
 
-def test_without_windows_what_is_in_flight_is_still_held_against_readahead(tmp_path):
+def test_without_windows_what_is_in_flight_is_still_compared_with_readahead(tmp_path):
     path = record(tmp_path)
     db = sqlite3.connect(path)
     db.execute("UPDATE target SET groups='flow size depth latency'")
@@ -132,7 +132,7 @@ def commands(tmp_path, first, second):
     return explain_runs.two(low, high).chains[0]
 
 
-def test_a_command_with_other_arguments_is_said_beside_readahead(tmp_path):
+def test_a_command_with_other_arguments_is_reported_next_to_readahead(tmp_path):
     chain = commands(tmp_path, ["dd", "bs=1M", "count=96"], ["dd", "bs=1M", "count=384"])
     assert chain.story is Verdict.INFERRED
     assert "(count=96 -> count=384) changed, but the counters of both loads are alike" in chain.summary[0]
@@ -150,20 +150,20 @@ def test_the_largest_effect_comes_first_and_the_verdict_begins_it(tmp_path):
     times = {"a": 3.8, "b": 1.0, "c": 2.0}
     high = record(tmp_path / "high", [(name, {"depth": 90, "seconds": s}) for name, s in times.items()],
                   {"readahead_sectors": "16384"})  # fmt: skip
-    found = explain_runs.two(low, high)
-    assert [chain.phase for chain in found.chains] == ["b", "c", "a"]
-    assert [round(chain.effect, 2) for chain in found.chains] == [4.0, 2.0, 1.05]
-    assert [sentence.split("phase ")[1][0] for sentence in found.summary] == ["b", "c", "a"]
-    assert found.chains[0].summary[0].startswith("Inferred cause: readahead.")
+    explanation = explain_runs.two(low, high)
+    assert [chain.phase for chain in explanation.chains] == ["b", "c", "a"]
+    assert [round(chain.effect, 2) for chain in explanation.chains] == [4.0, 2.0, 1.05]
+    assert [sentence.split("phase ")[1][0] for sentence in explanation.summary] == ["b", "c", "a"]
+    assert explanation.chains[0].summary[0].startswith("Inferred cause: readahead.")
 
 
 def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begins_it(tmp_path):
-    found = explain_runs.one(
+    explanation = explain_runs.one(
         record(tmp_path, [("short", {"seconds": 1.0}), ("long", {}), ("shorter", {"seconds": 0.5})])
     )
-    assert [chain.phase for chain in found.chains] == ["long", "short", "shorter"]
-    assert found.chains[0].effect == pytest.approx(4 / 5.5)
-    assert found.chains[0].summary[0].startswith("Limited by readahead: 128.0 MiB/s with 2.00 reads in flight")
+    assert [chain.phase for chain in explanation.chains] == ["long", "short", "shorter"]
+    assert explanation.chains[0].effect == pytest.approx(4 / 5.5)
+    assert explanation.chains[0].summary[0].startswith("Limited by readahead: 128.0 MiB/s with 2.00 reads in flight")
 
 
 def test_readahead_that_was_not_changed_is_not_why(tmp_path):
@@ -186,9 +186,9 @@ def test_a_speed_up_without_more_in_flight_is_not_explained_by_it(tmp_path):
 
 def test_phases_that_only_one_has_are_named(tmp_path):
     a = record(tmp_path / "a", (("read", {}), ("again", {})))
-    found = explain_runs.two(a, record(tmp_path / "b"))
-    assert [chain.phase for chain in found.chains] == ["read"]
-    assert any("again" in note for note in found.notes)
+    explanation = explain_runs.two(a, record(tmp_path / "b"))
+    assert [chain.phase for chain in explanation.chains] == ["read"]
+    assert any("again" in note for note in explanation.notes)
 
 
 def test_an_unknown_phase_or_disk_is_refused(tmp_path):
@@ -200,17 +200,19 @@ def test_an_unknown_phase_or_disk_is_refused(tmp_path):
 
 @pytest.mark.parametrize("columns", [80, 100])
 def test_text_keeps_to_the_columns(tmp_path, columns):
-    found = explain_runs.two(record(tmp_path / "a"), record(tmp_path / "b", settings={"readahead_sectors": "16384"}))
-    lines = evidence.text(found, columns)
+    explanation = explain_runs.two(
+        record(tmp_path / "a"), record(tmp_path / "b", settings={"readahead_sectors": "16384"})
+    )
+    lines = evidence.text(explanation, columns)
     below = lines[lines.index("") :]  # above it are paths, which are not cut
     assert all(len(line) <= columns for line in below), max(below, key=len)
 
 
-def test_limits_that_are_ruled_out_are_one_row_unless_asked_for(tmp_path):
-    found = explain_runs.one(record(tmp_path))
-    (chain,) = found.chains
+def test_limits_that_are_ruled_out_are_one_row_unless_requested(tmp_path):
+    explanation = explain_runs.one(record(tmp_path))
+    (chain,) = explanation.chains
     ruled_out = [limit for limit in chain.limits if limit.verdict is Verdict.CONTRADICTED]
-    short, full = (" ".join(" ".join(evidence.text(found, 80, verbose)).split()) for verbose in (False, True))
+    short, full = (" ".join(" ".join(evidence.text(explanation, 80, verbose)).split()) for verbose in (False, True))
     names = ", ".join(lower_initial(limit.title) for limit in ruled_out)
     assert f"x Ruled out {names} (raidctl explain -v" in short and "Ruled out" not in full
     for limit in chain.limits:
@@ -235,29 +237,31 @@ def test_readahead_that_changes_during_a_phase_is_not_called_the_same(tmp_path):
     assert "Readahead changed" not in " ".join(explain_runs.two(a, b).chains[0].summary)
     change(a, "INSERT INTO setting(time_ns, target, name, value) VALUES(2000000000,1,'readahead_sectors','16384')")
     chain = explain_runs.two(a, b).chains[0]
-    said = " ".join(chain.summary)
-    assert "Readahead changed during A: its part is open." in said and "the same in both" not in said
+    text = " ".join(chain.summary)
+    assert "Readahead changed during A: its part is open." in text and "the same in both" not in text
     assert chain.story is Verdict.NOT_AVAILABLE
 
 
 def test_several_chains_are_answered_first_and_once(tmp_path):
     phases = [("write", {}), ("read", {"depth": 1})]
-    found = explain_runs.two(record(tmp_path / "a", phases), record(tmp_path / "b", phases))
-    lines = evidence.text(found, 120)
-    titles = [lines.index(chain.title) for chain in found.chains]
+    explanation = explain_runs.two(record(tmp_path / "a", phases), record(tmp_path / "b", phases))
+    lines = evidence.text(explanation, 120)
+    titles = [lines.index(chain.title) for chain in explanation.chains]
     assert len(titles) == 2
-    for sentence in found.summary:
+    for sentence in explanation.summary:
         assert lines.index(evidence.wrap(sentence, 120)[0]) < min(titles)
-    assert not any(lines.count(line) > 1 for chain in found.chains for line in evidence.wrap(chain.summary[0], 120))
+    assert not any(
+        lines.count(line) > 1 for chain in explanation.chains for line in evidence.wrap(chain.summary[0], 120)
+    )
 
 
 def test_json_has_what_the_text_has(tmp_path):
     path = record(tmp_path)
     done = subprocess.run([EXPLAIN, "--json", path], capture_output=True, text=True, check=True)
-    said = json.loads(done.stdout)
-    assert said["version"] == 2 and said["kind"] == "recording"
+    text = json.loads(done.stdout)
+    assert text["version"] == 2 and text["kind"] == "recording"
     chain = one(path)
-    assert [link["statement"] for link in said["chains"][0]["links"]] == [link.statement for link in chain.links]
+    assert [link["statement"] for link in text["chains"][0]["links"]] == [link.statement for link in chain.links]
 
 
 def test_times_that_are_real_are_not_called_simulated(tmp_path):
@@ -270,7 +274,7 @@ def test_times_that_are_real_are_not_called_simulated(tmp_path):
     assert f"{host}: Simulated: real Linux" in " ".join(explain_runs.two(own, host).notes)
 
 
-def test_arrays_of_one_name_that_were_set_otherwise_are_told_apart(tmp_path):
+def test_arrays_of_one_name_that_were_set_otherwise_are_distinguished(tmp_path):
     array = "name=a,array.drives={},drive.rpm=10000,fault.lose_command={}"
     first, second, third = (
         record(tmp_path / str(at), meta={"lab_config": array.format(*values), "lab_profile": "ab"[at == 1]})
@@ -307,13 +311,13 @@ def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path
 def test_json_is_the_same_each_time(tmp_path):
     both = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}), ("again", {})))
     for program in (EXPLAIN, COMPARE):
-        said = {
+        knobs = {
             subprocess.run(
                 [program, "--json", *both], capture_output=True, check=True, env={"PYTHONHASHSEED": seed}
             ).stdout
             for seed in ("1", "2")
         }
-        assert len(said) == 1
+        assert len(knobs) == 1
 
 
 def test_one_line_says_why_there_is_nothing(tmp_path):
@@ -331,7 +335,7 @@ def test_exit_statuses(tmp_path):
         assert subprocess.run([EXPLAIN, *words], capture_output=True).returncode == status
 
 
-def test_half_of_the_time_is_told_beside_the_mean(tmp_path):
+def test_half_of_the_time_is_reported_next_to_the_mean(tmp_path):
     chain = one(record(tmp_path, (("read", {"depth": 8, "idle": 0.6}),)))
     assert "3.20 in flight on average, none half of the time, at most 8" in chain.link("depth").statement
 
@@ -375,30 +379,30 @@ def test_both_directions_are_explained_and_one_can_be_chosen(tmp_path):
 def test_a_window_hides_all_samples_that_are_not_in_it_whole(tmp_path):
     path = record(tmp_path, [("early", {}), ("late", {"depth": 1})])
     for window, phases in (((None, 4.0), ["early"]), ((4.0, None), ["late"]), ((0.0, 8.0), ["early", "late"])):
-        found = explain_runs.one(path, explain_runs.Choice(window=window))
-        assert sorted(chain.phase for chain in found.chains) == phases
+        explanation = explain_runs.one(path, explain_runs.Choice(window=window))
+        assert sorted(chain.phase for chain in explanation.chains) == phases
     with pytest.raises(RecordingError, match="between --from and --to"):
         explain_runs.one(path, explain_runs.Choice(window=(1.0, 3.0)))
 
 
-@pytest.mark.parametrize(("window", "said"), [
+@pytest.mark.parametrize(("window", "message"), [
     ((4.0, None), ""), ((0.0, 4.0), ""), ((0.0, 99.0), ""),
     ((0.5, None), "those from 4.000 to 8.000 s."), ((None, 7.0), "those from 0.000 to 4.000 s."),
 ])  # fmt: skip
-def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, said):
+def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, message):
     path = record(tmp_path, (("early", {}), ("late", {})))
     notes = [
         note for note in explain_runs.one(path, explain_runs.Choice(window=window)).notes if "whole samples" in note
     ]
-    assert [note.partition(": ")[2] for note in notes] == ([said] if said else [])
+    assert [note.partition(": ")[2] for note in notes] == ([message] if message else [])
 
 
 @pytest.mark.slow
 def test_options_choose_direction_and_window(tmp_path):
     path = mixed(tmp_path)
-    for words, ways in ((["--direction", "write"], ["write"]), (["--to", "4"], ["read", "write"])):
+    for words, directions in ((["--direction", "write"], ["write"]), (["--to", "4"], ["read", "write"])):
         done = subprocess.run([EXPLAIN, "--json", *words, path], capture_output=True, text=True, check=True)
-        assert [chain["direction"] for chain in json.loads(done.stdout)["chains"]] == ways
+        assert [chain["direction"] for chain in json.loads(done.stdout)["chains"]] == directions
 
 
 def change(path, *statements):
@@ -436,7 +440,7 @@ def test_readahead_is_not_called_why_when_the_load_or_the_machine_is_another(tmp
 
 @pytest.mark.parametrize(("of_ten_windows", "same"), [(0.9, True), (1.1, False)])
 def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, of_ten_windows, same):
-    """Metadata on the way is a stream by the counts of its own; it takes no turns with the data."""
+    """Reads of metadata between the data count as a stream of their own, but do not alternate with the data."""
     low = record(tmp_path / "a")
     high = record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
     elsewhere = f"{of_ten_windows} * bytes_queued / (10 * 16384 * 512)"
@@ -450,14 +454,14 @@ def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, o
     assert ("streams" in chain.link("changed").statement) != same
 
 
-@pytest.mark.parametrize(("seconds", "said"), [
+@pytest.mark.parametrize(("seconds", "message"), [
     (1.0, "Inferred limit of both: readahead. It is the same in both, so it is not the cause of the difference."),
     (3.7, "Inferred limit of both: readahead."),
 ])  # fmt: skip
-def test_what_limits_both_is_said_of_both_and_why_they_differ_is_not_it(tmp_path, seconds, said):
-    found = " ".join(pair(tmp_path, b={"seconds": seconds}, settings={"nr_requests": "64"}).summary)
-    assert said in found and "Readahead is the same in both" not in found
-    assert ("The only recorded difference: nr_requests." in found) == (seconds < 3)
+def test_what_limits_both_is_reported_of_both_and_why_they_differ_is_not_it(tmp_path, seconds, message):
+    result = " ".join(pair(tmp_path, b={"seconds": seconds}, settings={"nr_requests": "64"}).summary)
+    assert message in result and "Readahead is the same in both" not in result
+    assert ("The only recorded difference: nr_requests." in result) == (seconds < 3)
 
 
 @pytest.mark.parametrize(("config", "events", "together"), [
@@ -467,55 +471,57 @@ def test_what_limits_both_is_said_of_both_and_why_they_differ_is_not_it(tmp_path
     ("array.initialize=1,array.drives=4", "(0x04:0x000C): Initialize started", True),
 ])  # fmt: skip
 def test_one_thing_that_has_two_names_did_not_change_together(tmp_path, config, events, together):
-    """A slow drive is which one and how slow; an array that initialises was told to, and says so."""
+    """A slow drive has two keys (its number and factor); an initialising array has a key and a state."""
     low = record(tmp_path / "a", meta={"lab_config": "drive.command_us=100"})
     high = record(tmp_path / "b", (("read", {"seconds": 9.0}),), {"controller_events": events} if events else None,
                   meta={"lab_config": f"drive.command_us=100,{config}"})  # fmt: skip
     chain = explain_runs.two(low, high).chains[0]
-    said = " ".join(chain.summary)
-    assert ("changed together" in said) == together and ("The only recorded difference: " in said) == (not together)
+    text = " ".join(chain.summary)
+    assert ("changed together" in text) == together and ("The only recorded difference: " in text) == (not together)
     assert ("array whole -> initialisation" in chain.link("changed").statement) == bool(events)
 
 
-def test_what_libaio_asked_for_is_not_known_and_no_percentage(tmp_path):
-    told = one(record(tmp_path / "a", command={"rchar": 488 << 20})).link("cache")
-    assert told.verdict is Verdict.SHOWN and "%" in told.statement
+def test_bytes_requested_by_libaio_are_not_known_and_no_percentage(tmp_path):
+    message = one(record(tmp_path / "a", command={"rchar": 488 << 20})).link("cache")
+    assert message.verdict is Verdict.SHOWN and "%" in message.statement
     untold = one(record(tmp_path / "b", command={"rchar": 487 << 20})).link("cache")
     assert untold.verdict is Verdict.NOT_AVAILABLE and "%" not in untold.statement
 
 
-def test_a_rate_of_data_alone_far_beyond_any_that_was_seen_is_not_claimed(tmp_path, monkeypatch):
+def test_a_rate_of_data_alone_far_beyond_any_that_was_observed_is_not_claimed(tmp_path, monkeypatch):
     reading = Reading("A", observation.load(record(tmp_path)).observations[0])
     assert (best := steps._best(reading)) == pytest.approx(128.0)
-    for rate, told in ((1.2 * best, True), (1.3 * best, False)):
-        found = seek_cost.Cost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
-        monkeypatch.setattr(seek_cost, "cost", lambda _, found=found: found)
-        assert ("data alone" in steps.cost(reading).statement) is told
+    for rate, message in ((1.2 * best, True), (1.3 * best, False)):
+        result = seek_cost.Cost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
+        monkeypatch.setattr(seek_cost, "cost", lambda _, result=result: result)
+        assert ("data alone" in steps.cost(reading).statement) is message
 
 
-@pytest.mark.parametrize(("direction", "said"), [("write", {}), ("read", {"direct": 1.0, "ahead": 0.0, "depth": 20.0})])
-def test_of_writes_and_of_what_passes_the_cache_nothing_is_predicted(direction, said):
-    found = chain.single(Reading("A", phase(direction=direction, **said)), direction, {})
-    assert "readahead" not in found.link("depth").statement + " ".join(found.summary)
-    assert found.link("depth").verdict is Verdict.SHOWN and found.link("depth").values[0].predicted is None
+@pytest.mark.parametrize(
+    ("direction", "message"), [("write", {}), ("read", {"direct": 1.0, "ahead": 0.0, "depth": 20.0})]
+)
+def test_of_writes_and_of_what_passes_the_cache_nothing_is_predicted(direction, message):
+    result = chain.single(Reading("A", phase(direction=direction, **message)), direction, {})
+    assert "readahead" not in result.link("depth").statement + " ".join(result.summary)
+    assert result.link("depth").verdict is Verdict.SHOWN and result.link("depth").values[0].predicted is None
 
 
 @pytest.mark.parametrize(
     ("depth", "streams", "verdict"), [(4, 2, Verdict.SHOWN), (4, 1, Verdict.NOT_SHOWN), (5, 1, Verdict.CONTRADICTED)]
 )
 def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
-    found = steps.depth([Reading("A", phase(depth=float(depth), streams=streams))], "read")
-    assert found.verdict is verdict
-    said = {
+    result = steps.depth([Reading("A", phase(depth=float(depth), streams=streams))], "read")
+    assert result.verdict is verdict
+    knobs = {
         Verdict.SHOWN: "as readahead predicts (1 to 4 for 2 streams)",
         Verdict.NOT_SHOWN: "up to twice the 1 to 2 of readahead, as POSIX_FADV_SEQUENTIAL asks",
         Verdict.CONTRADICTED: "NOT the 1 to 2 of readahead",
     }
-    assert found.statement.endswith(said[verdict])
+    assert result.statement.endswith(knobs[verdict])
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--bogus"], "unrecognized arguments: --bogus"),
         ([], "name a RECORDING"),
@@ -523,9 +529,9 @@ def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
         (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 is not before --to 2"),
     ],
 )
-def test_usage_says_what_is_wrong(words, said):
+def test_usage_says_what_is_wrong(words, message):
     done = call(cli_explain.main, *words)
-    assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
 def test_a_reader_that_left_ends_it_as_a_signal_would(tmp_path):
@@ -539,19 +545,21 @@ def test_a_reader_that_left_ends_it_as_a_signal_would(tmp_path):
 
 
 def test_a_recording_of_several_phases_opens_with_a_row_each_in_order_of_time(tmp_path):
-    """The longest is in the middle; of each the sentence stands beside its name."""
-    found = explain_runs.one(record(tmp_path, [("write", {}), ("rewrite", {"seconds": 40.0}), ("read", {"depth": 1})]))
-    assert [name for name, _ in found.opening] == ["write", "rewrite", "read"]
-    assert found.chains[0].phase == "rewrite"
-    said = {chain.phase: chain.summary[0].partition(" Open: ")[0] for chain in found.chains}
-    assert dict(found.opening) == said and len(set(said.values())) > 1
-    lines = evidence.text(found, 80)
+    """The longest phase is in the middle. Each row has the phase's name and its sentence."""
+    explanation = explain_runs.one(
+        record(tmp_path, [("write", {}), ("rewrite", {"seconds": 40.0}), ("read", {"depth": 1})])
+    )
+    assert [name for name, _ in explanation.opening] == ["write", "rewrite", "read"]
+    assert explanation.chains[0].phase == "rewrite"
+    knobs = {chain.phase: chain.summary[0].partition(" Open: ")[0] for chain in explanation.chains}
+    assert dict(explanation.opening) == knobs and len(set(knobs.values())) > 1
+    lines = evidence.text(explanation, 80)
     assert [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))] == [
         "write",
         "rewrite",
         "read",
     ]
-    assert json.loads(found.to_json())["opening"] == [list(row) for row in found.opening]
+    assert json.loads(explanation.to_json())["opening"] == [list(row) for row in explanation.opening]
 
 
 def test_a_recording_of_one_phase_and_a_pair_have_no_such_rows(tmp_path):
@@ -571,9 +579,9 @@ def test_the_rows_name_the_disk_where_there_are_several():
     )
 
 
-@pytest.mark.parametrize(("requests", "said"), [(2049, False), (2047, True)])
-def test_rates_are_no_measure_of_other_work(tmp_path, requests, said):
+@pytest.mark.parametrize(("requests", "message"), [(2049, False), (2047, True)])
+def test_rates_are_no_measure_of_other_work(tmp_path, requests, message):
     """Half of the bytes, as where readahead does not fetch what nobody uses: the rate says nothing of the program."""
     low, high = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"requests": requests, "seconds": 1.0}),))
-    told = " ".join(explain_runs.two(low, high).chains[0].summary)
-    assert ("A moved 512 MiB in 4 s, B moved 256 MiB in 1 s" in told) is said
+    reported = " ".join(explain_runs.two(low, high).chains[0].summary)
+    assert ("A moved 512 MiB in 4 s, B moved 256 MiB in 1 s" in reported) is message

@@ -10,13 +10,13 @@ from raidtrace.explain.gain import unbroken
 SLOWED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}  # 250 a second, mean 8 ms
 READS = {"driver": "nvme", "direct": 1.0, "ahead": 0.0, "depth": 1.0}
 FLASH = {**READS, "seconds": 0.1}  # 0.1 ms each
-ALONE = {**READS, "found": {0: 1000}, "idle": 0.5, "d2c": {0.28: 1000}}
+ALONE = {**READS, "at_issue": {0: 1000}, "idle": 0.5, "d2c": {0.28: 1000}}
 
 
-def gain(key, direction="read", **said):
+def gain(key, direction="read", **knobs):
     """The expected gain of a limit as one number, and its sentence."""
-    found = judged(key, direction=direction, **said)
-    return found.figure(), found.expected()
+    limit = judged(key, direction=direction, **knobs)
+    return limit.figure(), limit.expected()
 
 
 def test_twice_a_limit_is_twice_as_fast_until_requests_take_what_the_fastest_did():
@@ -28,13 +28,13 @@ def test_twice_a_limit_is_twice_as_fast_until_requests_take_what_the_fastest_did
 
 def test_a_program_that_pauses_gains_less_of_a_higher_limit():
     """20 a second, each 8 ms instead of 1: of the 50 ms from one to the next 42 stay."""
-    found, _ = gain("throttled", **SLOWED, idle=0.8, found={0: 1000}, seconds=50.0, depth=0.8)
-    assert 1.1 < found < 1.3
+    result, _ = gain("throttled", **SLOWED, idle=0.8, at_issue={0: 1000}, seconds=50.0, depth=0.8)
+    assert 1.1 < result < 1.3
 
 
 def test_a_disk_at_its_rate_gains_nothing_by_depth():
-    found = gain("device", **SLOWED, seconds=0.06)
-    assert found == (1.0, "Expected from more in flight or more readahead: no gain.")
+    result = gain("device", **SLOWED, seconds=0.06)
+    assert result == (1.0, "Expected from more in flight or more readahead: no gain.")
 
 
 def test_twice_in_flight_is_twice_as_fast_where_requests_do_not_wait():
@@ -44,7 +44,7 @@ def test_twice_in_flight_is_twice_as_fast_where_requests_do_not_wait():
         gain("direct", **{**FLASH, "driver": "3w-9xxx"}, d2c={0.1: 1000}) == twice
     )  # the drives of a local controller
     assert gain("direct", **{**FLASH, "driver": "qla2xxx"}, d2c={0.1: 1000})[0] is None  # a network
-    alone = {**FLASH, "found": {0: 1000}}
+    alone = {**FLASH, "at_issue": {0: 1000}}
     assert gain("direct", **alone, d2c={0.1: 900, 0.08: 100})[0] is None  # the middle one takes 1.2 times the fastest
     assert gain("direct", **alone, d2c={0.1: 900, 0.095: 100})[0] == 2.0
 
@@ -55,10 +55,10 @@ def test_a_volume_may_have_a_limit_that_does_not_show_below_it():
     assert gain("direct", **{**READS, "seconds": 0.28}, d2c={0.28: 1000})[0] == 2.0
 
 
-def test_larger_pieces_cost_the_same_way():
+def test_larger_pieces_cost_the_same_seek():
     random = {"order": 0.0, "seeks": 1.0, "depth": 2.0, "driver": "ahci", "jump": 1 << 17}
-    found, sentence = gain("seeks", **random, sectors=32)
-    assert found == pytest.approx(2 / (1 + 16 / 100 / 8)) and "pieces twice as large" in sentence
+    result, sentence = gain("seeks", **random, sectors=32)
+    assert result == pytest.approx(2 / (1 + 16 / 100 / 8)) and "pieces twice as large" in sentence
     assert gain("seeks", **random, sectors=128)[0] and gain("seeks", **random, sectors=130)[0] is None
     array = {**random, "driver": "3w-9xxx"}  # a piece twice as large needs one drive only
     assert gain("seeks", **array, sectors=64)[0] and gain("seeks", **array, sectors=66)[0] is None
@@ -83,7 +83,7 @@ def test_slots_gain_what_waits_for_them_at_most_twice():
 def test_without_pauses_a_program_that_waits_for_each_request_takes_the_time_of_the_disk():
     assert gain("program", **ALONE) == (pytest.approx(2.0), "Expected: about 2 times as fast.")
     bound = "Without that time it is at most about 2 times as fast."
-    assert gain("program", **{**ALONE, "found": {0: 940, 1: 60}}) == (None, bound)
+    assert gain("program", **{**ALONE, "at_issue": {0: 940, 1: 60}}) == (None, bound)
     assert gain("program", **{**ALONE, "direct": 0.49}) == (None, bound)
 
 
@@ -106,14 +106,14 @@ def test_twice_the_readahead_of_an_array_has_requests_that_come_one_after_the_ot
     )
     assert gain("readahead", **{**ahead, "depth": 4.0})[0] == pytest.approx(1.6)
     for other in ({"driver": "nvme"}, {"streams": 2}, {"sectors": 250}, {"other": (1000, 0.8)}):
-        found = judged("readahead", **{**ahead, **other})
-        assert found.verdict is Verdict.INFERRED and found.figure() is None, other
+        limit = judged("readahead", **{**ahead, **other})
+        assert limit.verdict is Verdict.INFERRED and limit.figure() is None, other
 
 
 def test_a_scheduler_that_holds_back_costs_the_time_before_the_issue():
-    held = {"depth": 4.0, "i2d_ms": 9.0, "settings": {"scheduler": "bfq"}}
-    assert gain("scheduler", **held, driver="3w-9xxx")[0] == pytest.approx(25 / 16)  # 9 and 16 ms
-    assert gain("scheduler", **held, driver="ahci")[0] is None  # heads profit by order
+    kept = {"depth": 4.0, "i2d_ms": 9.0, "settings": {"scheduler": "bfq"}}
+    assert gain("scheduler", **kept, driver="3w-9xxx")[0] == pytest.approx(25 / 16)  # 9 and 16 ms
+    assert gain("scheduler", **kept, driver="ahci")[0] is None  # heads profit by order
 
 
 def test_computing_is_a_bound_because_a_program_that_starts_computes():
@@ -141,8 +141,8 @@ def test_a_volume_has_the_part_of_the_others_to_give():
 def test_on_a_local_disk_a_request_takes_what_the_fastest_did():
     """Mean 0.2 ms after 0.1 ms of waiting, the fastest 0.1 ms."""
     local = {"driver": "nvme", "submitters": [(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], "others": (9,)}
-    found, _ = gain("competing", **local, seconds=0.1, depth=2.0, i2d_ms=0.1, d2c={0.1: 10, 0.2: 990})
-    assert found == pytest.approx(3.0, rel=0.06)
+    result, _ = gain("competing", **local, seconds=0.1, depth=2.0, i2d_ms=0.1, d2c={0.1: 10, 0.2: 990})
+    assert result == pytest.approx(3.0, rel=0.06)
 
 
 def uneven(by):

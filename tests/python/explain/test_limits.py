@@ -22,7 +22,7 @@ NEXT = {
     "depth": 1.0,
     "jump": 16384,
     "requests": 600,
-}  # one at a time, and no far way to the next
+}  # one at a time, and the next one is near
 APART = {"depth": 2.0, "seeks": 0.26}
 TURNS = {"streams": 8, "depth": 24.0, "seeks": 0.5, "readahead": 512}
 NOT_OURS = {"submitters": [(7, "dd", 800, 1, 0), (9, "updatedb", 200, 1, 0)]}
@@ -57,13 +57,13 @@ DEEP_BY_OTHERS = {
     "driver": "nvme",
     "depth": 2.0,
     "rows": {(16, 8): 400, (32, 8): 600},
-    "found": {31: 400, 32: 600},
+    "at_issue": {31: 400, 32: 600},
 }
 FOUR = {**DIRECT, "driver": "nvme", "depth": 4.0, "settings": {"nr_requests": "5"}}
-ONE_AT_A_TIME = {**DIRECT, "driver": "nvme", "found": {0: 1000}, "seconds": 0.1, "d2c": {0.09: 10, 0.1: 990}}
+ONE_AT_A_TIME = {**DIRECT, "driver": "nvme", "at_issue": {0: 1000}, "seconds": 0.1, "d2c": {0.09: 10, 0.1: 990}}
 UNMERGED = {"sectors": 8, "depth": 8.0, "settings": {"nomerges": "2"}}
 NARROW = {"settings": {"max_sectors_kb": "8", "readahead_sectors": "240"}}
-BESIDE = {"asked": {"write": 0}}  # the writes are not the command's
+CONCURRENT = {"by_command": {"write": 0}}  # the writes are not the command's
 KERNELS = [(7, "dd", 850, 1, 0), (9, "kworker/0:1", 150, 1, 0)]
 OURS = [(7, "dd", 851, 1, 0), (9, "kworker/0:1", 149, 1, 0)]
 PIECES = {"depth": 4.0, "order": 0.9, "settings": {"readahead_sectors": "16384", "fstype": "ext2"}}
@@ -86,7 +86,7 @@ META = {
 FLAT = {
     "depth": 40.0,
     "rows": {(16, 12): 100, (32, 24): 900},
-    "found": {16: 100, 32: 900},
+    "at_issue": {16: 100, 32: 900},
     "settings": {"readahead_sectors": "16384"},
 }
 
@@ -101,7 +101,7 @@ CAPPED = {
     "driver": "nvme",
     "depth": 2.0,
     "rows": {(0, 0.75): 2, (1, 24): 998},
-    "found": {0: 2, 1: 998},
+    "at_issue": {0: 2, 1: 998},
     "d2c": {0.75: 2, 24: 998},
     "samples": uneven(40),
 }
@@ -111,14 +111,14 @@ SLOWER = {"d2c": {5.0: 10, 8.0: 990}}
 VIRTUAL_SATA = {"rotational": "0", "model": "QEMU HARDDISK"}
 THROTTLED = {"driver": "nvme", "d2c": {1.0: 10, 8.0: 990}}
 LOCAL = {**THROTTLED, "seconds": 0.06}
-MIXED = {"driver": "nvme", "share_of_size": 0.5, "found": {0: 20, 1: 900}}
+MIXED = {"driver": "nvme", "share_of_size": 0.5, "at_issue": {0: 20, 1: 900}}
 AMPLIFIED = {"driver": "nvme", "calls": 25 << 20, "order": 0.9, "depth": 4.0, "readahead": 512, "d2c": {8.0: 1000}}
 
 
 PARITY = {"depth": 4.0, "sectors": 32, "seeks": 1.0}
 FULL = {"rate": 432}
 
-# key, way, recording's facts, what is enough, what of it is too little
+# key, direction, facts of the recording, arguments that suffice, arguments that do not
 SIDES = [
     ("reset", "read", {}, {"samples": SILENT, "seconds": 2.75}, {"seconds": 2.4}),  # 1.1 s and 0.96 s of silence
     (
@@ -188,17 +188,23 @@ SIDES = [
     ("discard", "read", {}, {**SLOWER, "discards": (62, 10.0)}, {"discards": (58, 10.0)}),  # 15.5 and 14.5 % of 4 s
     ("discard", "write", {}, {**SLOWER, "discards": (4, 200.0)}, {"discards": (3, 300.0)}),
     ("discard", "read", {}, {**SLOWER, "discards": (62, 10.0)}, {"d2c": {5.6: 10, 8.0: 990}}),
-    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (150, 9.0)}),
-    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"other": (200, 6.0)}),
-    ("competing", "read", {}, {"other": (200, 9.0), "asked": {"write": 99 << 17}}, {"asked": {"write": 100 << 17}}),
-    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0)}, {"asked": None}),
+    ("competing", "read", {}, {**CONCURRENT, "other": (200, 9.0)}, {"other": (150, 9.0)}),
+    ("competing", "read", {}, {**CONCURRENT, "other": (200, 9.0)}, {"other": (200, 6.0)}),
+    (
+        "competing",
+        "read",
+        {},
+        {"other": (200, 9.0), "by_command": {"write": 99 << 17}},
+        {"by_command": {"write": 100 << 17}},
+    ),
+    ("competing", "read", {}, {**CONCURRENT, "other": (200, 9.0)}, {"by_command": None}),
     # of writes that others made the command's reads are others
     (
         "competing",
         "write",
         {},
-        {"other": (200, 9.0), "asked": {"write": 0, "read": 200 << 17}},
-        {"asked": {"write": 128 << 20, "read": 200 << 17}},
+        {"other": (200, 9.0), "by_command": {"write": 0, "read": 200 << 17}},
+        {"by_command": {"write": 128 << 20, "read": 200 << 17}},
     ),
     ("competing", "read", {}, {**NOT_OURS, "others": (9,)}, {"others": ()}),
     (
@@ -244,7 +250,7 @@ SIDES = [
         "competing",
         "read",
         {},
-        {**BESIDE, "other": (200, 9.0), "driver": "nvme", "d2c": {6.5: 10, 8.0: 990}},
+        {**CONCURRENT, "other": (200, 9.0), "driver": "nvme", "d2c": {6.5: 10, 8.0: 990}},
         {"d2c": {7.5: 10, 8.0: 990}},
     ),
     (
@@ -254,7 +260,7 @@ SIDES = [
         {**NOT_OURS, "others": (9,)},
         {"submitters": [(7, "dd", 800, 1, 0), (9, "kworker/0:1", 200, 1, 0)]},
     ),
-    ("competing", "read", {}, {**BESIDE, "other": (200, 9.0), "submitters": KERNELS}, {"submitters": OURS}),
+    ("competing", "read", {}, {**CONCURRENT, "other": (200, 9.0), "submitters": KERNELS}, {"submitters": OURS}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"settings": {"md_sync_action": "recover"}}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {2.0: 100, 10.0: 800, 38.0: 100}}),
     ("slow part", "read", {}, {"d2c": SLOW}, {"d2c": {3.5: 100, 10.0: 800, 45.0: 100}}),
@@ -316,7 +322,7 @@ SIDES = [
     ("direct", "read", {}, FOUR, {"settings": {"nr_requests": "4"}}),
     ("direct", "read", {}, {**FOUR, "depth": 3.4, "settings": {"nr_requests": "4"}}, {"depth": 3.6}),
     # one at a time nothing waits; of a volume behind a network that may be its limit
-    ("direct", "read", {}, ONE_AT_A_TIME, {"found": {0: 940, 1: 60}}),
+    ("direct", "read", {}, ONE_AT_A_TIME, {"at_issue": {0: 940, 1: 60}}),
     ("direct", "read", {}, ONE_AT_A_TIME, {"seconds": 0.4, "d2c": {0.36: 10, 0.4: 990}}),
     ("lost merges", "read", {}, UNMERGED, {"settings": {"nomerges": "0"}}),
     ("lost merges", "read", {}, UNMERGED, {"depth": 7.9}),
@@ -347,7 +353,7 @@ SIDES = [
     # files that lie next to each other: requests of 256 KiB, by calls of less than half
     ("pieces", "read", {}, IN_A_ROW, {"calls": 132_000_000}),
     ("pieces", "read", {}, IN_A_ROW, {"readahead": 1023}),
-    ("pieces", "read", {}, IN_A_ROW, {"asked": {"read": 1}}),
+    ("pieces", "read", {}, IN_A_ROW, {"by_command": {"read": 1}}),
     # a disk at its rate has no use for more files at once
     ("pieces", "read", {}, {**IN_A_ROW, "driver": "nvme", "seconds": 0.06}, {"d2c": {1.0: 10, 8.0: 990}}),
     # half of a window in flight, in requests as large as they can be
@@ -396,13 +402,13 @@ SIDES = [
     ("device", "read", {}, {**CAPPED, "requests": 40, "samples": uneven(90)}, {"requests": 23}),
     ("device", "read", {}, {**CAPPED, "d2c": {18: 2, 24: 998}}, {"d2c": {20: 2, 24: 998}}),
     ("device", "read", {}, CAPPED, {"rows": {(0, 0.75): 2, (1, 0.75): 998}}),  # twice in flight, twice as fast
-    ("device", "read", {}, CAPPED, {"rows": {(0, 0.75): 900, (1, 24): 7}, "found": {0: 7, 1: 900}}),
+    ("device", "read", {}, CAPPED, {"rows": {(0, 0.75): 900, (1, 24): 7}, "at_issue": {0: 7, 1: 900}}),
     ("device", "read", {}, {**CAPPED, "idle": 0.14}, {"idle": 0.16}),
     (
         "readahead",
         "read",
         {},
-        {"driver": "nvme", "rows": {(0, 0.75): 2, (1, 0.75): 998}, "found": {0: 2, 1: 998}},
+        {"driver": "nvme", "rows": {(0, 0.75): 2, (1, 0.75): 998}, "at_issue": {0: 2, 1: 998}},
         {"rows": {(0, 0.75): 2, (1, 1.5): 998}},
     ),
     # requests take twice as long with four times as many in flight: still twice as fast
@@ -410,7 +416,7 @@ SIDES = [
         "readahead",
         "read",
         {},
-        {"driver": "nvme", "rows": {(0, 0.75): 900, (3, 1.5): 900}, "found": {0: 900, 3: 900}},
+        {"driver": "nvme", "rows": {(0, 0.75): 900, (3, 1.5): 900}, "at_issue": {0: 900, 3: 900}},
         {"rows": {(0, 0.75): 900, (3, 6.0): 900}},
     ),
     ("readahead", "read", {}, {"driver": "nvme"}, CAPPED),
@@ -477,11 +483,11 @@ SIDES = [
     ("device", "read", {}, {**LOCAL, "idle": 0.14}, {"idle": 0.16}),
     ("device", "read", {}, LOCAL, {"driver": "ahci", "streams": 2}),
     ("throttled", "read", {}, {**THROTTLED, "idle": 0.14}, {"idle": 0.16}),
-    ("throttled", "read", {}, {**THROTTLED, "idle": 0.6, "found": {0: 960, 1: 40}}, {"found": {0: 940, 1: 60}}),
+    ("throttled", "read", {}, {**THROTTLED, "idle": 0.6, "at_issue": {0: 960, 1: 40}}, {"at_issue": {0: 940, 1: 60}}),
     # a program that sleeps between reads that take 8 ms instead of 1: 20 and 17 of them a second
-    ("throttled", "read", {}, {**THROTTLED, "idle": 0.8, "found": {0: 1000}, "seconds": 50.0}, {"seconds": 60.0}),
+    ("throttled", "read", {}, {**THROTTLED, "idle": 0.8, "at_issue": {0: 1000}, "seconds": 50.0}, {"seconds": 60.0}),
     ("throttled", "read", {}, {**THROTTLED, "requests": 20}, {"requests": 10}),
-    # bytes that nobody asked for
+    # bytes that nobody requested
     ("read amplification", "read", {}, AMPLIFIED, {"calls": 33 << 20}),
     ("read amplification", "read", {}, {**AMPLIFIED, "calls": 31 << 20}, {"calls": 32 << 20}),
     ("read amplification", "read", {}, {**AMPLIFIED, "ahead": 0.51}, {"ahead": 0.49}),
@@ -495,32 +501,32 @@ SIDES = [
     ("read amplification", "read", {}, {**AMPLIFIED, "d2c": {32.0: 1000}}, {"d2c": {36.0: 1000}}),
     ("read amplification", "read", {}, {**AMPLIFIED, "d2c": {36.0: 1000}, "driver": "ahci"}, {"driver": "nvme"}),
     ("read amplification", "read", {}, {**AMPLIFIED, "calls": 0, "faults": 400}, {"faults": 401}),
-    ("read amplification", "read", {}, AMPLIFIED, {"asked": {"read": 1}}),
+    ("read amplification", "read", {}, AMPLIFIED, {"by_command": {"read": 1}}),
     ("seeks", "read", {}, READER, {"driver": "virtio-pci"}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
     ("device", "read", {}, FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),
     ("device", "read", {}, {**FLAT, "sectors": 65}, {"sectors": 64}),
     ("device", "read", {}, {**FLAT, "seeks": 0.02}, {"seeks": 0.022}),
     ("device", "read", {}, {**FLAT, "idle": 0.14}, {"idle": 0.16}),
-    ("device", "read", {}, FLAT, {"rows": {(8, 12): 100, (16, 24): 900}, "found": {8: 100, 16: 900}}),
+    ("device", "read", {}, FLAT, {"rows": {(8, 12): 100, (16, 24): 900}, "at_issue": {8: 100, 16: 900}}),
     # a request alone takes 3.3 ms by its bin; a queue that runs empty so often has no ceiling
     ("device", "read", {}, EMPTIES, {"dry": 64}),
     ("device", "read", {}, {**EMPTIES, "dry": 7, "idle": 0.1}, {"dry": 8}),
     ("device", "read", {}, {**EMPTIES, "dry": 20, "idle": 0.02}, {"idle": 0.04}),
     ("controller", "read", LAB, {**EMPTIES, "requests": 12000}, {"dry": 64}),
-    # nor has one direction beside another
+    # nor has a disk that serves the other direction, too
     ("device", "read", {}, {**FLAT, "other": (300, 90.0)}, {"other": (300, 96.0)}),
     ("controller", "read", LAB, {"requests": 12000}, {"idle": 0.16}),
     ("controller", "read", LAB, {"requests": 11800}, {"requests": 11700}),
 ]
 
 
-def arguments(said):
+def arguments(text):
     """`readahead` is short for its setting."""
-    said = dict(said)
-    if "readahead" in said:
-        said["settings"] = {"readahead_sectors": str(said.pop("readahead")), **said.get("settings", {})}
-    return said
+    text = dict(text)
+    if "readahead" in text:
+        text["settings"] = {"readahead_sectors": str(text.pop("readahead")), **text.get("settings", {})}
+    return text
 
 
 NAMES = {
@@ -535,8 +541,8 @@ NAMES = {
 def test_enough_is_inferred_and_too_little_is_not(case):
     key, direction, meta, enough, little = case
     keys = NAMES.get(key, (key,))
-    found = judged(keys, meta, direction, **arguments(enough))
-    assert (found.key, found.verdict) == (key, INFERRED), found
+    limit = judged(keys, meta, direction, **arguments(enough))
+    assert (limit.key, limit.verdict) == (key, INFERRED), limit
     other = judged(keys, meta, direction, **arguments({**enough, **little}))
     assert other.verdict is not INFERRED or other.key != key, other
 
@@ -545,9 +551,9 @@ def test_enough_is_inferred_and_too_little_is_not(case):
 def test_what_is_inferred_says_what_to_do(case):
     """In words that fit behind the other columns of report, in 80; the title has a row in explain.rst."""
     key, direction, meta, enough, _ = case
-    found = judged(NAMES.get(key, (key,)), meta, direction, **arguments(enough))
-    assert found.remedy and len(found.title) <= 17
-    assert found.title in (TOP / "Documentation/explain.rst").read_text(encoding="utf-8")
+    limit = judged(NAMES.get(key, (key,)), meta, direction, **arguments(enough))
+    assert limit.remedy and len(limit.title) <= 17
+    assert limit.title in (TOP / "Documentation/explain.rst").read_text(encoding="utf-8")
 
 
 def test_what_took_most_of_the_time_comes_first():
@@ -556,15 +562,15 @@ def test_what_took_most_of_the_time_comes_first():
     assert first(**asleep, idle=0.39) == "direct"
 
 
-def test_a_reset_that_took_no_time_is_said_and_is_no_cause():
+def test_a_reset_that_took_no_time_is_reported_and_is_no_cause():
     stats = [(1, "driver_stats", "SCSI Host Resets: 0", "SCSI Host Resets: 2")]
-    found = judged("reset", changes=stats)
-    assert found.verdict is Verdict.NOT_SHOWN and "2 times" in found.statement
+    limit = judged("reset", changes=stats)
+    assert limit.verdict is Verdict.NOT_SHOWN and "2 times" in limit.statement
     assert "reset its controller 2 times" in judged("reset", changes=stats, samples=SILENT).statement
     assert "nothing recorded says why" in judged("reset", samples=SILENT).statement
 
 
-def test_requests_that_are_not_as_large_as_they_may_be_are_not_said_to_be():
+def test_requests_below_the_largest_size_are_not_reported_as_largest():
     assert "100.0% of the requests are as large" in judged("request size").statement
     assert "; 0.0% of the requests are as large" in judged("request size", sectors=8).statement
 
@@ -598,8 +604,8 @@ def test_small_direct_reads_may_be_larger(sectors, larger):
 
 @pytest.mark.parametrize("direction", ["read", "write"])
 def test_where_nothing_ended_that_is_the_longest_time(direction):
-    said = chain.longest(Reading("A", phase(direction=direction, samples=SILENT)), direction)
-    assert said == "; no request completed for 1.60 s from 2.00 s on"
+    text = chain.longest(Reading("A", phase(direction=direction, samples=SILENT)), direction)
+    assert text == "; no request completed for 1.60 s from 2.00 s on"
     assert (
         chain.longest(Reading("A", phase(direction=direction)), direction)
         == "; slowest request 1 to 2 ms, completed 2.00 s into the phase"
@@ -608,14 +614,14 @@ def test_where_nothing_ended_that_is_the_longest_time(direction):
 
 def test_a_disk_that_flushes_is_not_silent():
     """1.6 s of 4 without a completed byte, 1.5 of them with a flush in flight, as when a cache is emptied."""
-    found = judged("reset", direction="write", samples=SILENT, flushes=(1, 1500.0))
-    assert found.verdict is Verdict.NOT_SHOWN and "a flush was in flight" in found.statement
+    limit = judged("reset", direction="write", samples=SILENT, flushes=(1, 1500.0))
+    assert limit.verdict is Verdict.NOT_SHOWN and "a flush was in flight" in limit.statement
     assert verdict("reset", direction="write", samples=SILENT, flushes=(1, 1400.0)) is INFERRED
     stats = [(1, "driver_stats", "SCSI Host Resets: 0", "SCSI Host Resets: 2")]
     assert verdict("reset", direction="write", samples=SILENT, flushes=(1, 1500.0), changes=stats) is INFERRED
 
 
-def test_errors_are_said_whatever_they_cost():
+def test_errors_are_reported_whatever_they_cost():
     assert verdict("errors", errors=3) is Verdict.NOT_SHOWN and "3 reads failed" in judged("errors", errors=3).statement
     assert "1 read failed" in judged("errors", errors=1).statement
     assert verdict("errors") is Verdict.CONTRADICTED
@@ -625,10 +631,10 @@ def test_that_nothing_says_so_is_not_a_contradiction():
     assert verdict("degraded") is Verdict.NOT_SHOWN
 
 
-def test_a_missing_drive_that_costs_little_is_said_with_what_to_do():
-    found = judged("degraded", settings={"controller_events": "Drive removed\\nDegraded unit"})
-    assert found.verdict is Verdict.NOT_SHOWN and found.remedy.startswith("replace the drive")
-    assert found.statement.startswith('the controller reported: "Degraded unit"; its cost')
+def test_a_missing_drive_that_costs_little_is_reported_with_what_to_do():
+    limit = judged("degraded", settings={"controller_events": "Drive removed\\nDegraded unit"})
+    assert limit.verdict is Verdict.NOT_SHOWN and limit.remedy.startswith("replace the drive")
+    assert limit.statement.startswith('the controller reported: "Degraded unit"; its cost')
 
 
 def test_reads_that_take_neither_alike_nor_very_differently_are_an_open_question():
@@ -643,8 +649,8 @@ def test_few_bytes_that_may_be_unwritten_may_be_what_holds_a_writer():
     assert "65536 KiB" in judged("program", direction="write", **few).statement
     assert verdict("program", direction="write", **few, direct=0.6) is Verdict.INFERRED
     assert verdict("program", **few) is Verdict.INFERRED
-    for said in ("0", str((64 << 20) + 1), "n/a"):
-        assert verdict("program", direction="write", idle=0.5, machine={"vm.dirty_bytes": said}) is Verdict.INFERRED
+    for text in ("0", str((64 << 20) + 1), "n/a"):
+        assert verdict("program", direction="write", idle=0.5, machine={"vm.dirty_bytes": text}) is Verdict.INFERRED
 
 
 def test_reads_of_which_no_window_is_read_ahead_are_not_a_matter_of_its_size():
@@ -664,16 +670,16 @@ def test_pieces_that_end_where_metadata_is_read_may_be_of_one_file():
     assert verdict("pieces", **PIECES, metadata=50) is Verdict.NOT_SHOWN
 
 
-def test_why_readahead_has_no_part_is_said():
-    for said, text in (
+def test_why_readahead_has_no_part_is_reported():
+    for message, text in (
         ({"direct": 0.6}, "past the page cache"),
         ({"order": 0.4}, "continue a stream"),
         ({"ahead": 0.4}, "read ahead"),
     ):
-        assert text in judged("readahead", **said).statement
+        assert text in judged("readahead", **message).statement
 
 
-def test_a_full_table_of_streams_is_said():
+def test_a_full_table_of_streams_is_reported():
     turns = arguments({**TURNS, "streams": 16})
     assert "more may be there" in judged("seeks", **turns).statement
     assert "more may be there" not in judged("seeks", **arguments(TURNS)).statement
@@ -705,18 +711,18 @@ def test_a_drive_has_no_controller_with_a_battery():
 
 def test_a_name_of_a_value_is_of_one_quantity():
     """The bytes of calls, and those with pages of mappings, differ by the pages of the program itself."""
-    seen = phase(**arguments(AMPLIFIED), faults=100)
-    said = chain.single(Reading("A", seen), "read", {})
-    values = [value for one in (*said.links, *said.limits) for value in one.values]
-    found = {value.name: {other.value for other in values if other.name == value.name} for value in values}
-    assert {name for name, several in found.items() if len(several) > 1} == set()
-    assert found["asked"] == {25 << 20} and found["asked-with-faults"] == {(25 << 20) + 100 * 4096}
+    observed = phase(**arguments(AMPLIFIED), faults=100)
+    text = chain.single(Reading("A", observed), "read", {})
+    values = [value for one in (*text.links, *text.limits) for value in one.values]
+    result = {value.name: {other.value for other in values if other.name == value.name} for value in values}
+    assert {name for name, several in result.items() if len(several) > 1} == set()
+    assert result["asked"] == {25 << 20} and result["asked-with-faults"] == {(25 << 20) + 100 * 4096}
 
 
 def test_a_queue_that_ran_empty_does_not_contradict_a_busy_disk():
     """A request that is alone keeps the disk busy."""
-    said = judged("device", **{**EMPTIES, "dry": 120}).statement
-    assert "the queue ran empty 120 times: for 9% of the time it had no request, or one alone" in said
+    text = judged("device", **{**EMPTIES, "dry": 120}).statement
+    assert "the queue ran empty 120 times: for 9% of the time it had no request, or one alone" in text
 
 
 def test_a_large_readahead_is_an_open_question():
@@ -739,9 +745,9 @@ def test_the_one_that_computed_more_is_named():
 
 
 def test_a_wait_that_computing_explains_in_part_is_an_open_question():
-    """QEMU held a disk at 41 of 100 IOPS: 0.38 of a processor, and 60 % of the time without a request."""
-    found = judged(("program", "processor"), idle=0.602, cpu=0.382)
-    assert found.verdict is Verdict.NOT_SHOWN and "0.38 of a processor" in found.statement, found
+    """QEMU limited a disk to 41 of 100 IOPS: 0.38 of a processor, and 60 % of the time without a request."""
+    limit = judged(("program", "processor"), idle=0.602, cpu=0.382)
+    assert limit.verdict is Verdict.NOT_SHOWN and "0.38 of a processor" in limit.statement, limit
 
 
 def test_the_kernel_s_time_says_nothing_of_a_disk_by_itself():
@@ -771,7 +777,7 @@ def test_a_change_before_the_first_sample_ended_is_an_open_question():
     assert verdict("changed", changes=early, samples=TWO_RATES) is Verdict.NOT_SHOWN
 
 
-def test_where_nothing_was_sampled_nothing_is_said_of_silence():
+def test_where_nothing_was_sampled_nothing_is_reported_of_silence():
     assert verdict("reset", samples=[]) is Verdict.NOT_AVAILABLE
 
 
@@ -787,8 +793,8 @@ def test_how_many_were_late_is_counted():
 @pytest.mark.parametrize(("late", "flat"), [(688, True), (553, False)])
 def test_less_than_a_fifth_more_for_twice_the_depth_is_flat(late, flat):
     rows = {(16, 12): 9, (32, 24): late, (32, 12): 1000 - late}
-    found = judged("device", **{**FLAT, "rows": rows})
-    assert (found.verdict is INFERRED) is flat, found
+    limit = judged("device", **{**FLAT, "rows": rows})
+    assert (limit.verdict is INFERRED) is flat, limit
 
 
 @pytest.mark.parametrize(("alike", "full"), [(777, True), (779, False)])
@@ -796,13 +802,13 @@ def test_less_than_a_fifth_more_is_the_rate_of_one_disk(alike, full):
     """Of two in flight instead of one: 777 of 1,000 that take as long as one alone, the others four times as long."""
     rows = {(0, 12): 9, (1, 12): alike, (1, 48): 1000 - alike}
     waits = {"d2c": {1.0: 9, 2.0: 991}, "samples": uneven(40)}
-    found = judged("device", driver="nvme", depth=2.0, rows=rows, found={0: 9, 1: 1000}, **waits)
-    assert (found.verdict is INFERRED) is full, found
-    assert found.title == "Rate of the disk" and "array" not in found.statement + found.remedy
+    limit = judged("device", driver="nvme", depth=2.0, rows=rows, at_issue={0: 9, 1: 1000}, **waits)
+    assert (limit.verdict is INFERRED) is full, limit
+    assert limit.title == "Rate of the disk" and "array" not in limit.statement + limit.remedy
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"),
+    ("facts", "message"),
     [
         ({"settings": {"readahead_sectors": "8192"}}, "Readahead is 4 MiB and may fetch what the program does not use"),
         ({"settings": {"readahead_sectors": "8190", "max_hw_sectors_kb": "128"}}, "larger ones move more"),
@@ -813,22 +819,22 @@ def test_less_than_a_fifth_more_is_the_rate_of_one_disk(alike, full):
         ({"sectors": 65, "settings": {"max_hw_sectors_kb": "128"}}, "counts requests, larger ones move more"),
     ],
 )
-def test_what_may_still_help_at_the_rate_of_one_disk(facts, said):
-    assert said in judged("device", **{**CAPPED, **facts}).remedy
+def test_what_may_still_help_at_the_rate_of_one_disk(facts, message):
+    assert message in judged("device", **{**CAPPED, **facts}).remedy
 
 
 def test_the_ceiling_of_the_first_simulated_device_is_not_another_ones():
     assert judged(("device", "controller", "drives"), LAB, **{**CAPPED, "requests": 13824}).key == "device"
 
 
-def test_the_rate_of_one_disk_is_told_in_requests_too():
+def test_the_rate_of_one_disk_is_reported_in_requests_too():
     assert "250 reads a second is its rate: with 1 in flight one takes" in judged("device", **CAPPED).statement
 
 
 def test_rows_of_eight_and_more_are_enough_to_look_for_a_ceiling():
-    eight = {"depth": 9.0, "rows": {(4, 12): 100, (8, 12): 900}, "found": {4: 100, 8: 900}}
+    eight = {"depth": 9.0, "rows": {(4, 12): 100, (8, 12): 900}, "at_issue": {4: 100, 8: 900}}
     assert "from 4 to 8 in flight and more the throughput grew by" in judged("device", **eight).statement
-    four = {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "found": {2: 100, 4: 900}}
+    four = {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "at_issue": {2: 100, 4: 900}}
     assert "too few depths" in judged("device", **four).statement
 
 
@@ -842,18 +848,18 @@ def test_rows_of_eight_and_more_are_enough_to_look_for_a_ceiling():
 )
 def test_the_ceiling_is_that_of_what_was_simulated_and_not_of_the_profile_of_its_name(key, value, named):
     pairs = [pair if pair.partition("=")[0] != key else f"{key}={value}" for pair in LAB["lab_config"].split(",")]
-    found = judged(("controller", "drives", "device"), {"lab_config": ",".join(pairs)}, requests=12000)
+    limit = judged(("controller", "drives", "device"), {"lab_config": ",".join(pairs)}, requests=12000)
     if key == "controller.read_kib_s":
-        assert found.verdict is not INFERRED
+        assert limit.verdict is not INFERRED
     else:
-        assert (found.key, found.verdict) == (named, INFERRED)
+        assert (limit.key, limit.verdict) == (named, INFERRED)
 
 
 def test_the_ceiling_of_writes_has_what_parity_takes():
     """113.7 MiB/s, as the paper has it of this array: of 1 / (1 / 215000 + 1 / 264500) KiB/s 98 %."""
     for requests, key in ((3640, "controller"), (3100, "device")):
-        found = judged(("controller", "drives", "device"), LAB5, "write", requests=requests)
-        assert (found.key, found.verdict is INFERRED) == (key, key == "controller"), found
+        limit = judged(("controller", "drives", "device"), LAB5, "write", requests=requests)
+        assert (limit.key, limit.verdict is INFERRED) == (key, key == "controller"), limit
 
 
 @pytest.mark.parametrize("lost", ["array.drives", "controller.read_kib_s", "drive.media_outer_kib_s", "array.level"])
@@ -866,9 +872,9 @@ def test_what_is_not_recorded_has_no_ceiling(lost):
 def member(level, sectors):
     """A member of an md of three disks with chunks of 64 KiB, which is written in parts of so many sectors."""
     above = phase(settings={"md_level": level, "md_raid_disks": "3", "md_chunk_bytes": "65536"})
-    seen = phase(direction="write", depth=4.0, sectors=sectors, seeks=1.0)
-    found = limits.limits(Reading("A", seen, above), "write", {})
-    return next(limit.verdict for limit in found if limit.key == "parity")
+    observed = phase(direction="write", depth=4.0, sectors=sectors, seeks=1.0)
+    every_limit = limits.limits(Reading("A", observed, above), "write", {})
+    return next(limit.verdict for limit in every_limit if limit.key == "parity")
 
 
 def test_parity_is_of_the_md_above_where_there_is_one():
@@ -878,11 +884,11 @@ def test_parity_is_of_the_md_above_where_there_is_one():
     assert verdict("parity", direction="write", **PARITY) is Verdict.NOT_AVAILABLE
 
 
-def test_who_writes_beside_is_named():
-    found = judged(
-        "competing", **BESIDE, other=(400, 9.0), submitters=[(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)]
+def test_who_writes_next_to_is_named():
+    limit = judged(
+        "competing", **CONCURRENT, other=(400, 9.0), submitters=[(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)]
     )
-    assert "queued by jbd2/sda-8" in found.statement
+    assert "queued by jbd2/sda-8" in limit.statement
     assert (
         "queued by"
         not in judged(
@@ -892,7 +898,7 @@ def test_who_writes_beside_is_named():
     assert "most of updatedb, pid 9" in judged("competing", **NOT_OURS, others=(9,)).statement
 
 
-def test_flushes_are_told_beside_the_writes():
+def test_flushes_are_reported_next_to_the_writes():
     assert (
         "200 flushes and 1000 writes took 24% of the time"
         in judged("sync", direction="write", flushes=(200, 4.8)).statement
@@ -906,10 +912,10 @@ def test_flushes_are_told_beside_the_writes():
     ("name", "file"), [("queue_depth", "device/queue_depth"), ("nr_requests", "queue/nr_requests")]
 )
 def test_the_remedy_of_a_short_queue_names_the_file(name, file):
-    found = judged(("queue depth", "request slots"), depth=2.0, i2d_ms=10.0, settings={name: "2"})
+    limit = judged(("queue depth", "request slots"), depth=2.0, i2d_ms=10.0, settings={name: "2"})
     assert (
-        found.remedy.endswith(f"/sys/block/sda/{file}")
-        and f"echo {32 if name == 'queue_depth' else 256} " in found.remedy
+        limit.remedy.endswith(f"/sys/block/sda/{file}")
+        and f"echo {32 if name == 'queue_depth' else 256} " in limit.remedy
     )
 
 
@@ -925,7 +931,7 @@ def test_twice_the_setting_is_what_fadvise_asks_for():
 
 
 def test_what_was_not_counted_is_no_cause_and_no_denial():
-    for key, said in (
+    for key, text in (
         ("direct", {"idle": 1.0}),
         ("scheduler", {"settings": {"scheduler": None}}),
         ("request size", {"settings": {"max_hw_sectors_kb": None}}),
@@ -933,7 +939,7 @@ def test_what_was_not_counted_is_no_cause_and_no_denial():
         ("readahead", {"settings": {"readahead_sectors": None}}),
         ("queue depth", {"settings": {"queue_depth": None}}),
     ):
-        assert verdict(("queue depth", "request slots") if key == "queue depth" else key, **said) in (
+        assert verdict(("queue depth", "request slots") if key == "queue depth" else key, **text) in (
             Verdict.NOT_AVAILABLE,
             Verdict.CONTRADICTED,
         ), key
@@ -950,25 +956,27 @@ IN_ORDER = [
 ]
 
 
-@pytest.mark.parametrize(("said", "told"), IN_ORDER)
-def test_what_the_disk_gives_in_order_is_told_where_another_phase_shows_it(said, told):
-    beside = (phase(**said),)
-    found = limits.limits(Reading("A", phase(**READER)), "read", {}, beside)
-    assert ("In order this disk gave" in next(limit for limit in found if limit.key == "seeks").statement) is told
+@pytest.mark.parametrize(("message", "reported"), IN_ORDER)
+def test_what_the_disk_gives_in_order_is_reported_where_another_phase_shows_it(message, reported):
+    concurrent = (phase(**message),)
+    every_limit = limits.limits(Reading("A", phase(**READER)), "read", {}, concurrent)
+    assert (
+        "In order this disk gave" in next(limit for limit in every_limit if limit.key == "seeks").statement
+    ) is reported
 
 
 @pytest.mark.parametrize(("idle", "verdict"), [(51, Verdict.CONTRADICTED), (49, Verdict.NOT_SHOWN)])
 def test_others_that_are_always_there_may_delay_the_fastest_request_too(idle, verdict):
     """Requests that found the disk idle, of 1,000: below 5 % the fastest one says nothing."""
-    found = judged("competing", **{**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "found": {0: idle, 1: 1000 - idle}})
-    assert found.verdict is verdict
+    limit = judged("competing", **{**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "at_issue": {0: idle, 1: 1000 - idle}})
+    assert limit.verdict is verdict
 
 
 def test_a_scheduler_may_hold_back_the_others():
-    held = {"i2d_ms": 9.0, "settings": {"scheduler": "bfq", "queue_depth": "32"}}
-    assert judged("scheduler", **held).verdict is INFERRED
+    kept = {"i2d_ms": 9.0, "settings": {"scheduler": "bfq", "queue_depth": "32"}}
+    assert judged("scheduler", **kept).verdict is INFERRED
     assert (
-        judged("scheduler", **held, submitters=[(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], others=(9,)).verdict
+        judged("scheduler", **kept, submitters=[(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], others=(9,)).verdict
         is Verdict.NOT_SHOWN
     )
 

@@ -23,22 +23,22 @@ OCTETS = 1000 << 17  # what a phase moves in 4 s: 32,768,000 bytes and 250 bios 
 
 def limit(**rates):
     """A line of the setting."""
-    said = {name: rates.get(name, "max") for name in ("rbps", "wbps", "riops", "wiops")}
-    return " ".join(("/a b", *(f"{name}={rate}" for name, rate in said.items())))
+    knobs = {name: rates.get(name, "max") for name in ("rbps", "wbps", "riops", "wiops")}
+    return " ".join(("/a b", *(f"{name}={rate}" for name, rate in knobs.items())))
 
 
 def ours(bios=1000, octets=OCTETS, by_kernel=0, path="/a b"):
     return [(path, bios, octets, by_kernel)]
 
 
-def held(text=None, **said):
+def throttled(text=None, **knobs):
     """A phase that waits for half of the time, with a limit that is what came."""
     settings = {
         "io.max": limit(rbps=32_768_000) if text is None else text,
         "rotational": "0",
-        **said.pop("settings", {}),
+        **knobs.pop("settings", {}),
     }
-    return {"idle": 0.5, "charged": ours(), "settings": settings, **said}
+    return {"idle": 0.5, "charged": ours(), "settings": settings, **knobs}
 
 
 def rate(requests):
@@ -48,32 +48,34 @@ def rate(requests):
 FLAT = {
     "depth": 40.0,
     "rows": {(16, 12): 100, (32, 24): 900},
-    "found": {16: 100, 32: 900},
+    "at_issue": {16: 100, 32: 900},
 }
 BUSY = {"idle": 0.1, "charged": ours(by_kernel=500)}
 # what is inferred, and what of it is too little or too much
 SIDES = [
-    ("read", {}, held(limit(rbps=38_000_000)), held(limit(rbps=39_000_000))),  # 86 and 84 %
-    ("read", {}, held(limit(riops=290)), held(limit(riops=298))),
-    ("read", {}, held(limit(riops=579), splits=1000), held(limit(riops=595), splits=1000)),  # a bio in two pieces counts twice
-    ("write", {}, held(limit(wbps=38_000_000)), held(limit(wbps=39_000_000))),
-    ("write", {}, held(limit(wiops=290)), held(limit(wiops=298))),
-    ("read", {}, held(), held(limit(wbps=32_768_000))),
-    ("write", {}, held(limit(wiops=250)), held(limit(riops=250))),
-    ("read", {}, held(), held("")),
-    ("read", {}, held(idle=0.16), held(idle=0.14)),
-    ("read", {}, held(**BUSY), held(**{**BUSY, "charged": ours(by_kernel=499)})),
+    ("read", {}, throttled(limit(rbps=38_000_000)), throttled(limit(rbps=39_000_000))),  # 86 and 84 %
+    ("read", {}, throttled(limit(riops=290)), throttled(limit(riops=298))),
+    # a bio in two pieces counts twice
+    ("read", {}, throttled(limit(riops=579), splits=1000), throttled(limit(riops=595), splits=1000)),
+    ("write", {}, throttled(limit(wbps=38_000_000)), throttled(limit(wbps=39_000_000))),
+    ("write", {}, throttled(limit(wiops=290)), throttled(limit(wiops=298))),
+    ("read", {}, throttled(), throttled(limit(wbps=32_768_000))),
+    ("write", {}, throttled(limit(wiops=250)), throttled(limit(riops=250))),
+    ("read", {}, throttled(), throttled("")),
+    ("read", {}, throttled(idle=0.16), throttled(idle=0.14)),
+    ("read", {}, throttled(**BUSY), throttled(**{**BUSY, "charged": ours(by_kernel=499)})),
     (
         "write",
         {},
-        held(limit(wiops=250), **BUSY, direct=0.51),
-        held(limit(wiops=250), **BUSY, direct=0.49),
+        throttled(limit(wiops=250), **BUSY, direct=0.51),
+        throttled(limit(wiops=250), **BUSY, direct=0.49),
     ),
-    ("read", {}, held(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2), *ours(octets=OCTETS // 2, path="/")]),
-     held(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2 - 1), *ours(octets=OCTETS // 2 + 1, path="/")])),
-    ("read", {}, held(charged=ours(path="/a b/c")), held(charged=ours(path="/a bc"))),
-    ("read", LAB, held(limit(rbps=370 << 20), **rate(11700)), held(limit(rbps=370 << 20), **rate(11800))),  # its ceiling
-    ("read", {}, held(**FLAT), held(**FLAT, **BUSY)),
+    ("read", {}, throttled(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2), *ours(octets=OCTETS // 2, path="/")]),
+     throttled(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2 - 1), *ours(octets=OCTETS // 2 + 1, path="/")])),
+    ("read", {}, throttled(charged=ours(path="/a b/c")), throttled(charged=ours(path="/a bc"))),
+    # the ceiling of the array
+    ("read", LAB, throttled(limit(rbps=370 << 20), **rate(11700)), throttled(limit(rbps=370 << 20), **rate(11800))),
+    ("read", {}, throttled(**FLAT), throttled(**FLAT, **BUSY)),
 ]  # fmt: skip
 
 
@@ -86,67 +88,71 @@ def test_enough_is_inferred_first_and_too_little_is_not(case):
 
 
 @pytest.mark.parametrize("key", ["program", "processor"])
-def test_a_program_that_is_held_is_not_what_is_waited_for(key):
-    assert judged(("program", "processor"), cpu=0.5, **held()).verdict is OUT
-    assert judged(("program", "processor"), cpu=0.5, **held("")).verdict is INFERRED
+def test_a_throttled_program_is_not_the_cause(key):
+    assert judged(("program", "processor"), cpu=0.5, **throttled()).verdict is OUT
+    assert judged(("program", "processor"), cpu=0.5, **throttled("")).verdict is INFERRED
 
 
 def test_of_what_is_ruled_out_the_program_says_no_more():
-    texts = [judged("program", **{**held(), "settings": {"io.max": text}}) for text in (None, limit(rbps=999_000_000))]
+    texts = [
+        judged("program", **{**throttled(), "settings": {"io.max": text}}) for text in (None, limit(rbps=999_000_000))
+    ]
     assert ["io.max" in one.statement + one.remedy for one in texts] == [True, False]
 
 
 def test_it_says_how_much_and_what_to_type():
-    found = judged("io.max", **held())
-    assert found.statement == (
+    result = judged("io.max", **throttled())
+    assert result.statement == (
         "rbps of /a b allows 31.2 MiB/s, and 100% of it came: the disk waited for 50.0% of the time, "
         "0.0% of its bios are queued by kernel threads"
     )
-    assert found.remedy == """echo "$(cat /sys/block/sda/dev) rbps=max" >'/sys/fs/cgroup/a b/io.max'"""
-    assert found.gain == (2.0, 2.0) and found.share == 0.5
+    assert result.remedy == """echo "$(cat /sys/block/sda/dev) rbps=max" >'/sys/fs/cgroup/a b/io.max'"""
+    assert result.gain == (2.0, 2.0) and result.share == 0.5
 
 
 @pytest.mark.parametrize("text, what", [(None, UNKNOWN), ("", OUT), (limit(rbps=9), OPEN)])
-def test_what_was_not_recorded_is_said(text, what):
-    said = judged("io.max", **{**held(), "charged": (), "settings": {"io.max": text}})
-    assert said.verdict is what
-    assert ("submitter" in said.statement) is (what is OPEN)
+def test_what_was_not_recorded_is_reported(text, what):
+    message = judged("io.max", **{**throttled(), "charged": (), "settings": {"io.max": text}})
+    assert message.verdict is what
+    assert ("submitter" in message.statement) is (what is OPEN)
 
 
 def test_a_limit_that_was_set_while_it_ran_counts_too():
     changes = [(10**9, "io.max", "", limit(rbps=32_768_000)), (2 * 10**9, "io.max", limit(rbps=32_768_000), "")]
-    assert verdict("io.max", **held("", changes=changes)) is INFERRED
-    assert verdict("io.max", **held("", changes=[(10**9, "nomerges", "", limit(rbps=32_768_000))])) is OUT
+    assert verdict("io.max", **throttled("", changes=changes)) is INFERRED
+    assert verdict("io.max", **throttled("", changes=[(10**9, "nomerges", "", limit(rbps=32_768_000))])) is OUT
 
 
-def test_reads_and_writes_of_one_cgroup_are_told_apart_as_far_as_they_can_be():
+def test_reads_and_writes_of_one_cgroup_are_distinguished_as_far_as_they_can_be():
     """It queued as much as both, of which the reads are half: they are what came, or nothing of it."""
     both = {"other": (1000, 1.0), "charged": [*ours(), *ours(path="/other")]}
-    assert verdict("io.max", **held(**both)) is OPEN
+    assert verdict("io.max", **throttled(**both)) is OPEN
 
 
-def test_the_limit_that_is_nearest_is_the_one_that_is_said():
+def test_the_limit_that_is_nearest_is_the_one_that_is_reported():
     text = "\n".join((limit(rbps=40_000_000), limit(rbps=33_000_000).replace("/a b", "/a b/c"), limit(riops=9999)))
-    assert "of /a b/c allows" in judged("io.max", **held(text, charged=ours(path="/a b/c/d"))).statement
+    assert "of /a b/c allows" in judged("io.max", **throttled(text, charged=ours(path="/a b/c/d"))).statement
 
 
 def test_large_bios_are_those_that_are_split():
     """4 of 20 bios are of the cgroup, nearly all bytes, and so nearly all of the 980 pieces more: 984 in 4 s."""
     charged = [("/a b", 4, OCTETS, 4), ("/", 16, 4096, 16)]
-    said = held(limit(wiops=246), bios=20, splits=980, charged=charged, direction="write")
-    assert judged("io.max", **said).values[0].value == pytest.approx(1.0, abs=1e-3)
+    text = throttled(limit(wiops=246), bios=20, splits=980, charged=charged, direction="write")
+    assert judged("io.max", **text).values[0].value == pytest.approx(1.0, abs=1e-3)
 
 
-def test_bios_that_were_held_are_not_a_program_that_sleeps():
+def test_throttled_bios_are_not_a_program_that_sleeps():
     """Fewer came than are allowed on the whole, and more for a moment."""
     low = limit(rbps=99_000_000)
     for by_kernel, what in ((1, OPEN), (0, OUT)):
-        said = held(low, charged=ours(by_kernel=by_kernel))
-        assert verdict("io.max", **said) is what
-        assert (verdict("program", **said) is OPEN) is (what is OPEN)
+        text = throttled(low, charged=ours(by_kernel=by_kernel))
+        assert verdict("io.max", **text) is what
+        assert (verdict("program", **text) is OPEN) is (what is OPEN)
         assert (
             verdict(
-                "io.max", direction="write", **held(low.replace("rbps=9", "wbps=9"), charged=ours(by_kernel=by_kernel))
+                "io.max",
+                direction="write",
+                **throttled(low.replace("rbps=9", "wbps=9"), charged=ours(by_kernel=by_kernel)),
             )
             is OUT
         )
@@ -154,17 +160,17 @@ def test_bios_that_were_held_are_not_a_program_that_sleeps():
 
 def test_what_is_near_its_limit_gains_by_nothing_else():
     deep = {"idle": 0.0, "charged": ours()}
-    assert first(**held(limit(rbps=38_000_000), **deep)) is None
-    assert first(**held(limit(rbps=39_000_000), **deep)) == "readahead"
-    said = judged("readahead", **held(limit(rbps=38_000_000), **deep))
-    assert said.statement.endswith("; but io.max allows little more") and not said.remedy and said.verdict is OPEN
+    assert first(**throttled(limit(rbps=38_000_000), **deep)) is None
+    assert first(**throttled(limit(rbps=39_000_000), **deep)) == "readahead"
+    text = judged("readahead", **throttled(limit(rbps=38_000_000), **deep))
+    assert text.statement.endswith("; but io.max allows little more") and not text.remedy and text.verdict is OPEN
     silent = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
-    assert verdict("reset", **held(**{**deep, "samples": silent})) is INFERRED
+    assert verdict("reset", **throttled(**{**deep, "samples": silent})) is INFERRED
 
 
-def test_what_was_held_before_the_first_came_is_no_more_than_all():
-    """A bio of 16 MiB is held for as long as it is allowed to take, and then is there at once."""
-    assert "100% of it came" in judged("io.max", **held(limit(rbps=16_000_000))).statement
+def test_bios_throttled_before_the_phase_are_no_more_than_all():
+    """The kernel throttles a bio of 16 MiB for the time that its bytes may take, and then queues it at once."""
+    assert "100% of it came" in judged("io.max", **throttled(limit(rbps=16_000_000))).statement
 
 
 def test_of_a_long_path_the_end_is_known():
@@ -180,7 +186,7 @@ def test_lines_that_say_nothing_are_no_limits():
     assert list(allowed("/a rbps=max wbps=0 riops=x wiops=7\n/b\n")) == [Allowed("/a", "wiops", 7)]
 
 
-def test_of_two_recordings_a_limit_is_told_where_there_is_one():
+def test_of_two_recordings_a_limit_is_reported_where_there_is_one():
     """One that is older does not have the setting; that is no difference to none."""
     none, older, some = (Reading("A", phase(settings={"io.max": text})) for text in ("", None, limit(riops=7)))
     assert pair.changed(none, older, ({}, {})) == []
@@ -204,20 +210,20 @@ def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max"
 
 
 def test_who_was_charged_is_read_where_there_is_a_limit(tmp_path):
-    found = observation.load(limited(tmp_path / "a")).observations[0]
-    assert found.charged == (observation.Charged("/a", 4096, 1 << 29, 3072),)
-    assert {one.comm for one in found.submitters} == {"dd", "kworker/0:1"}
+    result = observation.load(limited(tmp_path / "a")).observations[0]
+    assert result.charged == (observation.Charged("/a", 4096, 1 << 29, 3072),)
+    assert {one.comm for one in result.submitters} == {"dd", "kworker/0:1"}
     assert observation.load(limited(tmp_path / "b", "")).observations[0].charged == ()
 
 
 def test_a_recording_says_it_in_its_first_sentence(tmp_path):
-    said = runs.one(limited(tmp_path)).chains[0].summary
-    assert said[0].startswith("Limited by io.max: 128.0 MiB/s")
-    assert said[1].endswith("io.max. Expected with twice the limit: about 2 times as fast.")
+    text = runs.one(limited(tmp_path)).chains[0].summary
+    assert text[0].startswith("Limited by io.max: 128.0 MiB/s")
+    assert text[1].endswith("io.max. Expected with twice the limit: about 2 times as fast.")
 
 
 def test_recordings_with_cgroups_are_read(tmp_path):
     """Paths are no counters."""
-    found = {one.comm: one for one in invariants.load(limited(tmp_path)).spans[0].submitters}
-    assert found["dd"].counts == {"queued": 1024, "bytes_queued": 1 << 27, "seeks_queued": 0}
-    assert found["dd"].cgroup == "/a"
+    result = {one.comm: one for one in invariants.load(limited(tmp_path)).spans[0].submitters}
+    assert result["dd"].counts == {"queued": 1024, "bytes_queued": 1 << 27, "seeks_queued": 0}
+    assert result["dd"].cgroup == "/a"

@@ -13,12 +13,12 @@ from raidtrace.recording import observation
 from raidtrace.recording.quantities import Reading
 
 
-def line(samples, seconds=10.0, interval=None, **said):
-    found = phase(samples=samples, seconds=seconds, **said).timeline
-    return dataclasses.replace(found, interval=None if interval is None else int(interval * SECOND))
+def line(samples, seconds=10.0, interval=None, **knobs):
+    result = phase(samples=samples, seconds=seconds, **knobs).timeline
+    return dataclasses.replace(result, interval=None if interval is None else int(interval * SECOND))
 
 
-def test_idle_time_before_and_after_is_told_by_samples():
+def test_idle_time_before_and_after_is_reported_by_samples():
     ends = line([(0, 0.2, 0, 0), (0.2, 0.25, 0.5, 0.5), (0.25, 0.7, 1, 0.5), (0.7, 1, 0, 0)]).idle_ends("read")
     assert ends == (pytest.approx(2.25 * SECOND), pytest.approx(3 * SECOND))
 
@@ -57,7 +57,7 @@ def test_of_a_disk_that_waits_between_requests_the_ends_wait_as_what_is_between_
     assert line([(0, 0.1, 0.3, 0.1), *between, (0.9, 1, 0.31, 0.1)]).idle_ends("read") == (0, 0)
 
 
-def test_of_what_moved_nothing_no_end_is_told():
+def test_of_what_moved_nothing_no_end_is_reported():
     assert line([(0, 1, 0, 0)]).idle_ends("read") == (0, 0)
     assert line([(0, 1, 1, 1)]).idle_ends("write") == (0, 0)
 
@@ -69,9 +69,9 @@ def test_silence_is_with_requests_in_flight_and_without_a_byte():
 
 def test_a_trimmed_phase_is_shorter_and_less_idle():
     samples = [(0, 0.5, 0, 0), (0.5, 1, 1, 1)]
-    seen, lead, tail = trimmed(phase(samples=samples, idle=0.5), "read")
-    assert (lead, tail, seen.seconds()) == (pytest.approx(2.0), 0.0, pytest.approx(2.0))
-    assert Case(Reading("A", seen), "read", {}).idle() == pytest.approx(0.0)
+    observed, lead, tail = trimmed(phase(samples=samples, idle=0.5), "read")
+    assert (lead, tail, observed.seconds()) == (pytest.approx(2.0), 0.0, pytest.approx(2.0))
+    assert Case(Reading("A", observed), "read", {}).idle() == pytest.approx(0.0)
 
 
 def test_less_than_a_twentieth_of_a_second_is_not_cut():
@@ -81,24 +81,24 @@ def test_less_than_a_twentieth_of_a_second_is_not_cut():
 
 
 def test_what_was_not_whole_in_one_piece_is_not_cut():
-    seen = phase(samples=[(0, 0.5, 0, 0), (0.5, 1, 1, 1)], idle=0.5)
-    two = dataclasses.replace(seen, spans=((0, SECOND), (2 * SECOND, 5 * SECOND)))
+    observed = phase(samples=[(0, 0.5, 0, 0), (0.5, 1, 1, 1)], idle=0.5)
+    two = dataclasses.replace(observed, spans=((0, SECOND), (2 * SECOND, 5 * SECOND)))
     assert trimmed(two, "read") == (two, 0.0, 0.0)
 
 
 def test_what_others_moved_before_and_after_does_not_count_as_meanwhile():
-    found = line([(0, 0.5, 1, 0), (0.5, 1, 1, 1)])
-    written = [(*sample[:4], octets, 0) for sample, octets in zip(found.samples, (300, 100), strict=True)]
-    found = dataclasses.replace(found, samples=written)
-    assert found.meanwhile("read") == pytest.approx(0.25)
+    result = line([(0, 0.5, 1, 0), (0.5, 1, 1, 1)])
+    written = [(*sample[:4], octets, 0) for sample, octets in zip(result.samples, (300, 100), strict=True)]
+    result = dataclasses.replace(result, samples=written)
+    assert result.meanwhile("read") == pytest.approx(0.25)
     assert line([(0, 1, 1, 1)]).meanwhile("read") == 1.0
 
 
 def test_rates_are_of_whole_samples_between_two_times():
-    found = line([(0, 0.5, 1, 0.25), (0.5, 1, 1, 0.75)], requests=800)
-    assert found.rates(0, 5 * SECOND, "read") == pytest.approx(5.0)
-    assert found.rates(5 * SECOND, 10 * SECOND, "read") == pytest.approx(15.0)
-    assert found.rates(1 * SECOND, 5 * SECOND, "read") is None
+    result = line([(0, 0.5, 1, 0.25), (0.5, 1, 1, 0.75)], requests=800)
+    assert result.rates(0, 5 * SECOND, "read") == pytest.approx(5.0)
+    assert result.rates(5 * SECOND, 10 * SECOND, "read") == pytest.approx(15.0)
+    assert result.rates(1 * SECOND, 5 * SECOND, "read") is None
 
 
 @pytest.mark.parametrize(
@@ -106,26 +106,26 @@ def test_rates_are_of_whole_samples_between_two_times():
 )
 def test_what_a_program_computes_before_it_asks_is_not_what_the_disk_waits_for(lead_cpu, cpu, who):
     """2 s in which it starts, then 8 s of which the disk is idle for half; two threads use more than one processor."""
-    said = {"samples": [(0, 0.2, 0, 0), (0.2, 1, 0.4, 1)], "seconds": 10.0, "cpu": (lead_cpu + cpu) / 10}
-    seen = phase(idle=0.6, depth=1.0, **said)
+    knobs = {"samples": [(0, 0.2, 0, 0), (0.2, 1, 0.4, 1)], "seconds": 10.0, "cpu": (lead_cpu + cpu) / 10}
+    observed = phase(idle=0.6, depth=1.0, **knobs)
     rows = ((0, 2 * SECOND, int(lead_cpu * SECOND)), (2 * SECOND, 10 * SECOND, int(cpu * SECOND)))
-    seen = dataclasses.replace(seen, timeline=dataclasses.replace(seen.timeline, computed=rows))
-    found = limits_host.host(Case(Reading("A", trimmed(seen, "read")[0]), "read", {}))
-    assert (found.key, found.verdict) == (who, Verdict.INFERRED)
+    observed = dataclasses.replace(observed, timeline=dataclasses.replace(observed.timeline, computed=rows))
+    result = limits_host.host(Case(Reading("A", trimmed(observed, "read")[0]), "read", {}))
+    assert (result.key, result.verdict) == (who, Verdict.INFERRED)
 
 
 @pytest.mark.parametrize(
-    ("reads", "cpu", "found"), [(0.12, 1.0, "processor"), (0.12, 0.0, None), (0.14, 1.0, "readahead")]
+    ("reads", "cpu", "at_issue"), [(0.12, 1.0, "processor"), (0.12, 0.0, None), (0.14, 1.0, "readahead")]
 )
-def test_a_disk_that_hardly_works_is_not_what_limits_the_command(reads, cpu, found):
+def test_a_disk_that_hardly_works_is_not_what_limits_the_command(reads, cpu, at_issue):
     """10 s, in the last of which it reads: with less than 13 % of the time to gain, no cause of the disk counts."""
     samples = [(0, 1 - reads, 0, 0), *((1 - reads * (5 - at) / 5, 1 - reads * (4 - at) / 5, 1, 0.2) for at in range(5))]
-    seen = phase(idle=1 - reads, seconds=10.0, samples=samples, cpu=cpu * (1 - reads))
+    observed = phase(idle=1 - reads, seconds=10.0, samples=samples, cpu=cpu * (1 - reads))
     computed = ((0, int((1 - reads) * 10 * SECOND), int(cpu * (1 - reads) * 10 * SECOND)),)
-    seen = dataclasses.replace(seen, timeline=dataclasses.replace(seen.timeline, computed=computed))
-    said = chain.single(Reading("A", seen), "read", {})
-    assert said.limited_by() == ((found,) if found else ()), said.summary
-    assert ("reads took 1.2 s of the phase's 10 s" in " ".join(said.summary)) == (found is None), said.summary
+    observed = dataclasses.replace(observed, timeline=dataclasses.replace(observed.timeline, computed=computed))
+    text = chain.single(Reading("A", observed), "read", {})
+    assert text.limited_by() == ((at_issue,) if at_issue else ()), text.summary
+    assert ("reads took 1.2 s of the phase's 10 s" in " ".join(text.summary)) == (at_issue is None), text.summary
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,9 @@ def even_of(reads, writes, size=1 << 17):
 
 def test_a_rate_is_even_by_its_sum_and_not_by_each_sample():
     """Nothing, two at once, nothing, ...: a sample may hold no request or two, the sum stays within two."""
-    found = even_of([0, 2] * 12, [0] * 24).even("read", 1 << 17)
-    assert found.requests <= 2 and found.bytes == found.requests and found.iops == pytest.approx(100, rel=0.1)
-    assert found.mib_per_s == pytest.approx(found.iops / 8)
+    result = even_of([0, 2] * 12, [0] * 24).even("read", 1 << 17)
+    assert result.requests <= 2 and result.bytes == result.requests and result.iops == pytest.approx(100, rel=0.1)
+    assert result.mib_per_s == pytest.approx(result.iops / 8)
     assert even_of([1] * 12 + [2] * 12, [0] * 24).even("read", 1 << 17).requests > 2
 
 

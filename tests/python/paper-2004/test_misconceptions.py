@@ -53,7 +53,7 @@ def judged(number, *changes):
         (8, [("two-cpus", "run", "direct", 1.0)]),
     ],
 )  # fmt: skip
-def test_a_verdict_is_computed_and_can_come_out_the_other_way(number, changes):
+def test_a_verdict_is_computed_and_can_be_the_opposite(number, changes):
     assert judged(number).verdict != "not refuted"
     assert judged(number, *changes).verdict == "not refuted"
 
@@ -62,9 +62,9 @@ def with_rounds(**rates):
     """Runs of the virtual machine by rates alone: run -> MiB/s of each round."""
     return {
         name: {"run": {"mib_per_s": rate, "depth": 1.0, "idle": 0.5}}
-        for run, found in rates.items()
-        for name, rate in [(run.replace("_", "-"), sorted(found)[len(found) // 2]),
-                           *((f"{run.replace('_', '-')}@{at}", one) for at, one in enumerate(found, 1))]
+        for run, result in rates.items()
+        for name, rate in [(run.replace("_", "-"), sorted(result)[len(result) // 2]),
+                           *((f"{run.replace('_', '-')}@{at}", one) for at, one in enumerate(result, 1))]
     }  # fmt: skip
 
 
@@ -73,15 +73,15 @@ def with_rounds(**rates):
 )
 def test_rounds_that_disagree_decide_nothing(least, verdict):
     runs = with_rounds(two_cpus=[80, 84, 90], quota_800=[60, 60, 60], quota_200=least)
-    found = misconceptions.EXPERIMENTS[6].judge(runs)
-    assert found.verdict == verdict
-    assert "in 3 rounds" in found.sentences[0]
+    result = misconceptions.EXPERIMENTS[6].judge(runs)
+    assert result.verdict == verdict
+    assert "in 3 rounds" in result.sentences[0]
 
 
 @pytest.mark.parametrize("two", [[80, 84, 91], [160, 171, 180]])
 def test_two_processors_of_one_thread_prove_nothing(two):
-    found = misconceptions.EXPERIMENTS[5].judge(with_rounds(one_cpu=[80, 85, 90], two_cpus=two))
-    assert found.verdict == "out of reach" and "in 3 rounds" in found.sentences[0]
+    result = misconceptions.EXPERIMENTS[5].judge(with_rounds(one_cpu=[80, 85, 90], two_cpus=two))
+    assert result.verdict == "out of reach" and "in 3 rounds" in result.sentences[0]
 
 
 def test_a_ratio_is_that_of_one_round():
@@ -106,9 +106,9 @@ def test_a_median_of_what_a_round_did_not_count_is_none():
 
 
 def test_each_round_begins_with_another_run_and_has_all():
-    asked = misconceptions_run.in_rounds(["a", "b", "c"])
-    assert asked[:6] == ["a@1", "b@1", "c@1", "b@2", "c@2", "a@2"]
-    assert len(set(asked)) == 3 * misconceptions_run.ROUNDS == len(asked)
+    requested = misconceptions_run.in_rounds(["a", "b", "c"])
+    assert requested[:6] == ["a@1", "b@1", "c@1", "b@2", "c@2", "a@2"]
+    assert len(set(requested)) == 3 * misconceptions_run.ROUNDS == len(requested)
 
 
 def test_a_number_that_was_not_counted_is_an_error_and_no_verdict():
@@ -116,7 +116,7 @@ def test_a_number_that_was_not_counted_is_an_error_and_no_verdict():
         judged(3, ("direct-one", "run", "depth", None))
 
 
-def test_what_is_out_of_reach_is_said():
+def test_what_is_out_of_reach_is_reported():
     page = misconceptions_run.page(STATE)
     assert page.count("out of reach") >= 4
 
@@ -136,9 +136,9 @@ def test_what_the_runs_count_becomes_the_page(tmp_path, monkeypatch):
 
     monkeypatch.setattr(misconceptions_run, "lab_run", lambda name, out: STATE["runs"][name])
     monkeypatch.setattr(misconceptions_run.observation, "load", lambda path: Loaded)
-    said = []
-    state = misconceptions_run.run(tmp_path, STATE, False, said.append)
-    assert state == STATE and len(said) == len(misconceptions_run.names("lab"))
+    messages = []
+    state = misconceptions_run.run(tmp_path, STATE, False, messages.append)
+    assert state == STATE and len(messages) == len(misconceptions_run.names("lab"))
     misconceptions_run.write(state, tmp_path)
     for name in ("misconceptions.rst", "misconceptions.json"):
         assert (tmp_path / name).read_bytes() == (DOCUMENTATION / name).read_bytes()

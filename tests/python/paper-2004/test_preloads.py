@@ -91,7 +91,7 @@ def test_files_are_of_one_gibibyte(seeks, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_what_cannot_be_made_or_read_is_said(seeks, tmp_path):
+def test_what_cannot_be_made_or_read_is_reported(seeks, tmp_path):
     assert seeks("write", tmp_path, 1).returncode == 0
     again = seeks("write", tmp_path, 1)
     assert again.returncode == 1 and "Bonnie.000: File exists" in again.stderr

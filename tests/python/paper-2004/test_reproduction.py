@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The white paper's figures beside simulated ones, from results made up for it."""
+"""The white paper's figures next to simulated ones, from made-up results."""
 
 import csv
 import json
@@ -22,11 +22,11 @@ def result(figures):
 @pytest.fixture
 def results():
     """Everything 9 % faster than published; experiments change nothing."""
-    found = {}
+    actual = {}
     for run in reproduce_plan.short() + reproduce_plan.large():
         metrics = amcc.metrics(run.test)
-        found[run.name] = result({metric: 1.09 * amcc.published(run.test, metric) for metric in metrics})
-    return found
+        actual[run.name] = result({metric: 1.09 * amcc.published(run.test, metric) for metric in metrics})
+    return actual
 
 
 def test_the_paper_is_whole():
@@ -58,9 +58,9 @@ def test_every_published_figure_has_its_row(results, tmp_path):
 def test_medians_leave_out_what_was_fitted(results):
     for array, number, metric in reproduction.fitted_figures():
         results[f"{array}-{number:02d}"].figures[metric] *= 100
-    found = reproduction.points(results)
-    assert reproduction.median_error(found) == pytest.approx(9)
-    assert sum(n for n, _ in reproduction.medians(found, lambda p: p.metric).values()) == 100 - 4
+    actual = reproduction.points(results)
+    assert reproduction.median_error(actual) == pytest.approx(9)
+    assert sum(n for n, _ in reproduction.medians(actual, lambda p: p.metric).values()) == 100 - 4
 
 
 def test_at_most_six_constants_on_eight_figures():
@@ -96,12 +96,12 @@ def test_draws_of_chance_add_an_interval(results, tmp_path):
         figures = results[run.name.rpartition("-draw-")[0]].figures
         by = 1.0 + 0.1 * run.draw
         results[run.name] = reproduce_run.Result({name: by * value for name, value in figures.items()}, {}, "6.1.0-0")
-    found = reproduction.points(results)
-    read = next(p for p in found if (p.test.name(), p.metric) == ("raid0-07", "read"))
-    seeks = next(p for p in found if p.metric == "seeks")
+    actual = reproduction.points(results)
+    read = next(p for p in actual if (p.test.name(), p.metric) == ("raid0-07", "read"))
+    seeks = next(p for p in actual if p.metric == "seeks")
     for point in (read, seeks):
         assert point.drawn == pytest.approx([point.simulated * by for by in (1.0, 1.1, 1.2)])
-    reproduction.write_csv(tmp_path / "r.csv", found)
+    reproduction.write_csv(tmp_path / "r.csv", actual)
     rows = list(csv.DictReader((tmp_path / "r.csv").open(encoding="utf-8")))
     assert all(row["draws"] == "3" and float(row["simulated_low"]) < float(row["simulated_high"]) for row in rows)
     page = reproduction.page(results)
@@ -157,9 +157,9 @@ def test_fit_finds_a_constant_again(monkeypatch, tmp_path):
             figure, "controller.write_kib_s")]  # fmt: skip
 
     monkeypatch.setattr(fit, "measure", measure)
-    found = fit.fit("raid0", tmp_path, {"controller.part_us": 500, "controller.read_kib_s": 300000})
-    assert found["controller.part_us"] == pytest.approx(680, rel=0.01)
-    assert found["controller.read_kib_s"] == pytest.approx(500000, rel=0.01)
+    actual = fit.fit("raid0", tmp_path, {"controller.part_us": 500, "controller.read_kib_s": 300000})
+    assert actual["controller.part_us"] == pytest.approx(680, rel=0.01)
+    assert actual["controller.read_kib_s"] == pytest.approx(500000, rel=0.01)
 
 
 def test_fit_says_when_it_finds_nothing(monkeypatch, tmp_path):

@@ -35,7 +35,7 @@ def test_bounds_are_those_of_the_module(tmp_path):
     (tmp_path / "a.c").write_text(SOURCE, encoding="ascii")
     options = [f"-I{TOP / name}" for name in ("kmod", "kmod/include/uapi", "tools/libraidtrace")]
     program = compiled(tmp_path / "a.c", tmp_path / "a", *options)
-    asked, due = [], []
+    calls, due = [], []
     for name, cut in CUTS.items():
         kind = bins.KINDS[name]
         for at in range(kind.columns() or bins.NUMBERS[kind.cut]):
@@ -43,9 +43,9 @@ def test_bounds_are_those_of_the_module(tmp_path):
             if (name, at) == ("seek", 128):  # no distance is as far
                 continue
             for value in {low, low if high is None else high - 1}:
-                asked.append(f"{cut} {value}")
+                calls.append(f"{cut} {value}")
                 due.append(at)
-    done = subprocess.run([program], input="\n".join(asked), capture_output=True, text=True, check=True)
+    done = subprocess.run([program], input="\n".join(calls), capture_output=True, text=True, check=True)
     assert [int(line) for line in done.stdout.split()] == due and len(due) > 2000
     assert [bins.KINDS[name].bounds(bins.NUMBERS[bins.KINDS[name].cut] - 1)[1] for name in CUTS] == [None] * len(CUTS)
 

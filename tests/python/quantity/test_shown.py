@@ -25,18 +25,18 @@ ANY = (
 
 @given(ANY)
 def test_a_name_is_one_line_that_every_terminal_can_take(name):
-    told = shown.visible(name)
-    told.encode()
-    assert not any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") or c in "\u202e\u200b\ufeff" for c in told)
+    message = shown.visible(name)
+    message.encode()
+    assert not any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") or c in "\u202e\u200b\ufeff" for c in message)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [("café €", "café €"), ("a\033]0;x\a", "a\\x1b]0;x\\x07"), ("two\nlines\r", "two\\nlines\\r"), ("\x9b31m", "\\u009b31m"),
      ("\u202e", "\\u202e"), (b"caf\xc3".decode("utf-8", "surrogateescape"), "caf\\xc3"), ("\U000e0041", "\\U000e0041")],
 )  # fmt: skip
-def test_what_is_shown_is_what_raidctl_shows(name, told):
-    assert shown.visible(name) == told
+def test_what_is_shown_is_what_raidctl_shows(name, message):
+    assert shown.visible(name) == message
 
 
 @given(ANY)
@@ -62,7 +62,7 @@ HOSTILE = ["=cmd\033]0;pwn\a<script>alert(1)</script>\nline two", "caf\udcc3"]
 
 @pytest.fixture
 def hostile(maker):
-    """A recording whose names were given by somebody else; their bytes are in the file as they are."""
+    """A recording with hostile names; the file has their bytes unchanged."""
     samples = [(1, 0, 10**9, {"read": {"issued": 3, "completed": 3, "bytes_completed": 9 << 20}}, {})]
     path = maker.write(samples, phases=((1, "PHASE", 0, 10**9),))
     with sqlite3.connect(path) as db:
@@ -85,16 +85,16 @@ VERBS = [("report",), ("report", "--json"), ("report", "--html", "page.html"), (
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 def test_no_verb_lets_a_name_through(hostile, tmp_path, words):
-    found = subprocess.run([TOP / "tools/bin/raidctl", *words, hostile], capture_output=True, cwd=tmp_path)
+    result = subprocess.run([TOP / "tools/bin/raidctl", *words, hostile], capture_output=True, cwd=tmp_path)
     files = [*(tmp_path / "csv").glob("*.csv"), *tmp_path.glob("page.html")]
-    assert b"Traceback" not in found.stderr and (found.returncode == 0) == (not found.stderr), found.stderr
-    for text in (found.stdout, found.stderr, *(file.read_bytes() for file in files)):
-        told = text.decode()  # valid, whatever the verb
+    assert b"Traceback" not in result.stderr and (result.returncode == 0) == (not result.stderr), result.stderr
+    for text in (result.stdout, result.stderr, *(file.read_bytes() for file in files)):
+        message = text.decode()  # valid, whatever the verb
         if not any(file.suffix == ".csv" for file in files):
-            assert not set(told) & {"\033", "\a", "\x9b"}
-        assert "<script>alert" not in told or "html" not in words[1:][:1]
-    if "--json" in words and found.returncode == 0:
-        json.loads(found.stdout)
+            assert not set(message) & {"\033", "\a", "\x9b"}
+        assert "<script>alert" not in message or "html" not in words[1:][:1]
+    if "--json" in words and result.returncode == 0:
+        json.loads(result.stdout)
     for file in files:
         if file.suffix == ".csv":
             with file.open(newline="", encoding="utf-8") as rows:
@@ -105,10 +105,10 @@ def test_no_verb_lets_a_name_through(hostile, tmp_path, words):
 def test_an_argument_that_is_not_utf8_is_named_and_nothing_breaks(tmp_path):
     name = os.fsencode(tmp_path) + b"/caf\xc3\033[2J"
     for verb in ("explain", "compare", "report"):
-        found = subprocess.run(
+        result = subprocess.run(
             [TOP / "tools/bin/raidctl", verb, name, name][: 4 if verb == "compare" else 3], capture_output=True
         )
         assert (
-            found.returncode == 1 and b"\\xc3\\x1b[2J" in found.stderr and b"Traceback" not in found.stderr
-        ), found.stderr
-        found.stderr.decode()
+            result.returncode == 1 and b"\\xc3\\x1b[2J" in result.stderr and b"Traceback" not in result.stderr
+        ), result.stderr
+        result.stderr.decode()

@@ -31,7 +31,7 @@ def test_outliers_are_named_and_still_count():
     s = trials.summarise(values)
     assert s.outliers == (5,) and s.trials == 5
     assert trials.outliers([100.0, 100.0, 100.0, 100.1]) == (4,)
-    assert trials.outliers([1.0, 100.0, 1.0]) == ()  # of three none can be told
+    assert trials.outliers([1.0, 100.0, 1.0]) == ()  # three trials are too few for an outlier
 
 
 def test_drift():
@@ -88,9 +88,9 @@ def test_ranks_sum_to_those_of_distinct_values(values):
 def test_coefficients_lie_between_minus_one_and_one_and_turn_with_the_sign(pairs):
     turned = [(x, -y) for x, y in pairs]
     for of in (trials.spearman, trials.kendall):
-        found = of(pairs)
-        assert found is None or -1 <= found <= 1
-        assert of(turned) == (None if found is None else pytest.approx(-found))
+        result = of(pairs)
+        assert result is None or -1 <= result <= 1
+        assert of(turned) == (None if result is None else pytest.approx(-result))
 
 
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=10, unique=True))
@@ -135,32 +135,32 @@ def test_the_knee_is_the_smallest_setting_near_the_best(curve):
 
 @given(CURVES)
 def test_regions_tile_the_curve_and_neighbours_differ(curve):
-    found = trials.regions(curve)
-    assert found[0].first == curve[0][0] and found[-1].last == curve[-1][0]
-    for before, after in itertools.pairwise(found):
+    result = trials.regions(curve)
+    assert result[0].first == curve[0][0] and result[-1].last == curve[-1][0]
+    for before, after in itertools.pairwise(result):
         assert before.last == after.first and before.direction != after.direction
 
 
 def made(a, b, count=100, noise=0.0, seeks=(0, 20)):
     source = random.Random(3)
-    found = []
+    result = []
     for _ in range(count):
         octets, times = source.uniform(1e6, 2e7), source.randint(*seeks)
-        found.append(((octets * a + times * b) * (1 + source.uniform(-noise, noise)), octets, times))
-    return found
+        result.append(((octets * a + times * b) * (1 + source.uniform(-noise, noise)), octets, times))
+    return result
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.1, 1e4), (2.4, 4e5), (100.0, 1e7), (1.0, 1e6), (50.0, 2e4)])
-def test_a_cost_that_is_there_is_found(a, b):
-    found = seek_cost.cost(made(a, b))
-    assert found.ms == pytest.approx(b / 1e6, rel=1e-3)
-    assert found.stream_mib_per_s == pytest.approx(1e9 / a / 2**20, rel=1e-3)
-    assert found.sure()
+def test_a_cost_that_is_there_is_detected(a, b):
+    result = seek_cost.cost(made(a, b))
+    assert result.ms == pytest.approx(b / 1e6, rel=1e-3)
+    assert result.stream_mib_per_s == pytest.approx(1e9 / a / 2**20, rel=1e-3)
+    assert result.sure()
 
 
 def test_with_noise_the_interval_holds_it():
-    found = seek_cost.cost(made(2.4, 4e5, noise=0.02))
-    assert found.low_ms <= 0.4 <= found.high_ms
+    result = seek_cost.cost(made(2.4, 4e5, noise=0.02))
+    assert result.low_ms <= 0.4 <= result.high_ms
 
 
 @pytest.mark.parametrize("samples", [made(2.4, 0, noise=0.05), [(1e8, 1e7, 5.0)] * 50])
@@ -193,11 +193,11 @@ def test_the_interval_holds_the_cost_as_often_as_it_says():
         for _ in range(60):
             octets, times = source.uniform(1e6, 2e7), source.randint(0, 20)
             samples.append(((octets * 2.4 + times * 4e5) * source.gauss(1, 0.05), octets, times))
-        found = seek_cost.cost(samples)
-        return found.low_ms <= 0.4 <= found.high_ms
+        result = seek_cost.cost(samples)
+        return result.low_ms <= 0.4 <= result.high_ms
 
-    held = sum(map(holds, range(100)))
-    assert 85 <= held <= 99, held
+    kept = sum(map(holds, range(100)))
+    assert 85 <= kept <= 99, kept
 
 
 def test_the_same_samples_give_the_same_interval():

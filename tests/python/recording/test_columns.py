@@ -27,14 +27,14 @@ def test_columns_are_those_of_the_schema():
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     assert tables == columns.COLUMNS.keys()
     for table in tables:
-        # a key of integers and all of a key of WITHOUT ROWID are never NULL, whatever is said
-        found = {
+        # a key of integers and all of a key of WITHOUT ROWID are never NULL, whatever the schema declares
+        result = {
             name: (kind, not notnull and not key)
             for _, name, kind, notnull, _, key in db.execute(f"PRAGMA table_info({table})")
         }
         new = {name for name, *_ in macro_rows(table)} - columns.COLUMNS[table].keys() if table in MACROS else set()
-        assert all(found.pop(name) == ("INTEGER", True) for name in new), "which the dictionary of a recording has"
-        assert found == {name: (KINDS[kind], null) for name, (kind, null) in columns.COLUMNS[table].items()}, table
+        assert all(result.pop(name) == ("INTEGER", True) for name in new), "which the dictionary of a recording has"
+        assert result == {name: (KINDS[kind], null) for name, (kind, null) in columns.COLUMNS[table].items()}, table
 
 
 MACROS = {"flow": "FLOW", "sample": "DISK", "origin": "ORIGIN", "submitter": "SUBMITTER", "hwq": "HWQ"}
@@ -67,9 +67,9 @@ def test_each_column_has_a_meaning_and_an_export_each_column():
 
 @pytest.fixture
 def path(tmp_path):
-    found = tmp_path / "run.rtdb"
-    long_recording.write(found, 2, 10, 1)
-    return found
+    result = tmp_path / "run.rtdb"
+    long_recording.write(result, 2, 10, 1)
+    return result
 
 
 def test_a_text_where_a_number_belongs_is_refused_by_table_and_column(path):

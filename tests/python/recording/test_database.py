@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of SQLite that somebody else made: reading one runs nothing that is in it and changes nothing that lies beside it."""
+"""Untrusted files of SQLite: reading one runs nothing in it and changes no file next to it."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ os._exit(0)
 
 @pytest.fixture
 def killed(maker, tmp_path, monkeypatch):
-    """A recording whose recorder died when a part of a transaction was in the file; nothing may be left in TMPDIR."""
+    """A recording that was killed within a transaction; nothing may be left in TMPDIR."""
     path = maker.write([(1, 0, 1000, {"read": {"issued": 3}}, {})], output="kept")
     subprocess.run([sys.executable, "-c", KILLED, path], check=True)
     assert path.with_name("run.rtdb-journal").stat().st_size > 1024
@@ -44,8 +44,8 @@ def killed(maker, tmp_path, monkeypatch):
 
 
 def test_what_a_killed_recorder_did_not_commit_is_not_read(killed):
-    found = invariants.load(killed)
-    assert found.output == "kept" and found.meta["end"] == "complete"
+    result = invariants.load(killed)
+    assert result.output == "kept" and result.meta["end"] == "complete"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
@@ -136,14 +136,14 @@ def test_a_log_that_lies_there_is_not_read_and_none_is_made(maker):
     assert not wal.exists()
 
 
-def test_a_writer_is_neither_waited_for_nor_seen(maker):
+def test_a_writer_is_neither_waited_for_nor_observed(maker):
     path = maker.write([(1, 0, 1000, {}, {})])
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         db.execute("UPDATE meta SET value = 'not committed'")
-        with contextlib.closing(database.read(path)) as seen:
+        with contextlib.closing(database.read(path)) as observed:
             db.execute("COMMIT")
-            assert "not committed" not in dict(seen.execute("SELECT key, value FROM meta")).values()
+            assert "not committed" not in dict(observed.execute("SELECT key, value FROM meta")).values()
 
 
 def test_what_is_read_cannot_be_written(maker):
@@ -223,7 +223,7 @@ def test_a_file_that_was_cut_is_refused(maker, size, words):
         invariants.load(path)
 
 
-def test_a_page_that_is_none_is_found_though_nothing_reads_it(maker):
+def test_a_page_that_is_none_is_detected_though_nothing_reads_it(maker):
     path = maker.write([(1, 0, 1000, {}, {})], more=["CREATE TABLE more (a)", "INSERT INTO more VALUES(1)"])
     with path.open("r+b") as file:
         file.seek(-4096, os.SEEK_END)

@@ -52,13 +52,13 @@ def test_sums_depths_and_places_are_those_of_sql(both):
 
 def test_idle_time_and_seeks_of_samples_are_those_of_sql(both):
     db = sqlite3.connect(both[1])
-    found = rows_of(both[1])
+    result = rows_of(both[1])
     idle = db.execute(
         "SELECT sample, sum(count * (bin = 0)) FROM bin WHERE kind='depth_time' AND direction='all' GROUP BY 1"
     ).fetchall()
     seeks = dict(db.execute("SELECT sample, sum(count) FROM bin WHERE kind='seek' AND bin != 64 GROUP BY 1"))
-    assert [[n, found.idle[n]] for n, _ in idle] == [list(row) for row in idle] and any(time for _, time in idle)
-    assert {n: count for n, count in enumerate(found.seeks.tolist()) if count} == seeks and seeks
+    assert [[n, result.idle[n]] for n, _ in idle] == [list(row) for row in idle] and any(time for _, time in idle)
+    assert {n: count for n, count in enumerate(result.seeks.tolist()) if count} == seeks and seeks
 
 
 def test_what_explain_goes_by_is_the_same(both):
@@ -69,7 +69,7 @@ def test_what_explain_goes_by_is_the_same(both):
 
 
 def test_what_seeks_are_charged_by_is_that_of_sql(both):
-    found = observation.load(both[1]).find("sda", "random")
+    result = observation.load(both[1]).find("sda", "random")
     db = sqlite3.connect(both[1])
     rows = db.execute(
         """SELECT s.end_ns - s.start_ns - (SELECT coalesce(sum(count), 0) FROM bin WHERE bin.sample = s.sample
@@ -79,7 +79,7 @@ def test_what_seeks_are_charged_by_is_that_of_sql(both):
            FROM sample s JOIN phase p USING(phase) WHERE s.target = 1 AND p.name = 'random' AND busy != 0
            ORDER BY s.start_ns"""
     ).fetchall()
-    assert found.over_time == rows and len(rows) == 80
+    assert result.over_time == rows and len(rows) == 80
     assert rows[0][2] and rows[0][0] < 10**8
 
 
@@ -106,21 +106,21 @@ def test_a_text_that_raidctl_does_not_write_is_refused(rows, text):
         db.execute("UPDATE sample SET histograms = ? WHERE sample = 9", (text,))
     with pytest.raises(RecordingError):
         invariants.load(rows)
-    found = subprocess.run([RAIDCTL, "report", rows], capture_output=True, text=True)
-    assert found.returncode == 1 and "raidctl: " in found.stderr and str(rows) in found.stderr
+    result = subprocess.run([RAIDCTL, "report", rows], capture_output=True, text=True)
+    assert result.returncode == 1 and "raidctl: " in result.stderr and str(rows) in result.stderr
 
 
 def test_both_forms_are_the_same_to_sql_report_and_export(rows):
-    def seen(path):
+    def outputs(path):
         db = sqlite3.connect(path)
-        told = [
+        message = [
             subprocess.run([RAIDCTL, *words, path], capture_output=True, check=True).stdout
             for words in (("report", "--json"), ("export", "--json"))
         ]
-        return db.execute("SELECT sample, direction, kind, bin, count FROM bin ORDER BY 1, 2, 3, 4").fetchall(), told
+        return db.execute("SELECT sample, direction, kind, bin, count FROM bin ORDER BY 1, 2, 3, 4").fetchall(), message
 
-    before = seen(rows)
-    assert before[0] and seen(long_recording.pack(rows)) == before
+    before = outputs(rows)
+    assert before[0] and outputs(long_recording.pack(rows)) == before
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, second
     path = tmp_path / "run.rtdb"
     long_recording.write(path, seconds, 10, 1)
     with sample_rows.opened(path, series=True) as rows:
-        found = series.build(rows, 1, False, True, columns=columns)
+        result = series.build(rows, 1, False, True, columns=columns)
         points = {
             direction: rows.points(direction, 1, {sample[2] for sample in rows.samples})
             for direction in ("read", "write")
@@ -138,21 +138,21 @@ def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, second
         moved = {direction: rows.flow(direction, "bytes_completed") for direction in points}
         seeks, samples = rows.seeks, rows.samples
         places = sum(count for direction in points for _, _, count in zip(*rows.place(direction)))
-    assert found.merged == merged and len(found.edges) <= columns + 1
-    for at, (begin, end) in enumerate(zip(found.edges, found.edges[1:])):
+    assert result.merged == merged and len(result.edges) <= columns + 1
+    for at, (begin, end) in enumerate(zip(result.edges, result.edges[1:])):
         mine = [sample for sample in samples if begin <= sample[3] and sample[4] <= end]
         assert 1 <= len(mine) <= merged
         for direction in points:
-            depth, some = found.depth[direction], [
+            depth, some = result.depth[direction], [
                 p for p in points[direction] if begin <= p.start_ns and p.end_ns <= end
             ]
             means = [point.mean for point in some]
             assert depth.mean[at] == pytest.approx(sum(means) / len(means))
             assert (depth.low[at], depth.high[at]) == pytest.approx((min(means), max(means)))
             assert depth.deepest[at] == max(point.highest for point in some)
-            assert found.moved[direction][at] == sum(moved[direction][sample[0]] for sample in mine)
-        assert found.seeks[at] == sum(seeks[sample[0]] for sample in mine)
-    assert found.place.sum() == places
+            assert result.moved[direction][at] == sum(moved[direction][sample[0]] for sample in mine)
+        assert result.seeks[at] == sum(seeks[sample[0]] for sample in mine)
+    assert result.place.sum() == places
 
 
 def test_samples_of_unequal_length_weigh_as_long_as_they_are(maker):
@@ -162,13 +162,13 @@ def test_samples_of_unequal_length_weigh_as_long_as_they_are(maker):
         assert list(series.build(rows, 1, False, False).depth["read"].mean) == [2.0, 8.0]
 
 
-def test_members_have_their_counters_beside_an_md_disk_that_lacks_them(tmp_path):
+def test_members_have_their_counters_next_to_an_md_disk_that_lacks_them(tmp_path):
     path = unpacked("tests/compat/1.0.0/md.rtdb.xz", tmp_path / "md.rtdb")
     with sample_rows.opened(path, series=True) as rows:
         assert rows.flow("read", "bytes_completed") is not None
         md, member, _ = invariants.read(path, rows).targets
-        found = series.build(rows, member.target, False, False)
+        result = series.build(rows, member.target, False, False)
         above = series.build(rows, md.target, True, False)
     assert md.bio_based and not member.bio_based
-    assert found.moved["read"].sum() > 0 and numpy.nanmax(found.d2c["read"]) > 0
-    assert above.moved["read"].sum() > found.moved["read"].sum() and not above.d2c
+    assert result.moved["read"].sum() > 0 and numpy.nanmax(result.d2c["read"]) > 0
+    assert above.moved["read"].sum() > result.moved["read"].sum() and not above.d2c

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a recording's numbers agree is found when it is read, and said by explain."""
+"""A recording's numbers are checked against each other when it is read; explain reports a contradiction."""
 
 import json
 import sqlite3
@@ -28,18 +28,18 @@ def notes(capsys, *words):
     return [note for note in json.loads(capsys.readouterr().out)["notes"] if "invariant" in note]
 
 
-def said(path, phase=None):
+def invariant_of(path, phase=None):
     return invariants.load(path, phase).meta.get("invariants")
 
 
-def test_what_the_recorder_wrote_is_asked_anew_where_it_says_that_they_hold(recorded, changed):
-    assert said(recorded) != said(changed) and said(changed).startswith("a counter of sample")
-    for word, found in (("a counter is wrong", "a counter is wrong"), (None, said(changed))):
+def test_what_the_recorder_wrote_is_checked_anew_where_it_says_that_they_hold(recorded, changed):
+    assert invariant_of(recorded) != invariant_of(changed) and invariant_of(changed).startswith("a counter of sample")
+    for word, result in (("a counter is wrong", "a counter is wrong"), (None, invariant_of(changed))):
         with sqlite3.connect(changed) as db:
             db.execute("DELETE FROM meta WHERE key = 'invariants'")
             if word:
                 db.execute("INSERT INTO meta VALUES('invariants', ?)", (word,))
-        assert said(changed) == found
+        assert invariant_of(changed) == result
 
 
 BALANCED = """INSERT INTO target(target, disk, attached_ns, unit_3ware, nr_tags, nr_hw_queues, groups)
@@ -47,7 +47,7 @@ BALANCED = """INSERT INTO target(target, disk, attached_ns, unit_3ware, nr_tags,
 QUEUES = (  # of the first phase
     "UPDATE target SET groups='flow hwq'; INSERT INTO hwq VALUES(1,0,61,30,0,30,0,0,1,1), (1,1,40,0,40,0,0,0,0,1), "
 )
-# Statements, and what is found then. A disk with 32 tags, of which one is in use at the end of each of two phases.
+# Statements, and the invariant that they break. A disk with 32 tags, of which one is in use at the end of each of two phases.
 JUDGED = (
     ("", "hold"),
     ("UPDATE target SET groups='flow depth', bio_based=1; DELETE FROM flow", "hold"),
@@ -80,8 +80,8 @@ JUDGED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("statements", "found"), JUDGED)
-def test_numbers_agree_or_the_first_that_does_not_is_named(tmp_path, statements, found):
+@pytest.mark.parametrize(("statements", "result"), JUDGED)
+def test_numbers_agree_or_the_first_that_does_not_is_named(tmp_path, statements, result):
     path = tmp_path / "run.rtdb"
     with sqlite3.connect(path) as db:
         db.executescript("PRAGMA application_id=0x52544442; PRAGMA user_version=2;" + long_recording.SCHEMA + BALANCED)
@@ -104,7 +104,7 @@ def test_numbers_agree_or_the_first_that_does_not_is_named(tmp_path, statements,
                     tuple(of.values()),
                 )
         db.executescript(statements)
-    assert found in said(path)
+    assert result in invariant_of(path)
 
 
 def test_explain_says_once_that_they_do_not_hold(changed, capsys):
@@ -118,13 +118,13 @@ def test_of_two_each_is_looked_at(recorded, changed, capsys):
 
 @pytest.fixture
 def sound(tmp_path):
-    """A recording of a real guest, whose 3ware unit has 254 tags."""
+    """A recording of a real guest; its 3ware unit has 254 tags."""
     return unpacked("tests/compat/0.1.0/recording.rtdb.xz", tmp_path / "sound.rtdb")
 
 
 @pytest.fixture
 def uncounted(sound, tmp_path):
-    """More requests than tags, whose issue was not counted."""
+    """More requests than tags completed without a counted issue."""
     path = tmp_path / "uncounted.rtdb"
     path.write_bytes(sound.read_bytes())
     with sqlite3.connect(path) as db:
@@ -136,16 +136,16 @@ def uncounted(sound, tmp_path):
 
 def test_requests_that_were_not_counted_are_reported_by_every_verb(sound, uncounted, capsys):
     sentence = "the issue of 255 of "
-    assert said(sound) == "hold"
-    assert sentence in said(uncounted)
+    assert invariant_of(sound) == "hold"
+    assert sentence in invariant_of(uncounted)
     (note,) = notes(capsys, uncounted)
     assert sentence in note
     assert compare.main([str(sound), str(uncounted), "--json"]) == 0
     assert [note[:2] for note in json.loads(capsys.readouterr().out)["notes"] if sentence in note] == ["B:"]
     for pair, values in (((sound, uncounted), 1), ((uncounted, uncounted), 2)):
         assert compare.main([*map(str, pair), "--json"]) == 0
-        (found,) = [one for one in json.loads(capsys.readouterr().out)["differences"] if one["what"] == "invariants"]
-        assert sum(sentence in found[side] for side in "ab") == values
+        (result,) = [one for one in json.loads(capsys.readouterr().out)["differences"] if one["what"] == "invariants"]
+        assert sum(sentence in result[side] for side in "ab") == values
 
 
 def test_a_recording_without_phases_is_compared(sound, tmp_path, capsys):

@@ -51,8 +51,8 @@ NUMBERS = {
 
 
 def test_each_number():
-    found = values(of())
-    assert {name: found[name] for name in NUMBERS} == NUMBERS
+    result = values(of())
+    assert {name: result[name] for name in NUMBERS} == NUMBERS
 
 
 @pytest.mark.parametrize(("unknown", "lacks"), [
@@ -60,9 +60,9 @@ def test_each_number():
     ("completed", "iops"), ("sequential", "sequential sequential_share seeks"), ("d2c_sum_ns", "d2c_mean_ns"),
 ])  # fmt: skip
 def test_what_was_not_counted_is_none_and_the_rest_is_there(unknown, lacks):
-    found, before = values(of(unknown)), values(of())
-    assert {name for name in NUMBERS if found[name] is None} == set(lacks.split())
-    assert all(found[name] == before[name] for name in NUMBERS.keys() - set(lacks.split()))
+    result, before = values(of(unknown)), values(of())
+    assert {name for name in NUMBERS if result[name] is None} == set(lacks.split())
+    assert all(result[name] == before[name] for name in NUMBERS.keys() - set(lacks.split()))
     needs = {quantity.name: quantity.needs for quantity in QUANTITIES}
     assert all(unknown in needs[name] for name in lacks.split())
 
@@ -89,17 +89,17 @@ def test_classes_of_a_disk_without_requests_have_bios_alone():
                           "seek_sectors": 0}}  # fmt: skip
     for unknown, issued, text in ((frozenset(), 0, "0"), (frozenset({"issued"}), None, "n/a")):
         span = dataclasses.replace(SPAN, origin=classes, unknown=unknown, groups=frozenset({"origin"}))
-        found = document._span(span)["origin"]["direct"]
-        assert (found["queued"], found["issued"], found["seeks"]) == (64, issued, issued)
+        result = document._span(span)["origin"]["direct"]
+        assert (result["queued"], result["issued"], result["seeks"]) == (64, issued, issued)
         (row,) = next(table for table in tables.of_span(span) if table.id == "classes").rows
         assert row.cells[1].text == "64" and row.cells[4].text == row.cells[6].text == text
 
 
 def test_without_a_request_there_is_no_mean():
-    found = values(Figures(dataclasses.replace(SPAN, flow={}, bins={}), "read"))
+    result = values(Figures(dataclasses.replace(SPAN, flow={}, bins={}), "read"))
     zero = {"requests": 0, "bytes": 0, "mib_per_s": 0.0, "iops": 0.0, "in_flight_is_lower_bound": False,
             "request_mode_count": 0, "sequential": 0, "seeks": 0}  # fmt: skip
-    assert {name: value for name, value in found.items() if value is not None and (value or name in zero)} == zero
+    assert {name: value for name, value in result.items() if value is not None and (value or name in zero)} == zero
 
 
 def test_a_request_that_is_issued_again_is_no_other():
@@ -127,7 +127,7 @@ def test_a_bin_without_an_end_has_none():
     assert percentile({bins.DEPTH_OPEN: 1}, "depth_issue", 0.5) == Range(bins.DEPTH_OPEN, None)
 
 
-@pytest.mark.parametrize(("part", "said"), [(1.0, "100.0%"), (0.99999, "99.9%"), (0.9994, "99.9%"), (0.5, "50.0%"),
+@pytest.mark.parametrize(("part", "text"), [(1.0, "100.0%"), (0.99999, "99.9%"), (0.9994, "99.9%"), (0.5, "50.0%"),
                                             (0.0, "0.0%"), (0.00001, "<0.1%"), (0.0006, "0.1%"), (1.02, "102.0%")])  # fmt: skip
-def test_all_and_none_are_said_of_nothing_else(part: float, said: str) -> None:
-    assert q.percent(part) == said
+def test_all_and_none_are_reported_of_nothing_else(part: float, text: str) -> None:
+    assert q.percent(part) == text

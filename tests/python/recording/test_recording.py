@@ -122,17 +122,17 @@ EVERY = (
 
 
 def test_every_group_of_counters_is_read(maker):
-    found = load(maker.write(TWO, PHASES, output="early", more=EVERY))
-    whole = found.whole()
+    result = load(maker.write(TWO, PHASES, output="early", more=EVERY))
+    whole = result.whole()
     assert (whole.plain["plugs"], whole.plain["streams_alive"]) == (7, 5)
     assert whole.plain["ra_sync_sectors"] is None and whole.plain["tag_waits"] is None
     assert {name: (counts["queued"], counts["seeks"]) for name, counts in whole.origin.items()} == {
         "journal": (5, 3), "data": (9, 0)}  # fmt: skip
     assert {(one.pid, one.comm, one.cgroup): one.counts["queued"] for one in whole.submitters} == {
         (77, "dd", "/a"): 6, (77, "dd", "/b"): 6, (None, None, ""): 2}  # fmt: skip
-    assert found.host == {1: {("cpu", "idle"): 500}}
-    assert (found.disturbances[0].kind, found.disturbances[0].text) == ("swap", "3 pages to swap")
-    assert found.output == "earlylate"
+    assert result.host == {1: {("cpu", "idle"): 500}}
+    assert (result.disturbances[0].kind, result.disturbances[0].text) == ("swap", "3 pages to swap")
+    assert result.output == "earlylate"
 
 
 def test_each_member_of_the_model_is_a_column_of_the_file():
@@ -151,12 +151,12 @@ NAMES = ("issued", "completed_same_cpu", "completed_other_cpu", "completed_other
 
 @pytest.fixture
 def path(tmp_path):
-    found = tmp_path / "run.rtdb"
-    long_recording.write(found, 2, 10, 2)
-    with sqlite3.connect(found) as db:
+    result = tmp_path / "run.rtdb"
+    long_recording.write(result, 2, 10, 2)
+    with sqlite3.connect(result) as db:
         db.execute("UPDATE target SET groups = groups || ' hwq' WHERE target = 1")
         db.executemany(f"INSERT INTO hwq VALUES({','.join('?' * 10)})", ROWS)
-    return found
+    return result
 
 
 def of_disk(path, disk):

@@ -57,17 +57,17 @@ def decoded(path):
 
 def tracks(packets):
     """By uuid: name and parent."""
-    found = {}
+    result = {}
     for one in (packet["track_descriptor"][0] for packet in packets if "track_descriptor" in packet):
-        assert one["uuid"][0] not in found, "each once"
-        found[one["uuid"][0]] = (one["name"][0], one.get("parent_uuid", ["0"])[0])
-    return found
+        assert one["uuid"][0] not in result, "each once"
+        result[one["uuid"][0]] = (one["name"][0], one.get("parent_uuid", ["0"])[0])
+    return result
 
 
 def events(packets, kind):
     """Time, track and rest of events of a kind."""
-    found = [(int(packet["timestamp"][0]), packet["track_event"][0]) for packet in packets if "track_event" in packet]
-    return [(time, event["track_uuid"][0], event) for time, event in found if event["type"] == [kind]]
+    result = [(int(packet["timestamp"][0]), packet["track_event"][0]) for packet in packets if "track_event" in packet]
+    return [(time, event["track_uuid"][0], event) for time, event in result if event["type"] == [kind]]
 
 
 def test_phases_are_slices_and_counters_have_the_numbers_of_each_sample(recorded, tmp_path):
@@ -104,16 +104,16 @@ def test_phases_are_slices_and_counters_have_the_numbers_of_each_sample(recorded
     db.close()
 
 
-def compare(found, rows):
+def compare(result, rows):
     """A value holds until the next: what is in the trace against each sample's."""
-    found = dict(found)
+    result = dict(result)
     at = None
     number = 0
     for time, value in rows:
-        at = found.pop(time, at)
+        at = result.pop(time, at)
         number += value is not None
         assert value is None or at == pytest.approx(value, rel=1e-6), time
-    assert not found and number > 10
+    assert not result and number > 10
 
 
 def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures are told apart without colour, can be read on both pages, and are the same bytes each time."""
+"""Pictures can be read without colour and on both pages, and are the same bytes each time."""
 
 import csv
 import json
@@ -8,8 +8,8 @@ import re
 import subprocess
 import sys
 
-import drawn
 import matplotlib
+import pictures
 import pytest
 from conftest import TOP
 
@@ -71,7 +71,7 @@ def test_text_can_be_read_on_both_pages():
             assert contrast(colors[name], colors["--mark"]) >= TEXT - 1.5, (name, colors)
 
 
-def test_a_map_gets_darker_all_the_way():
+def test_a_map_gets_darker_throughout():
     colors = plot.darker_is_more()
     shades = [luminance("#" + "".join(f"{round(255 * part):02x}" for part in colors(at)[:3])) for at in range(256)]
     assert all(one >= other - 0.002 for one, other in zip(shades, shades[1:]))
@@ -91,9 +91,9 @@ def test_the_knee_is_the_smallest_readahead_within_5_percent_of_the_best():
 @pytest.mark.long
 def test_every_picture_is_the_same_file_each_time(tmp_path):
     for name in ("one", "two"):
-        subprocess.run([sys.executable, drawn.__file__, tmp_path / name], check=True, stderr=subprocess.PIPE)
+        subprocess.run([sys.executable, pictures.__file__, tmp_path / name], check=True, stderr=subprocess.PIPE)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert len(files) == 2 * len(drawn.pictures(tmp_path)) == 20
+    assert len(files) == 2 * len(pictures.pictures(tmp_path)) == 20
     for name in files:
         data = (tmp_path / "one" / name).read_bytes()
         assert data == (tmp_path / "two" / name).read_bytes(), name
@@ -102,7 +102,7 @@ def test_every_picture_is_the_same_file_each_time(tmp_path):
 
 @pytest.mark.slow
 def test_no_picture_is_wider_than_600_pixels_show_or_has_text_too_small(tmp_path):
-    for name, picture in drawn.pictures(tmp_path).items():
+    for name, picture in pictures.pictures(tmp_path).items():
         assert picture.get_figwidth() == plot.WIDTH, name
         for text in picture.findobj(match=lambda one: hasattr(one, "get_fontsize") and one.get_text()):
             assert text.get_fontsize() * 600 / plot.WIDTH / 72 >= 9.5, (name, text.get_text(), text.get_fontsize())
@@ -122,7 +122,7 @@ def test_each_picture_is_drawn_from_its_source(name, tmp_path):
 
 @pytest.mark.parametrize("name", figures.PICTURES)
 def test_a_picture_is_of_its_source_as_it_is_now(name):
-    """Whatever draws here: its title has the digest of what it was drawn of."""
+    """Whatever version of matplotlib draws here: the title has the digest of the data."""
     source, _ = figures.PICTURES[name]
     title = re.search(r"<dc:title>(.*?)</dc:title>", (figures.FIGURES / name).read_text(encoding="utf-8"))
     assert title and title[1] == figures.title_of(
@@ -138,7 +138,7 @@ def test_another_source_would_be_noticed(tmp_path):
 
 
 def test_the_rates_above_the_bars_are_those_of_the_table():
-    """Text is drawn as outlines; what it says stands beside them as a comment."""
+    """Text is drawn as outlines; its characters are in a comment next to them."""
     with figures.REPRODUCTION.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["array"] == "raid0" and row["tool"] == "bonnie++"]
     rates = sorted(
@@ -146,9 +146,9 @@ def test_the_rates_above_the_bars_are_those_of_the_table():
         for row in rows
         if row["setra_sectors"] == "16384" and row["trial"] == "1" and row["unit"] in figures.MB
     )
-    said = re.findall(r"<!-- (\d+) -->", (figures.FIGURES / "filesystems.svg").read_text(encoding="utf-8"))
+    message = re.findall(r"<!-- (\d+) -->", (figures.FIGURES / "filesystems.svg").read_text(encoding="utf-8"))
     ticks = {str(at) for at in range(0, 1001, 50)}
-    assert len(rates) == 9 and sorted(text for text in said if text not in ticks or text in rates) == rates
+    assert len(rates) == 9 and sorted(text for text in message if text not in ticks or text in rates) == rates
 
 
 def test_the_sweep_has_its_knee_where_more_in_flight_ceases_to_be_faster():

@@ -37,7 +37,7 @@ def place(tmp_path_factory):
     return directory
 
 
-def text_of(path, explained="it was not asked", verbose=True, phase=None):
+def text_of(path, explained="it was not run", verbose=True, phase=None):
     return report_text.text(invariants.load(path, phase), explained, verbose)
 
 
@@ -77,8 +77,8 @@ def test_json_is_that_of_raidctl_before(place):
 
 
 def test_one_phase_alone(place):
-    found = document.load(place / "full.rtdb", "write")
-    assert {span["phase"] for span in found["spans"]} == {"write"} and len(found["spans"]) == 4
+    result = document.load(place / "full.rtdb", "write")
+    assert {span["phase"] for span in result["spans"]} == {"write"} and len(result["spans"]) == 4
     done = call(report.main, "--phase", "nowhere", place / "full.rtdb")
     assert done.returncode == 1 and "it has no phase nowhere; see them all: raidctl report" in done.stderr
 
@@ -122,12 +122,12 @@ def test_a_name_that_is_too_long_has_a_line_above_its_rows():
 def test_the_limit_of_a_phase_is_the_first_that_is_inferred(place):
     lines = text_of(place / "full.rtdb", EXPLAINED, False).splitlines()
     assert lines[:3] == ["Tested:    t", "sda, phase write", "one of sda"]
-    found, disk = {}, ""
+    result, disk = {}, ""
     for line in lines:
         disk = line.removeprefix("write ") if re.fullmatch(r"write \w+", line) else disk if line.startswith(" ") else ""
         if disk and re.match(" +read ", line):
-            found[disk] = re.sub(r".* (?=queue depth|not shown|-$)", "", line)
-    assert found == {"sda": "queue depth", "sdb": "not shown", "sdc": "-", "md0": "-"}
+            result[disk] = re.sub(r".* (?=queue depth|not shown|-$)", "", line)
+    assert result == {"sda": "queue depth", "sdb": "not shown", "sdc": "-", "md0": "-"}
 
 
 def amplified(verdict, opening):
@@ -150,8 +150,8 @@ def test_read_amplification_is_on_the_first_screen_where_it_matters_and_is_not_t
 
 
 def test_directions_without_data_have_a_row_each(place):
-    found = tables.phases([("A", invariants.load(place / "full.rtdb"), None)])
-    assert {row.cells[1].text for row in found.rows} == {"read", "write", "discard", "flush"}
+    result = tables.phases([("A", invariants.load(place / "full.rtdb"), None)])
+    assert {row.cells[1].text for row in result.rows} == {"read", "write", "discard", "flush"}
     assert "Further requests: other 5,023,954, passthrough 4,771,841." in text_of(place / "full.rtdb", EXPLAINED, False)
 
 
@@ -216,9 +216,9 @@ def test_csv_has_each_number_of_the_json(place, tmp_path):
         assert [
             {key: "" if value is None else str(value) for key, value in row.items()} for row in tables[name]
         ] == table(tmp_path / "csv", name), name
-    found = table(tmp_path / "csv", "histogram")
-    assert len(found) == len(tables["bin"]) > 1000
-    for row in found:
+    result = table(tmp_path / "csv", "histogram")
+    assert len(result) == len(tables["bin"]) > 1000
+    for row in result:
         kind = bins.KINDS[row["kind"]]
         assert (row["unit"], row["count_unit"]) == (kind.unit, kind.counted)
         if kind.cut != "class":
@@ -262,9 +262,9 @@ def test_definitions_are_found_by_each_of_their_names():
 @pytest.mark.parametrize("recording", ["full", "other"])
 def test_every_heading_of_a_report_is_explained(place, recording):
     """As it stands in the text, and by its name; also LIMIT, which golden recordings without an answer do not have."""
-    found = invariants.load(place / f"{recording}.rtdb")
-    made = [one for one in report_text.parts(found, "it was not asked", True) if isinstance(one, rows.Table)]
-    made += tables.of_recording(found, "A")
+    result = invariants.load(place / f"{recording}.rtdb")
+    made = [one for one in report_text.parts(result, "it was not run", True) if isinstance(one, rows.Table)]
+    made += tables.of_recording(result, "A")
     used = dict.fromkeys([column for table in made for column in table.columns] + [tables.LIMIT])
     assert len(used) > 60
     known = tables.definitions_of_headings()
@@ -303,8 +303,8 @@ size  sectors  reqs.  many
 
 
 def test_definitions_are_rows_of_tables_of_names_and_kinds():
-    found = list(columns.definitions(PAGE))
-    assert [(one.name, one.others, one.unit, one.text) for one in found] == [
+    result = list(columns.definitions(PAGE))
+    assert [(one.name, one.others, one.unit, one.text) for one in result] == [
         ("a", ("b",), "requests", "first second"), ("c", (), "", "third"), ("d", ("e",), "of 1", "in raidctl explain: one"),
         ("size", (), "requests", "histogram of sectors; bins: many"),
     ]  # fmt: skip
@@ -330,7 +330,7 @@ def test_times_have_three_digits(value, text):
 @pytest.mark.parametrize(("part", "whole", "text"), [
     (0, 0, "n/a"), (0, 5, "0.0 %"), (5, 5, "100.0 %"), (99999, 100000, "99.9 %"), (1, 100000, "<0.1 %"), (1, 3, "33.3 %"),
 ])  # fmt: skip
-def test_all_and_none_are_said_of_nothing_less(part, whole, text):
+def test_all_and_none_are_reported_of_nothing_less(part, whole, text):
     assert units.share(part, whole) == text
 
 

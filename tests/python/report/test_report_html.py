@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The HTML report: one file, complete in itself, whose links lead somewhere and whose text is text."""
+"""The HTML report: one file, complete in itself; its links have targets and its text is no markup."""
 
 import base64
 import dataclasses
@@ -96,9 +96,9 @@ def test_the_first_screen_has_answer_table_and_pictures_in_this_order(recorded, 
     summary = next(tree.iter(f"{HTML}main"))[0]
     kinds = [e.get("class") or e.tag.removeprefix(HTML) for e in summary]
     assert kinds[:5] == ["h2", "answer", "scroll", "multiples", "live"], kinds
-    said = "".join(summary[1].itertext())
+    text = "".join(summary[1].itertext())
     rows = explain_runs.one(recorded).opening
-    assert len(rows) > 2 and all(f"{name}: {sentence}" in said for name, sentence in rows)
+    assert len(rows) > 2 and all(f"{name}: {sentence}" in text for name, sentence in rows)
 
 
 def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, tree):
@@ -208,14 +208,14 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
 
 
 @pytest.mark.slow
-def test_whether_invariants_hold_is_found_when_it_is_read(recorded, tmp_path):
+def test_whether_invariants_hold_is_detected_when_it_is_read(recorded, tmp_path):
     path = tmp_path / "changed.rtdb"
     path.write_bytes(recorded.read_bytes())
     with sqlite3.connect(path) as db:
         db.execute("INSERT OR REPLACE INTO meta VALUES('invariants', 'hold')")
         db.execute("UPDATE sample SET end_ns = start_ns - 1 WHERE sample = (SELECT max(sample) FROM sample)")
-    said = "".join(parse(report_html.page([path])).itertext())
-    assert "an invariant of the counters does not hold: a counter of sample" in said
+    text = "".join(parse(report_html.page([path])).itertext())
+    assert "an invariant of the counters does not hold: a counter of sample" in text
 
 
 @pytest.mark.slow
@@ -224,28 +224,28 @@ def test_the_page_has_each_table_of_the_text(tmp_path, monkeypatch):
     for name in ("full", "md"):
         packed = {"full": "tests/python/report/golden/full.rtdb.xz", "md": "tests/compat/1.0.0/md.rtdb.xz"}[name]
         unpacked(packed, tmp_path / "run.rtdb")
-        tree, found = parse(report_html.page([tmp_path / "run.rtdb"])), invariants.load(tmp_path / "run.rtdb")
+        tree, result = parse(report_html.page([tmp_path / "run.rtdb"])), invariants.load(tmp_path / "run.rtdb")
         rows = [row for e in tree.iter(f"{HTML}table") for row in e.iter(f"{HTML}tr")]
         shown = {tuple("".join(cell.itertext()) for cell in row) for row in rows}
         number = 0
-        of_spans = [table for span in found.spans for table in report_tables.of_span(span)]
+        of_spans = [table for span in result.spans for table in report_tables.of_span(span)]
         rare = {
             table.id for table in of_spans if any(column.rare for column in table.columns)
         }  # on the page in all rows or none
-        for span in found.spans:
+        for span in result.spans:
             for table in report_tables.of_span(span):
                 number += len(table.rows)
                 for row in () if table.id in rare else table.rows:
                     assert (span.disk, span.phase, *(cell.text for cell in row.cells)) in shown, table.id
-        for table in report_tables.of_stack(found, 1):
+        for table in report_tables.of_stack(result, 1):
             number += len(table.rows)
-            phase = next(span.phase for span in found.spans if span.number == 1)
+            phase = next(span.phase for span in result.spans if span.number == 1)
             assert all((phase, *(cell.text for cell in row.cells)) in shown for row in table.rows)
-        more = sum(table.left_out for span in found.spans for table in report_tables.of_span(span))
+        more = sum(table.left_out for span in result.spans for table in report_tables.of_span(span))
         assert (
             (f"{more} more rows: raidctl export --csv." in "".join(tree.itertext())) == (more > 0) == (name == "full")
         )
-        assert number > 20 and ("layers-A" in {e.get("id") for e in tree.iter(f"{HTML}table")}) == bool(found.stack)
+        assert number > 20 and ("layers-A" in {e.get("id") for e in tree.iter(f"{HTML}table")}) == bool(result.stack)
 
 
 def test_text_that_hides_is_shown():
@@ -263,10 +263,10 @@ def test_the_same_recording_gives_the_same_page(recorded, page):
     assert done.stdout == page, done.stderr[-500:]
 
 
-def test_a_page_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
-    with pytest.raises(ResultsError) as told:
+def test_a_page_that_cannot_be_written_is_named_as_it_was_requested(tmp_path):
+    with pytest.raises(ResultsError) as message:
         report_page.write(tmp_path / "none" / "x.html", "page")
-    assert str(told.value) == f"{tmp_path}/none/x.html: cannot be written: No such file or directory"
+    assert str(message.value) == f"{tmp_path}/none/x.html: cannot be written: No such file or directory"
 
 
 def test_only_a_report_is_replaced(page, tmp_path):
@@ -319,10 +319,10 @@ def pictures(two):
 
 def ends(svg):
     """From where to where each curve goes, by class."""
-    found = {}
+    result = {}
     for of, path in re.findall(r'<path class="(?!grid)([^"]+)" d="([^"]+)"', svg):
-        found[of] = (float(re.match(r"M([\d.]+)", path)[1]), max(map(float, re.findall(r"H([\d.]+)", path))))
-    return found
+        result[of] = (float(re.match(r"M([\d.]+)", path)[1]), max(map(float, re.findall(r"H([\d.]+)", path))))
+    return result
 
 
 def test_a_phase_of_b_lies_over_the_same_phase_of_a_from_its_beginning(pictures):
@@ -351,8 +351,8 @@ def test_numbers_are_those_of_the_table(two, pictures):
 def test_a_phase_of_one_alone_says_so(two):
     (a, of_a), (b, _) = two
     left = dataclasses.replace(b, spans=tuple(span for span in b.spans if span.phase != "mixed"))
-    found = multiples.build([("A", a), ("B", left)], explain_runs.of_one(of_a))
-    assert [phase.length.endswith(", only in A") for phase in found.phases] == [False] * 4 + [True]
+    result = multiples.build([("A", a), ("B", left)], explain_runs.of_one(of_a))
+    assert [phase.length.endswith(", only in A") for phase in result.phases] == [False] * 4 + [True]
 
 
 def test_nothing_is_drawn_where_nothing_moved(two):
@@ -390,5 +390,5 @@ def test_there_is_a_gap_where_nothing_was():
 def test_the_phases_that_moved_least_are_left_out_and_counted(two, monkeypatch):
     monkeypatch.setattr(multiples, "MOST", 2)
     (a, of_a), _ = two
-    found = multiples.build([("A", a)], explain_runs.of_one(of_a))
-    assert [phase.name for phase in found.phases] == ["write", "read-4096"] and found.more == 3
+    result = multiples.build([("A", a)], explain_runs.of_one(of_a))
+    assert [phase.name for phase in result.phases] == ["write", "read-4096"] and result.more == 3

@@ -68,7 +68,7 @@ def test_a_page_of_a_long_recording_takes_no_longer_than_reading_its_rows_and_is
     page = tmp_path / "long.html"
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM sample").fetchone()[0] == SECONDS * 10 * 4
-    yardstick, drawn, summed, explained = [], [], [], []
+    yardstick, drawing, summed, explained = [], [], [], []
     for _ in range(2):  # the second time if a busy machine may have slowed the first
         yardstick.append(read_every_row(path))
         summed.append(sum_histograms(path))
@@ -76,22 +76,22 @@ def test_a_page_of_a_long_recording_takes_no_longer_than_reading_its_rows_and_is
         subprocess.run(
             [TOP / "tools/bin/raidctl", "report", "--html", page, path], check=True, stdout=subprocess.DEVNULL
         )
-        drawn.append(children_cpu() - before)
+        drawing.append(children_cpu() - before)
         before = children_cpu()
         subprocess.run([TOP / "tools/bin/raidctl", "explain", path], check=True, stdout=subprocess.DEVNULL)
         explained.append(children_cpu() - before)
         per_row = min(yardstick) / rows
-        held = (
+        kept = (
             min(explained) <= per_row * (GROWING * rows + EXPLAIN_FIXED_ROWS),
             min(summed) <= SUMS * min(yardstick) + 0.3,  # numpy takes a while to load
-            min(drawn) <= per_row * (GROWING * rows + FIXED_ROWS),
+            min(drawing) <= per_row * (GROWING * rows + FIXED_ROWS),
         )
-        if all(held):
+        if all(kept):
             break
     print(
-        f"{rows} rows: page {min(drawn):.2f} s, explain {min(explained):.2f} s, sums {min(summed):.2f} s, "
+        f"{rows} rows: page {min(drawing):.2f} s, explain {min(explained):.2f} s, sums {min(summed):.2f} s, "
         f"rows {min(yardstick):.2f} s, {page.stat().st_size / MIB:.2f} MiB"
     )
-    assert page.stat().st_size < 1_500_000  # of an hour as of a quarter: what is drawn over time has at most 600 steps
+    assert page.stat().st_size < 1_500_000  # of an hour as of a quarter: a curve over time has at most 600 steps
     assert page.read_text(encoding="utf-8").count('id="chain-') == 20  # five phases of four disks
-    assert all(held), (held, yardstick, explained, summed, drawn)
+    assert all(kept), (kept, yardstick, explained, summed, drawing)

@@ -21,25 +21,25 @@ def tree(tmp_path_factory):
     return html5lib.HTMLParser(strict=True).parse(page)
 
 
-def test_the_knee_is_said_and_linked_to_its_figure(tree):
-    said = next(p for p in tree.iter(f"{HTML}p") if "".join(p.itertext()).strip().startswith("dd"))
-    text = "".join(said.itertext())
+def test_the_knee_is_reported_and_linked_to_its_figure(tree):
+    message = next(p for p in tree.iter(f"{HTML}p") if "".join(p.itertext()).strip().startswith("dd"))
+    text = "".join(message.itertext())
     assert "from 89.8 to 409.0 MB/s at a readahead of 2 MiB" in text
     assert "from 2.00 to 24.00" in text
-    target = next(said.iter(f"{HTML}a")).get("href")[1:]
+    target = next(message.iter(f"{HTML}a")).get("href")[1:]
     row = next(e for e in tree.iter(f"{HTML}tr") if e.get("id") == target)
     assert "4,096" in ["".join(cell.itertext()) for cell in row]
 
 
 def test_each_sentence_of_the_summary_leads_to_its_data(tree):
     by_id = {element.get("id"): element for element in tree.iter() if element.get("id")}
-    said = list(by_id["summary"].iter(f"{HTML}p"))
-    for sentence in said:
+    text = list(by_id["summary"].iter(f"{HTML}p"))
+    for sentence in text:
         (link,) = sentence.iter(f"{HTML}a")
         assert by_id[link.get("href")[1:]].tag in (f"{HTML}tr", f"{HTML}table", f"{HTML}h3"), "".join(
             sentence.itertext()
         )
-    assert len(said) > 6
+    assert len(text) > 6
 
 
 def test_every_figure_has_a_row_and_what_was_varied_a_picture(tree):
@@ -60,31 +60,31 @@ def values_of(page):
     by_id = {element.get("id"): element for element in page.iter() if element.get("id")}
     for chain in (e for e in page.iter(f"{HTML}ol") if e.get("class") == "chain"):
         for item in (i for details in chain.iter(f"{HTML}details") for i in details.iter(f"{HTML}li")):
-            name, _, said = "".join(item.itertext()).partition(": ")
+            name, _, text = "".join(item.itertext()).partition(": ")
             (link,) = item.iter(f"{HTML}a")
             row = by_id[link.get("href")[1:]]
             assert row.tag == f"{HTML}tr"
-            yield name, said, ["".join(cell.itertext()) for cell in row]
+            yield name, text, ["".join(cell.itertext()) for cell in row]
 
 
 def test_every_number_of_a_chain_leads_to_the_row_that_it_is_from(tmp_path):
     directory = made(tmp_path, rates={256: 90e3, 16384: 400e3}, trials=1, recordings=True)
-    found = list(values_of(html5lib.HTMLParser(strict=True).parse(report_sweep.page(directory))))
-    assert len(found) > 40
+    result = list(values_of(html5lib.HTMLParser(strict=True).parse(report_sweep.page(directory))))
+    assert len(result) > 40
     first = {}
-    for name, said, cells in found:
-        first.setdefault(name.split(",")[0], (said, cells))
-    said, cells = first["rate-at-16384"]
-    assert cells[2] == "16,384" and said.split()[0] == "390.2" and "399,600.0" in cells
+    for name, text, cells in result:
+        first.setdefault(name.split(",")[0], (text, cells))
+    text, cells = first["rate-at-16384"]
+    assert cells[2] == "16,384" and text.split()[0] == "390.2" and "399,600.0" in cells
     assert first["rate-at-256"][1][4] == "89,910.0" and first["rate-at-256"][1][2] == "256"
     assert first["knee"][1][2] == "16,384"
-    depths = [(said.split()[0], cells) for name, said, cells in found if name.startswith("depth-mean")]
+    depths = [(text.split()[0], cells) for name, text, cells in result if name.startswith("depth-mean")]
     assert [(mean, cells[1], cells[7]) for mean, cells in depths[:2]] == [("2", "run", "2.00"), ("95", "run", "95.00")]
 
 
 def test_without_recordings_figures_have_their_rows_all_the_same(tree):
-    found = list(values_of(tree))
-    of = {name.split(",")[0]: cells for name, _, cells in found}
+    result = list(values_of(tree))
+    of = {name.split(",")[0]: cells for name, _, cells in result}
     assert of.keys() >= {"knee", "spearman", "rate-at-256"}
     assert "256" in of["spearman"] and "sda" in of["spearman in flight"], "the first of the rows that they are made of"
 

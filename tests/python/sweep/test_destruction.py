@@ -29,7 +29,7 @@ def reasons(made, disk):
 
 
 def refused(made, disks, **options):
-    """What is said of disks that must not be overwritten, whatever is forced."""
+    """The reasons against overwriting a disk that no option overrides."""
     with pytest.raises(device.DeviceError) as caught:
         destruction.permit(made.machine(), disks, **({"forced": True} | options))
     return str(caught.value)
@@ -44,7 +44,7 @@ def test_an_empty_idle_disk_is_accepted(made):
         assert [identity.name for identity in permit.identities] == ["sdb"]
 
 
-# a disk sdb with a partition sdb1, and who uses it -> every reason that is said
+# a disk sdb with a partition sdb1, and its users -> every reason in the refusal
 USES = {
     "mounted": (lambda m: m.mount("sdb", "/data"), ["it is mounted on /data"]),
     "a blank in the mount point": (lambda m: m.mount("sdb", r"/my\040data"), ["it is mounted on /my data"]),
@@ -268,7 +268,7 @@ def test_one_bad_disk_and_none_is_taken(made):
     assert f"{made.dev}/sdd" not in taken
 
 
-def test_what_came_while_the_disks_were_judged_is_found_once_they_are_held(made):
+def test_a_use_that_began_during_the_check_is_detected_once_the_disks_are_claimed(made):
     made.add("sdb")
     machine = made.machine()
     calls = []
@@ -282,10 +282,10 @@ def test_what_came_while_the_disks_were_judged_is_found_once_they_are_held(made)
     with pytest.raises(device.DeviceError, match="open for writing in process 70"):
         destruction.permit(dataclasses.replace(machine, claim=claim), ["sdb"], forced=True)
     with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(calls[1])  # nothing is held any more
+        os.fstat(calls[1])  # it is closed
 
 
-def test_who_comes_later_is_found_before_the_disk_is_handed_over(made):
+def test_who_comes_later_is_detected_before_the_disk_is_handed_over(made):
     made.add("sdb").add("sdc")
     with destruction.permit(made.machine(), ["sdb"], forced=True) as permit:
         permit.hand_over(["sdb"])
@@ -310,19 +310,19 @@ def test_a_claim_of_a_moment_as_of_udev_is_waited_for(made, why):
     assert not left
 
 
-def test_a_disk_that_was_let_go_is_held_again_by_the_next_look(made):
+def test_a_released_disk_is_claimed_again_by_the_next_check(made):
     made.add("sdb")
     taken = []
     machine = dataclasses.replace(
         made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
     )
     with destruction.permit(machine, ["sdb"], forced=True) as permit:
-        held = len(taken)
+        kept = len(taken)
         permit.check(["sdb"])
-        assert len(taken) == held
+        assert len(taken) == kept
         permit.release(["sdb"])
         permit.check(["sdb"])
-        assert len(taken) == held + 1
+        assert len(taken) == kept + 1
 
 
 def test_another_disk_or_size_under_the_name_is_refused(made):
@@ -336,7 +336,7 @@ def test_another_disk_or_size_under_the_name_is_refused(made):
             permit.check(["sdc"])
 
 
-def test_where_processes_cannot_be_seen_nothing_is_judged(made):
+def test_where_processes_cannot_be_observed_nothing_is_judged(made):
     made.add("sdb")
     (made.proc / "self/ns/pid").symlink_to(disk_users.INITIAL_PID_NAMESPACE)
     destruction.permit(made.machine(), ["sdb"], forced=True).release(["sdb"])
@@ -348,7 +348,7 @@ def test_where_processes_cannot_be_seen_nothing_is_judged(made):
     assert "run it as root of the machine" in refused(made, ["sdb"])
 
 
-def test_a_loop_whose_disk_cannot_be_seen_is_a_reason_not_to_go_on(made):
+def test_a_loop_on_an_unknown_disk_is_a_reason_not_to_go_on(made):
     made.add("sdb").loop("loop3", "/x")
 
     def unknown(path):
@@ -371,22 +371,22 @@ def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
         destruction.refusals(look, "sdb")
 
 
-def test_what_is_run_before_the_first_cell_is_told(made):
+def test_what_is_run_before_the_first_cell_is_reported(made):
     made.add("sdb").add("sdb1", "sdb").add("sdc")
     text = 'title = "x"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\nworkload = "ddt"\ndata_size = "1 MiB"\n'
     the_plan = plan.parse(text + 'md_level = "raid0"\nmd_members = 2\nmd_chunk_kib = 64\n', "p", "p.toml")
-    wanted = sweep_disk.select(made.machine(), the_plan, ["sdb,sdc"], [], [f"one={made.dev}/sdb,sdc"], True)
-    first = wanted.first(made.machine(), pathlib.Path("/bin/raidctl"), ())
+    selection = sweep_disk.select(made.machine(), the_plan, ["sdb,sdc"], [], [f"one={made.dev}/sdb,sdc"], True)
+    first = selection.first(made.machine(), pathlib.Path("/bin/raidctl"), ())
     looked = [f"wipefs --json --no-act {made.dev}/{name}" for name in ("sdb", "sdb1", "sdc")]
     assert first == [*looked, "/bin/raidctl check --json --data-size 1048576 sdb sdc"]
     known = [made.machine().identity("sdb")]  # this sweep overwrote it
-    assert wanted.first(made.machine(), pathlib.Path("/bin/raidctl"), known)[:1] == looked[2:]
+    assert selection.first(made.machine(), pathlib.Path("/bin/raidctl"), known)[:1] == looked[2:]
     made.signatures |= {"sdb": ["xfs"], "sdc": ["xfs"]}
-    said, would_be = wanted.destruction(made.machine(), False, known)
-    assert would_be and [line for line in said if "refused" in line] == [
+    message, would_be = selection.destruction(made.machine(), False, known)
+    assert would_be and [line for line in message if "refused" in line] == [
         "would be refused: sdc: it holds a signature of xfs (--force-signature if that is of no use any more)"
     ]
-    assert wanted.destruction(made.machine(), True, known)[1] is False
+    assert selection.destruction(made.machine(), True, known)[1] is False
 
 
 def test_a_sweep_goes_on_on_its_own_disks_only(made):
@@ -408,13 +408,13 @@ def test_a_sweep_goes_on_on_its_own_disks_only(made):
         ("bcache0", {}, "stop bcache0"),
     ],
 )
-def test_what_ends_a_use_is_said(made, holder, files, remedy):
+def test_what_ends_a_use_is_reported(made, holder, files, remedy):
     made.add("sdb").add(holder, **files).hold("sdb", holder)
     look = disk_users.Look.now(made.machine())
     assert [refusal.remedy for refusal in destruction.refusals(look, "sdb")] == [remedy]
 
 
-def test_only_what_was_asked_for_is_told(made):
+def test_only_what_was_requested_is_printed(made):
     made.add("sdb").add("sdc").generic("sdb", "sg0").generic("sdc", "sg1")
     made.process(70, "vm", opens=[f"{made.dev}/{name}" for name in ("sdb", "sdc", "sg0", "sg1")])
     made.mount("", "/b", source=f"/nonexist:{made.dev}/sdc")
@@ -438,7 +438,7 @@ def test_a_name_and_every_path_that_leads_to_the_disk(made):
         ("TOP/sdb", "TOP/sdb: TOP/sdb is an ordinary file, not a disk; name the disk itself, as lsblk lists it"),
         ("TOP/folder/sdb", "is a directory, not a disk"),
         ("TOP/char/sdb", "is a character device, not a disk"),
-        ("TOP/link", "is an ordinary file, not a disk"),  # whose name ends with the disk's
+        ("TOP/link", "is an ordinary file, not a disk"),  # its name ends with the disk's
         ("../nonexist/sdb", "names no disk: write sdb, or the whole path"),
         ("./sdb", "names no disk"),
         ("nonexist/sdb", "names no disk"),
@@ -505,7 +505,7 @@ def test_signatures_are_those_that_wipefs_says(monkeypatch, command, types_of):
     ("encoded", "number"),
     [(0x800, (8, 0)), (0x811, (8, 17)), (0xFFFFF, (0xFFF, 0xFF)), (0x12300445, (4, 0x12345)), (0, (0, 0))],
 )
-def test_what_lies_below_a_loop_is_asked_of_the_kernel(monkeypatch, tmp_path, encoded, number):
+def test_the_kernel_reports_what_lies_below_a_loop(monkeypatch, tmp_path, encoded, number):
     def ioctl(handle, request, room):
         assert request == 0x4C05 and len(room) >= 24  # <linux/loop.h>
         os.fstat(handle)
@@ -517,7 +517,7 @@ def test_what_lies_below_a_loop_is_asked_of_the_kernel(monkeypatch, tmp_path, en
 
 
 @pytest.mark.parametrize(
-    ("kind", "rdev", "wanted", "taken"),
+    ("kind", "rdev", "expected", "taken"),
     [
         (stat.S_IFBLK, 7, 7, True),
         (stat.S_IFBLK, 7, 8, False),
@@ -525,18 +525,18 @@ def test_what_lies_below_a_loop_is_asked_of_the_kernel(monkeypatch, tmp_path, en
         (stat.S_IFREG, 0, 7, False),
     ],
 )
-def test_only_the_disk_of_that_number_is_claimed(monkeypatch, tmp_path, kind, rdev, wanted, taken):
+def test_only_the_disk_of_that_number_is_claimed(monkeypatch, tmp_path, kind, rdev, expected, taken):
     path = tmp_path / "sdb"
     path.write_text("")
     monkeypatch.setattr(device.os, "fstat", lambda handle: types.SimpleNamespace(st_mode=kind, st_rdev=rdev))
     before = os.listdir("/proc/self/fd")
     if not taken:
         with pytest.raises(OSError) as refused:
-            device.Machine().claim(str(path), wanted)
+            device.Machine().claim(str(path), expected)
         assert refused.value.errno == errno.ENODEV
         assert os.listdir("/proc/self/fd") == before
         return
-    handle = device.Machine().claim(str(path), wanted)
+    handle = device.Machine().claim(str(path), expected)
     with open(path, "rb") as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(handle)

@@ -15,49 +15,49 @@ from raidtrace.sweep import explain as explain_sweep
 def chain(directory):
     explained = explain_sweep.explain(directory)
     assert explained.subjects[0].simulated and explained.notes[0].startswith("Simulated")
-    (found,) = explained.chains
-    return found
+    (the_chain,) = explained.chains
+    return the_chain
 
 
 def test_the_knee_is_where_more_readahead_stops_to_matter(tmp_path):
-    found = chain(made(tmp_path))
-    assert found.link("knee").values[0].value == 4096
-    assert "rising from 256 to 4096, flat from 4096 to 16384" in found.link("trend").statement
+    the_chain = chain(made(tmp_path))
+    assert the_chain.link("knee").values[0].value == 4096
+    assert "rising from 256 to 4096, flat from 4096 to 16384" in the_chain.link("trend").statement
 
 
 def test_it_goes_with_readahead_and_what_is_in_flight(tmp_path):
-    found = chain(made(tmp_path))
-    link = found.link("correlation")
+    the_chain = chain(made(tmp_path))
+    link = the_chain.link("correlation")
     rho, (low, high) = link.values[0].value, link.values[0].predicted
     assert 0.9 < rho <= 1 and 0 < low <= rho <= high
-    assert link.verdict is Verdict.SHOWN and found.story is Verdict.SHOWN
+    assert link.verdict is Verdict.SHOWN and the_chain.story is Verdict.SHOWN
 
 
 @pytest.mark.parametrize("depths", [dict.fromkeys(CURVE, 2.0), {256: 9.0, 1024: 7.0, 4096: 5.0, 16384: 3.0}])
 def test_rates_that_rise_while_no_more_is_in_flight_are_not_explained(tmp_path, depths):
-    found = chain(made(tmp_path, depths=depths))
-    assert found.story is Verdict.NOT_SHOWN
-    assert "do not explain it" in " ".join(found.summary)
+    the_chain = chain(made(tmp_path, depths=depths))
+    assert the_chain.story is Verdict.NOT_SHOWN
+    assert "do not explain it" in " ".join(the_chain.summary)
 
 
 def test_a_flat_curve_is_no_effect(tmp_path):
-    found = chain(made(tmp_path, rates=dict.fromkeys(CURVE, 100e3)))
-    assert found.story is Verdict.CONTRADICTED
-    assert found.link("knee").values[0].value == 256
+    the_chain = chain(made(tmp_path, rates=dict.fromkeys(CURVE, 100e3)))
+    assert the_chain.story is Verdict.CONTRADICTED
+    assert the_chain.link("knee").values[0].value == 256
 
 
 def test_rates_without_order_are_not_sold_as_effect(tmp_path):
-    found = chain(made(tmp_path, rates={256: 200e3, 1024: 120e3, 4096: 210e3, 16384: 130e3}, trials=1))
-    assert found.link("correlation").verdict is Verdict.NOT_SHOWN
-    assert found.story is Verdict.NOT_SHOWN
+    the_chain = chain(made(tmp_path, rates={256: 200e3, 1024: 120e3, 4096: 210e3, 16384: 130e3}, trials=1))
+    assert the_chain.link("correlation").verdict is Verdict.NOT_SHOWN
+    assert the_chain.story is Verdict.NOT_SHOWN
 
 
 def test_what_the_plan_changed_with_readahead_is_named_and_neither_is_the_cause(tmp_path):
     pairs = [(256, 31), (1024, 64), (4096, 128), (16384, 254)]
     text = "".join(MATRIX.format(readahead=f"[{s}]", more=f"queue_depth = {d}") for s, d in pairs)
-    found = explain_sweep.explain(made(tmp_path, matrices=text))
+    explanation = explain_sweep.explain(made(tmp_path, matrices=text))
     assert explain_sweep.bound(explain_sweep.cells(tmp_path)) == ["queue_depth"]
-    (only,) = found.chains
+    (only,) = explanation.chains
     assert only.story is Verdict.NOT_SHOWN and "queue_depth changed with readahead" in " ".join(only.summary)
     assert only.link("together").verdict is Verdict.CONTRADICTED
 
@@ -66,26 +66,26 @@ def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     rates = {256: 90e3, 16384: 400e3}
     without = chain(made(tmp_path / "a", rates=rates, trials=1))
     assert without.story is Verdict.NOT_SHOWN and "Too few runs" in " ".join(without.summary)
-    found = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
-    assert found.story is Verdict.SHOWN
-    assert "each step from it to the rate is counted" in " ".join(found.summary)
+    the_chain = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
+    assert the_chain.story is Verdict.SHOWN
+    assert "each step from it to the rate is counted" in " ".join(the_chain.summary)
     assert (
         "the best with the largest readahead, 16384 sectors (8 MiB). A larger one may be faster still"
-        in found.summary[1]
+        in the_chain.summary[1]
     )
-    assert {"rates", "knee", "depth", "difference"} <= {link.key for link in found.links}
+    assert {"rates", "knee", "depth", "difference"} <= {link.key for link in the_chain.links}
 
 
 def test_two_sweeps_are_compared_trial_by_trial(tmp_path):
     a, b = made(tmp_path / "a"), made(tmp_path / "b", rates={**CURVE, 256: 180e3, 16384: 405.2e3})
     rows, left, differs = compare_sides.pair(compare_sides.read(a), compare_sides.read(b))
-    found = {dict(row.key)["readahead_sectors"]: row for row in rows}
-    assert found["256"].ratio() == pytest.approx(2.0) and found["256"].exceeds()
-    assert not found["16384"].exceeds()  # 0.05 % more, where trials differ by 0.2 %
-    assert len(found["256"].a.values) == 3 and not left and not differs
+    result = {dict(row.key)["readahead_sectors"]: row for row in rows}
+    assert result["256"].ratio() == pytest.approx(2.0) and result["256"].exceeds()
+    assert not result["16384"].exceeds()  # 0.05 % more, where trials differ by 0.2 %
+    assert len(result["256"].a.values) == 3 and not left and not differs
 
 
-def test_an_axis_with_one_value_on_each_side_is_not_in_the_way(tmp_path):
+def test_an_axis_with_one_value_on_each_side_is_left_out_of_the_rows(tmp_path):
     a = made(tmp_path / "a")
     text = MATRIX.format(readahead=list(CURVE), more="").replace("9500s-12-raid0", "9500s-12-raid5")
     rows, left, differs = compare_sides.pair(
@@ -95,7 +95,7 @@ def test_an_axis_with_one_value_on_each_side_is_not_in_the_way(tmp_path):
     assert differs == ["array is 9500s-12-raid0 in A and 9500s-12-raid5 in B."]
 
 
-def test_a_sweep_beside_the_published(tmp_path):
+def test_a_sweep_next_to_the_published(tmp_path):
     side = compare_sides.read(made(tmp_path, rates={256: 115.6 * 1024, 16384: 400e3}))
     ours, theirs = compare_sides.against(side, "amcc")
     (key,) = ours

@@ -78,9 +78,9 @@ def test_parquet_holds_what_the_merged_file_holds(index, tmp_path):
     assert set(files) == {"sweep", *sweep_index.TABLES}
     db = sqlite3.connect(tmp_path / "all.sqlite")
     for table, path in files.items():
-        found = pyarrow.parquet.read_table(path)
-        rows = [tuple(row.values()) for row in found.to_pylist()]
-        assert found.column_names == [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        result = pyarrow.parquet.read_table(path)
+        rows = [tuple(row.values()) for row in result.to_pylist()]
+        assert result.column_names == [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         if table in ("axis", "parameter"):  # their values are of several kinds
             rows = [row for row in rows if isinstance(row[-1], str) or row[-1] is None]
             assert rows == [(*row[:-1], str(row[-1])) for row in db.execute(f"SELECT * FROM {table}")]
@@ -133,7 +133,7 @@ def test_the_playbook_runs_a_plan_and_merges_what_comes_back(tmp_path):
         command += ["-e", setting]
     environment = dict(os.environ, PATH=f"{tmp_path}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     out = f"--out {tmp_path}/store1"
-    for said in (
+    for text in (
         f"sweep --destroy-data sdy,sdz {out} howto",
         f"sweep --destroy-data sdy,sdz {out} --resume --retry-failed",
     ):
@@ -141,7 +141,7 @@ def test_the_playbook_runs_a_plan_and_merges_what_comes_back(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         lines = (tmp_path / "log").read_text().splitlines()[-3:]
         assert lines[0] == f"sweep --dry-run --destroy-data sdy,sdz {out} howto"
-        assert lines[1] == said and lines[2].startswith("sweep merge results/all.sqlite results/store1.rtsw")
+        assert lines[1] == text and lines[2].startswith("sweep merge results/all.sqlite results/store1.rtsw")
     assert sqlite3.connect(tmp_path / "results/all.sqlite").execute("SELECT value FROM figure").fetchall() == [(100.0,)]
     (tmp_path / "hosts").write_text("store1 ansible_connection=local\n")
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)

@@ -24,7 +24,7 @@ QUEUE = {"queue/scheduler": "none [mq-deadline]", "queue/nr_requests": "64", "qu
 
 
 class Kernel:
-    """Settings in files. A limit in bytes zeroes the one in per cent and the other way round; a scheduler sets nr_requests."""
+    """Settings in files. A limit in bytes zeroes the one in per cent, and vice versa; a scheduler sets nr_requests."""
 
     def __init__(self, top):
         self.top, self.vm, self.sys = top, top / "vm", top / "sys"
@@ -45,23 +45,25 @@ class Kernel:
         self.refused = set()  # paths that cannot be written
         self.written = []
 
-    def put(self, path, wanted):
+    def put(self, path, expected):
         """What write(2) on a setting does."""
         path = str(path)
         self.written.append(path)
         before = journal.value(path)
-        if path in self.refused or (wanted == "0" and path.endswith("_bytes")):
+        if path in self.refused or (expected == "0" and path.endswith("_bytes")):
             raise OSError(f"{path}: not permitted")
-        assert not (wanted == "0" and path.endswith("_ratio")), "it takes the limit in bytes away"
+        assert not (expected == "0" and path.endswith("_ratio")), "it takes the limit in bytes away"
         with open(path, "w", encoding="ascii") as file:
             file.write(
-                f"{'mq-deadline' if wanted == 'none' else 'none'} [{wanted}]" if path.endswith("scheduler") else wanted
+                f"{'mq-deadline' if expected == 'none' else 'none'} [{expected}]"
+                if path.endswith("scheduler")
+                else expected
             )
         if path.endswith("scheduler"):
             with open(path.replace("scheduler", "nr_requests"), "w", encoding="ascii") as file:
-                file.write("256" if wanted == "none" else "128")
+                file.write("256" if expected == "none" else "128")
         for one, other in (("_bytes", "_ratio"), ("_ratio", "_bytes")):
-            if path.endswith(one) and (wanted != before or "background" in path):
+            if path.endswith(one) and (expected != before or "background" in path):
                 with open(path.removesuffix(one) + other, "w", encoding="ascii") as file:
                     file.write("0")
 
@@ -137,8 +139,8 @@ def test_everything_is_written_down_and_synced_before_the_first_change(kernel, m
     log = kernel.begin("sda")
     assert order == ["sync", "sync"] and kernel.written == []  # the file and its directory
     lines = [json.loads(line) for line in log.path.read_text().splitlines()]
-    wanted = {kernel.setting(name) for name in (*VM, *QUEUE)}
-    assert {line["setting"] for line in lines[1:]} == wanted and lines[0]["marker"] == log.marker
+    expected = {kernel.setting(name) for name in (*VM, *QUEUE)}
+    assert {line["setting"] for line in lines[1:]} == expected and lines[0]["marker"] == log.marker
     log.note(mount="/somewhere")
     assert order == ["sync"] * 3 and json.loads(log.path.read_text().splitlines()[-1]) == {"mount": "/somewhere"}
     assert log.path.parent.stat().st_mode & 0o77 == 0
@@ -148,7 +150,7 @@ def test_everything_is_written_down_and_synced_before_the_first_change(kernel, m
 def test_what_goes_away_with_its_device_needs_no_line(kernel, monkeypatch):
     log = kernel.begin("sda")
     done = []
-    monkeypatch.setattr(journal, "put", lambda path, wanted: done.append((path, wanted)))
+    monkeypatch.setattr(journal, "put", lambda path, expected: done.append((path, expected)))
     log.put("/sys/block/md127/queue/read_ahead_kb", "64")
     log.put("/proc/sys/vm/drop_caches", "3")
     assert len(done) == 2
@@ -156,7 +158,7 @@ def test_what_goes_away_with_its_device_needs_no_line(kernel, monkeypatch):
     log.end(kernel.machine)
 
 
-def test_a_journal_whose_sweep_runs_is_left_alone(kernel):
+def test_the_journal_of_a_running_sweep_is_left_alone(kernel):
     log = kernel.begin("sda")
     log.put(kernel.setting("dirty_ratio"), "5")
     command = f"import fcntl,sys; f=open({str(log.path)!r},'r+'); fcntl.flock(f, fcntl.LOCK_EX|fcntl.LOCK_NB)"
@@ -229,7 +231,7 @@ def test_between_cells_all_is_as_before(kernel):
     log.end(kernel.machine)
 
 
-def test_what_cannot_be_put_back_is_told_and_the_journal_stays(kernel, monkeypatch):
+def test_what_cannot_be_put_back_is_reported_and_the_journal_stays(kernel, monkeypatch):
     log = kernel.begin("sda")
     log.put(kernel.setting("queue/nomerges"), "2")
     log.put(kernel.setting("dirty_ratio"), "5")
@@ -260,7 +262,7 @@ def test_what_was_made_is_undone_in_reverse_order_and_before_settings(kernel, mo
     monkeypatch.setattr(journal, "_stop_array", lambda line: order.append("array") or "")
     monkeypatch.setattr(journal, "_unmount", lambda line: order.append("mount") or "")
     monkeypatch.setattr(journal, "end_left", lambda marker: order.append(marker) or [])
-    monkeypatch.setattr(journal, "put", lambda path, wanted: order.append("put") or kernel.put(path, wanted))
+    monkeypatch.setattr(journal, "put", lambda path, expected: order.append("put") or kernel.put(path, expected))
     kernel.recover()
     assert order == [log.marker, "mount", "array", "put"]
 
@@ -278,19 +280,19 @@ def test_only_processes_with_the_mark_are_ended():
 
 
 @pytest.mark.parametrize(
-    ("found", "said"), [("MD_NAME=x:raidtrace-sweep\n", "stopped md127"), ("MD_NAME=x:home\n", "")]
+    ("result", "message"), [("MD_NAME=x:raidtrace-sweep\n", "stopped md127"), ("MD_NAME=x:home\n", "")]
 )
-def test_only_the_sweeps_own_array_is_stopped(monkeypatch, found, said):
+def test_only_the_sweeps_own_array_is_stopped(monkeypatch, result, message):
     ran = []
 
     def run(command, **_):
         ran.append(command[1])
-        return subprocess.CompletedProcess(command, 0, found, "")
+        return subprocess.CompletedProcess(command, 0, result, "")
 
     monkeypatch.setattr(journal.pathlib.Path, "exists", lambda path: True)
     monkeypatch.setattr(journal.subprocess, "run", run)
-    assert journal._stop_array({"array": "md127", "name": "raidtrace-sweep"}) == said
-    assert ran == ["--detail"] + (["--quiet"] if said else [])
+    assert journal._stop_array({"array": "md127", "name": "raidtrace-sweep"}) == message
+    assert ran == ["--detail"] + (["--quiet"] if message else [])
 
 
 def test_a_setting_that_the_kernel_rounds_is_an_error(tmp_path):
@@ -306,13 +308,13 @@ def test_a_setting_that_the_kernel_rounds_is_an_error(tmp_path):
 
 
 def test_the_lock_is_taken_before_anything_is_written(kernel, monkeypatch):
-    seen = []
+    events = []
     real = fcntl.flock
     monkeypatch.setattr(
-        journal.fcntl, "flock", lambda f, how: (seen.append(os.fstat(f.fileno()).st_size), real(f, how))
+        journal.fcntl, "flock", lambda f, how: (events.append(os.fstat(f.fileno()).st_size), real(f, how))
     )
     log = kernel.begin("sda")
-    assert seen == [0]
+    assert events == [0]
     log.end(kernel.machine)
 
 
@@ -356,7 +358,7 @@ def test_a_disk_kept_from_being_written_may_be_written_again(kernel, monkeypatch
     assert not allowed[first]
 
 
-def test_a_disk_whose_kernel_does_not_take_it_is_told(tmp_path, monkeypatch):
+def test_a_disk_that_stays_writable_is_reported(tmp_path, monkeypatch):
     path, state = tmp_path / "sda", [0]
     path.write_bytes(b"")
 
@@ -416,9 +418,9 @@ class Group:
         """What write(2) does; all else is written as it is."""
         if os.readlink(f"/proc/self/fd/{handle}") != str(self.path):
             return WRITE(handle, text)
-        device, _, wanted = text.decode().partition(" ")
+        device, _, expected = text.decode().partition(" ")
         if not self.refuses:
-            self.lines[device] = wanted
+            self.lines[device] = expected
         self.show()
         return len(text)
 
@@ -475,7 +477,7 @@ def test_a_limit_of_what_is_gone_is_not_put_back(kernel, group, gone):
     )
 
 
-def test_a_limit_that_is_not_taken_is_told(kernel, group):
+def test_a_limit_that_is_not_taken_is_reported(kernel, group):
     log = kernel.begin("sda")
     log.cover_limit(str(group.path), "sda", kernel.machine)
     log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)

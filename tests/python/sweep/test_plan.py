@@ -36,13 +36,13 @@ def parse(text):
 
 
 def test_a_matrix_is_the_product_of_its_axes_times_trials():
-    found = parse(GOOD)
-    assert len(found.cells) == 2 * 2 * 2
-    assert [(c.text("filesystem"), c.number("readahead_sectors"), c.trial) for c in found.cells[:3]] == [
+    the_plan = parse(GOOD)
+    assert len(the_plan.cells) == 2 * 2 * 2
+    assert [(c.text("filesystem"), c.number("readahead_sectors"), c.trial) for c in the_plan.cells[:3]] == [
         ("xfs", 256, 1), ("xfs", 256, 2), ("xfs", 16384, 1),
     ]  # fmt: skip
-    assert found.varying() == ["filesystem", "readahead_sectors"]
-    assert found.workload("seq") == ("bonnie++", {"chunk_kib": 64})
+    assert the_plan.varying() == ["filesystem", "readahead_sectors"]
+    assert the_plan.workload("seq") == ("bonnie++", {"chunk_kib": 64})
 
 
 def test_random_order_is_fixed_by_its_seed():
@@ -54,7 +54,7 @@ def test_random_order_is_fixed_by_its_seed():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("filesystem =", "filesystems =", "p.toml:10: matrix.filesystems: there is no such key; do you mean filesystem?"),
         ('"ext2"]', '"ext5"]', "p.toml:10: matrix.filesystem: 'ext5' is not one of none, ext2"),
@@ -91,9 +91,9 @@ def test_random_order_is_fixed_by_its_seed():
         ('["xfs", "ext2"]', '"jfs"\nfs_block_kib = 1', "p.toml:11: matrix.fs_block_kib: jfs takes blocks of 4 KiB, not 1"),
     ],
 )  # fmt: skip
-def test_every_error_names_line_and_key(old, new, said):
+def test_every_error_names_line_and_key(old, new, message):
     assert GOOD.count(old) == 1
-    with pytest.raises(plan.PlanError, match=said.replace("[", r"\[").replace("?", r"\?").replace("(", r"\(")):
+    with pytest.raises(plan.PlanError, match=message.replace("[", r"\[").replace("?", r"\?").replace("(", r"\(")):
         parse(GOOD.replace(old, new))
 
 
@@ -107,8 +107,8 @@ ELSEWHERE = ["-Jdevice=sda", "-rrtdev=sda", "--device=sda", "--uuid=1",
 @pytest.mark.parametrize("options", ELSEWHERE)
 def test_no_option_of_a_plan_names_another_disk(key, options):
     text = GOOD.replace('workload = "seq"', f'workload = "seq"\n{key} = "{options}"')
-    said = rf"p.toml:\d+: matrix.{key}: .*({re.escape(options.split()[-1])}|no list of words)"
-    with pytest.raises(plan.PlanError, match=said):
+    message = rf"p.toml:\d+: matrix.{key}: .*({re.escape(options.split()[-1])}|no list of words)"
+    with pytest.raises(plan.PlanError, match=message):
         plan.parse(text, "p", "p.toml")
 
 
@@ -147,14 +147,14 @@ def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
         r"^([a-z]+) +(\d+) +\S", (TOP / "Documentation/sweep.rst").read_text(encoding="utf-8"), re.MULTILINE
     )
     for name in plan.ready():
-        found = plan.load(plan.find(name))
-        for cell in found.cells:
-            done = steps.steps(cell, found, steps.Place(tuple("abcd"), "/mnt", 512 << 20, lab=True))
+        the_plan = plan.load(plan.find(name))
+        for cell in the_plan.cells:
+            done = steps.steps(cell, the_plan, steps.Place(tuple("abcd"), "/mnt", 512 << 20, lab=True))
             assert sum(step.measured for step in done) == 1, cell
         assert (
             name,
-            str(len(found.cells)),
-        ) in rows, f"Documentation/sweep.rst has no row of {name} with {len(found.cells)} cells"
+            str(len(the_plan.cells)),
+        ) in rows, f"Documentation/sweep.rst has no row of {name} with {len(the_plan.cells)} cells"
     with pytest.raises(plan.PlanError, match="do you mean howto"):
         plan.find("howtoo")
 
@@ -165,12 +165,12 @@ def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
 )
 def test_every_published_rate_has_a_cell(name, rates):
     """Not one row of the published tables is without its counterpart in the plan, but for those the plan says it leaves out."""
-    found = plan.load(plan.find(name))
+    the_plan = plan.load(plan.find(name))
     phases = ("read", "write", "rewrite", "reread", "seeks")
     matched = set()
-    for cell in found.cells:
+    for cell in the_plan.cells:
         axes = dict(cell.axes)
-        kind, parameters = found.workload(cell.text("workload"))
+        kind, parameters = the_plan.workload(cell.text("workload"))
         for phase in [parameters.get("direction", "read")] if kind == "dd" else phases:
             if published.find(name, axes, kind, phase):
                 matched.add((cell.identity(), phase))
@@ -179,21 +179,23 @@ def test_every_published_rate_has_a_cell(name, rates):
 
 def test_published_units():
     cell = {"array": "9500s-12-raid0", "filesystem": "none", "readahead_sectors": 256}
-    found = published.find("amcc", cell, "dd", "read")
-    assert (found.low, found.high) == (pytest.approx(112.114 * 1024), pytest.approx(116.472 * 1024))
-    found = published.find("caltech", {"md_chunk_kib": 512, "filesystem": "xfs"}, "bonnie++", "read")
-    assert (found.low, found.middle, found.high) == (224000, 239500, 255000)
-    found = published.find(
+    published_range = published.find("amcc", cell, "dd", "read")
+    assert (published_range.low, published_range.high) == (pytest.approx(112.114 * 1024), pytest.approx(116.472 * 1024))
+    published_range = published.find("caltech", {"md_chunk_kib": 512, "filesystem": "xfs"}, "bonnie++", "read")
+    assert (published_range.low, published_range.middle, published_range.high) == (224000, 239500, 255000)
+    published_range = published.find(
         "howto", {"md_level": "raid0", "md_chunk_kib": 16, "fs_block_kib": 2, "queue_depth": 1}, "", "read"
     )
-    assert found.middle == 28161
+    assert published_range.middle == 28161
     assert published.find("amcc", cell, "dd", "rewrite") is None and published.find("", cell, "dd", "read") is None
 
 
 def test_steps_say_what_they_destroy():
-    found = parse(GOOD.replace('array = "one"', 'array = "one"\nmd_level = "raid5"\nmd_members = 3\nmd_chunk_kib = 64'))
+    the_plan = parse(
+        GOOD.replace('array = "one"', 'array = "one"\nmd_level = "raid5"\nmd_members = 3\nmd_chunk_kib = 64')
+    )
     real = steps.Place(("sda", "sdb", "sdc"), "/mnt", 1 << 30, lab=False)
-    done = steps.steps(found.cells[0], found, real)
+    done = steps.steps(the_plan.cells[0], the_plan, real)
     assert steps.destroyed(done) == ["sda", "sdb", "sdc"]
     assert [s.argv[0] for s in done if s.argv][:4] == ["modprobe", "mdadm", "mkfs.xfs", "mount"]
     assert "--assume-clean" in done[1].argv and done[1].undo[-1] == "/dev/md127"
@@ -205,22 +207,24 @@ def test_steps_say_what_they_destroy():
         "sdc",
     ]
     with pytest.raises(steps.StepsError, match="3 disks are needed, there are 2"):
-        steps.steps(found.cells[0], found, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
+        steps.steps(the_plan.cells[0], the_plan, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
 
 
 @pytest.mark.parametrize("disk", ["nvme0n1", "vda"])
 def test_a_disk_without_a_queue_depth_is_refused_by_name(disk):
-    found = parse(GOOD.replace('array = "one"', 'array = "one"\nqueue_depth = 1'))
+    the_plan = parse(GOOD.replace('array = "one"', 'array = "one"\nqueue_depth = 1'))
     with pytest.raises(steps.StepsError, match=f"{disk} has no queue_depth, .*set nr_requests instead"):
-        steps.steps(found.cells[0], found, steps.Place((disk,), "/mnt", 1 << 30, lab=False))
+        steps.steps(the_plan.cells[0], the_plan, steps.Place((disk,), "/mnt", 1 << 30, lab=False))
 
 
 def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
     settings = (
         'array = "one"\nscheduler = "none"\nnomerges = 2\nmax_sectors_kib = 64\nqueue_depth = 1\ndirty_bytes = 65536'
     )
-    found = parse("cool_down_s = 90\n" + GOOD.replace('array = "one"', settings))
-    done = [s.text() for s in steps.steps(found.cells[0], found, steps.Place(("sda",), "/mnt", 1 << 30, lab=False))]
+    the_plan = parse("cool_down_s = 90\n" + GOOD.replace('array = "one"', settings))
+    done = [
+        s.text() for s in steps.steps(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=False))
+    ]
     assert done[:6] == [
         "echo none >/sys/block/sda/queue/scheduler",
         "echo 64 >/sys/block/sda/queue/max_sectors_kb",
@@ -237,19 +241,19 @@ def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
 @pytest.mark.parametrize("kind", ["ext2", "ext3", "ext4"])
 def test_only_a_disk_of_the_lab_is_taken_for_zeroed(kind):
     """On a real one old data would become inodes."""
-    found = parse(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'))
+    the_plan = parse(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'))
     for lab in (True, False):
         place = steps.Place(tuple("abcdef"), "/mnt", 1 << 30, lab=lab)
-        (mkfs,) = [step.text() for step in steps.steps(found.cells[0], found, place) if "mkfs" in step.text()]
+        (mkfs,) = [step.text() for step in steps.steps(the_plan.cells[0], the_plan, place) if "mkfs" in step.text()]
         assert ("assume_storage_prezeroed=1" in mkfs) is lab and ("lazy_itable_init=0" in mkfs) is not lab
 
 
 def test_reading_a_raw_disk_destroys_nothing_and_writing_does():
     text = GOOD.replace('["xfs", "ext2"]', '"none"').replace('"bonnie++"\nchunk_kib = 64', '"dd"')
-    found = parse(text)
-    assert steps.destroyed(steps.steps(found.cells[0], found, PLACE)) == []
-    found = parse(text.replace('"dd"', '"dd"\ndirection = "write"'))
-    assert steps.destroyed(steps.steps(found.cells[0], found, PLACE)) == ["sda"]
+    the_plan = parse(text)
+    assert steps.destroyed(steps.steps(the_plan.cells[0], the_plan, PLACE)) == []
+    the_plan = parse(text.replace('"dd"', '"dd"\ndirection = "write"'))
+    assert steps.destroyed(steps.steps(the_plan.cells[0], the_plan, PLACE)) == ["sda"]
 
 
 def test_sizes():
@@ -285,16 +289,16 @@ AXES = st.fixed_dictionaries(
 def test_any_plan_expands_to_the_sum_of_its_products(matrices, trials, seed):
     """Each matrix has an array of its own, so no cell is twice; order changes the order alone."""
     text = f'title = "x"\ntrials = {trials}\nseed = {seed}\n'
-    wanted = 0
+    expected = 0
     for number, axes in enumerate(matrices):
         axes = {"array": f"a{number}", "workload": "ddt", "data_size": "1 MiB"} | axes
         text += "[[matrix]]\n" + "".join(f"{key} = {value!r}\n".replace("'", '"') for key, value in axes.items())
         count = trials
         for value in axes.values():
             count *= len(value) if isinstance(value, list) else 1
-        wanted += count
+        expected += count
     stated, shuffled = parse(text), parse('order = "random"\n' + text)
-    assert len(stated.cells) == wanted == len({c.identity() for c in stated.cells})
+    assert len(stated.cells) == expected == len({c.identity() for c in stated.cells})
     assert sorted(c.identity() for c in shuffled.cells) == sorted(c.identity() for c in stated.cells)
 
 
@@ -309,18 +313,18 @@ VALUES = st.sampled_from(
     st.lists(KEYS, max_size=3, unique=True),
 )
 def test_lines_of_any_toml(pairs, tables):
-    text, wanted = "", {}
+    text, expected = "", {}
     for prefix in [None, *tables]:
         text += f"\n# comment [x]\n[[t.{prefix}]]\n" if prefix else ""
         for key, value in pairs:
             path = (key,) if prefix is None else ("t", prefix, 0, key)
             if prefix is None and key == "t":
                 continue
-            wanted[path] = text.count("\n") + 1
+            expected[path] = text.count("\n") + 1
             text += f"{key} = {value}\n"
     tomllib.loads(text)
     lines = plan.lines_of_keys(text)
-    assert {path: lines[path] for path in wanted} == wanted
+    assert {path: lines[path] for path in expected} == expected
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "pipe", "."])

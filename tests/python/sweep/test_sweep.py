@@ -63,7 +63,7 @@ def test_cells_are_finished_or_not_never_half(index, monkeypatch):
     assert [e.state for e in again.entries()][:3] == ["done", "waiting", "waiting"]
 
 
-def test_failed_cells_wait_again_only_when_asked(index):
+def test_failed_cells_wait_again_only_when_requested(index):
     index.end(1, Outcome("disk on fire"))
     index.again(failed=False)
     assert (index.entries()[0].state, index.entries()[0].error) == ("failed", "disk on fire")
@@ -93,7 +93,7 @@ def test_what_is_no_index_is_refused(tmp_path):
         Index(tmp_path / "y")
 
 
-def test_trials_become_one_line_beside_the_published(index, tmp_path):
+def test_trials_become_one_line_next_to_the_published(index, tmp_path):
     for cell, value in ((1, 110000.0), (2, 118387.7), (3, 120000.0)):
         index.end(cell, rate(value))
     index.end(4, Outcome("no"))
@@ -113,10 +113,10 @@ def test_the_table_names_outliers_drift_and_the_interval(tmp_path):
     made = create(tmp_path, many)
     for cell, value in enumerate((100.0, 101.0, 250.0, 99.0, 100.5, 99.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 1):
         made.end(cell, rate(value))
-    found = sweep_table.lines(made, "")
-    shown = sweep_table.text(found, ["readahead_sectors"])
+    result = sweep_table.lines(made, "")
+    shown = sweep_table.text(result, ["readahead_sectors"])
     assert "outlier: trial 3" in shown[1] and "rising from trial to trial" in shown[2] and "outlier" not in shown[2]
-    sweep_table.write_csv(tmp_path / "p.csv", found, ["array"])
+    sweep_table.write_csv(tmp_path / "p.csv", result, ["array"])
     first, second = csv.DictReader((tmp_path / "p.csv").open())
     assert (first["trials"], first["median"], first["outliers"], first["drift"]) == ("6", "100.25", "3", "")
     assert float(first["interval_low"]) < 100.25 < float(first["interval_high"]) <= 250
@@ -198,10 +198,10 @@ def test_where_no_other_cell_can_do_better_the_sweep_ends_and_all_are_to_be_run_
     assert ran == [1, 2] and [e.state for e in index.entries()] == ["done"] + ["waiting"] * 5
 
 
-def test_resume_starts_guests_as_before_unless_told_otherwise(index, tmp_path, monkeypatch):
-    asked = []
+def test_resume_starts_guests_as_before_unless_options_change_it(index, tmp_path, monkeypatch):
+    calls = []
     monkeypatch.setattr(cli_sweep.cell_lab, "build", lambda *words: None)
-    monkeypatch.setattr(cli_sweep, "_run", lambda o, p, i, runner, jobs, ram: asked.append((jobs, runner)) or 0)
+    monkeypatch.setattr(cli_sweep, "_run", lambda o, p, i, runner, jobs, ram: calls.append((jobs, runner)) or 0)
     monkeypatch.delenv("LAB_KERNEL", raising=False)
     words = ["--lab", "--resume", "--out", str(tmp_path)]
     for more, jobs, kernel, store in (
@@ -211,8 +211,8 @@ def test_resume_starts_guests_as_before_unless_told_otherwise(index, tmp_path, m
         (["--store", "1G"], 3, "6.12", "1G"),
     ):
         assert cli_sweep.main([*words, *more]) == 0
-        assert asked[-1][0] == jobs and (asked[-1][1].kernel, asked[-1][1].store) == (kernel, store)
-    command = asked[-1][1].command(PLAN.cells[0], tmp_path)
+        assert calls[-1][0] == jobs and (calls[-1][1].kernel, calls[-1][1].store) == (kernel, store)
+    command = calls[-1][1].command(PLAN.cells[0], tmp_path)
     assert command[command.index("--store") + 1] == "1G" and command[command.index("--kernel") + 1] == "6.12"
 
 
@@ -266,22 +266,22 @@ def test_a_dry_run_of_resume_prints_what_is_left(index, tmp_path, capsys):
     words = ["--lab", "--dry-run", "--resume", "--out", str(tmp_path)]
     for more, left in (([], [2, 3, 5, 6]), (["--retry-failed"], [2, 3, 4, 5, 6])):
         assert cli_sweep.main([*words, *more]) == 0
-        said = capsys.readouterr().out
-        assert [int(at) for at in re.findall(r"^# cell (\d) of 6", said, re.MULTILINE)] == left
-        assert said.splitlines()[0].endswith("raidctl lab build")
+        text = capsys.readouterr().out
+        assert [int(at) for at in re.findall(r"^# cell (\d) of 6", text, re.MULTILINE)] == left
+        assert text.splitlines()[0].endswith("raidctl lab build")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--disk", "sda"], "began in the lab and can only go on there"),
         (["--lab", "quick"], "plan quick is not what this sweep began with"),
         (["--lab", "--trials", "7"], "began with other --data-size or --trials"),
     ],
 )
-def test_resume_does_not_go_on_with_something_else(index, tmp_path, capsys, words, said):
+def test_resume_does_not_go_on_with_something_else(index, tmp_path, capsys, words, message):
     assert cli_sweep.main(["--resume", "--dry-run", "--out", str(tmp_path), *words]) == 1
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
@@ -294,7 +294,7 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "message"),
     [
         (["quick"], 2, "where?"),
         (["--lab", "--disk", "sda", "quick"], 2, "where?"),
@@ -306,13 +306,13 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
         (["--lab", "--resume"], 2, "--resume of what"),
     ],
 )
-def test_refusals_say_what_and_end_as_the_manual_says(words, status, said, tmp_path):
+def test_refusals_say_what_and_end_as_the_manual_says(words, status, message, tmp_path):
     done = dry(*words)
-    assert done.returncode == status and said in done.stderr and done.stderr.startswith("raidctl sweep: ")
+    assert done.returncode == status and message in done.stderr and done.stderr.startswith("raidctl sweep: ")
 
 
 @pytest.mark.parametrize("words", [["plans"], ["--lab", "--dry-run", "quick"]])
-def test_a_reader_that_has_gone_is_no_failure_to_be_told(words):
+def test_a_reader_that_has_gone_is_no_failure_to_report(words):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run([TOP / "tools/bin/raidctl-sweep", *words], stdin=subprocess.DEVNULL, stdout=write,
@@ -328,24 +328,24 @@ def test_a_lab_without_simulated_time_is_refused(tmp_path, monkeypatch):
 
 
 def options(parser):
-    found = [o for action in parser._actions for o in action.option_strings if o.startswith("--")]
+    result = [o for action in parser._actions for o in action.option_strings if o.startswith("--")]
     groups = [a for a in parser._actions if hasattr(a, "choices") and isinstance(a.choices, dict)]
-    found += [o for group in groups for sub in group.choices.values() for o in options(sub)]
-    return sorted(set(found) - {"--help"})
+    result += [o for group in groups for sub in group.choices.values() for o in options(sub)]
+    return sorted(set(result) - {"--help"})
 
 
 @pytest.mark.parametrize(("verb", "module"), [("sweep", cli_sweep), ("workload", cli_workload)])
 def test_manual_and_completions_have_every_option(verb, module):
-    found = options(module.parser())
+    result = options(module.parser())
     if verb == "sweep":
-        found += ["--parquet", "--stack"]
-    assert len(found) > 4
+        result += ["--parquet", "--stack"]
+    assert len(result) > 4
     manual = (TOP / f"Documentation/man/raidctl-{verb}.8").read_text()
     bash = (TOP / "tools/completion/raidctl.bash").read_text()
     line = next(line for line in bash.splitlines() if line.startswith(f"\t{verb})"))
     zsh = (TOP / "tools/completion/_raidctl").read_text()
     section = zsh[zsh.index(f"\n\t{verb})") :].split(";;")[0]
-    for option in found:
+    for option in result:
         assert f"Fl {option[1:]}" in manual, option
         assert f"{option} " in line, option
         assert option in section, option
@@ -369,22 +369,24 @@ DAMAGED = b"SQLite format 3\0" + b"\xff" * 4000
 
 
 RUBBISH = pytest.mark.parametrize(
-    ("recording", "said"), [(DAMAGED, "no recording of raidctl"), (b"", "an empty file")], ids=["damaged", "empty"]
+    ("recording", "message"), [(DAMAGED, "no recording of raidctl"), (b"", "an empty file")], ids=["damaged", "empty"]
 )
 
 
 @RUBBISH
-def test_a_guest_that_leaves_rubbish(recording, said, tmp_path):
+def test_a_guest_that_leaves_rubbish(recording, message, tmp_path):
     (tmp_path / "left").write_bytes(recording)
     out = tmp_path / "out"
     raidctl = program(tmp_path / "raidctl", f"cp {tmp_path}/left {out}/cell/run.rtdb\necho '{{}}' >{out}/cell/lab.json")
     outcome = cell_lab.Lab(raidctl, out, "", CELL_PLAN).run(CELL, "cell")
-    assert said in outcome.error and outcome.recording == "cell/run.rtdb" and outcome.figures == ()
+    assert message in outcome.error and outcome.recording == "cell/run.rtdb" and outcome.figures == ()
 
 
-@pytest.mark.parametrize(("said", "ends"), [("the simulated disks' contents did not fit: ask", True), ("a BUG", False)])
-def test_a_guest_whose_store_is_full_ends_the_sweep(said, ends, tmp_path):
-    raidctl = program(tmp_path / "raidctl", f'echo "raidctl lab: {said}" >&2\nprintf "1\\n2\\n3\\n" >&2\nexit 126')
+@pytest.mark.parametrize(
+    ("message", "ends"), [("the simulated disks' contents did not fit: ask", True), ("a BUG", False)]
+)
+def test_a_guest_with_a_full_store_ends_the_sweep(message, ends, tmp_path):
+    raidctl = program(tmp_path / "raidctl", f'echo "raidctl lab: {message}" >&2\nprintf "1\\n2\\n3\\n" >&2\nexit 126')
     outcome = cell_lab.Lab(raidctl, tmp_path / "out", "", CELL_PLAN).run(CELL, "cell")
     assert outcome.error and outcome.ends == ends
 
@@ -397,11 +399,11 @@ def test_a_guest_that_starts_after_the_sweep_was_stopped_is_ended(tmp_path):
 
 
 @RUBBISH
-def test_rubbish_on_disks(recording, said, tmp_path):
+def test_rubbish_on_disks(recording, message, tmp_path):
     disks = cell_disk.Disks(tmp_path, tmp_path, CELL_PLAN, {"one": ("sdy",)}, (), None, True)
     (tmp_path / "run.rtdb").write_bytes(recording)
     here = cell_disk.place(("sdy",), str(tmp_path), True)
-    assert said in disks._outcome(CELL, here, tmp_path, "", 1.0).error
+    assert message in disks._outcome(CELL, here, tmp_path, "", 1.0).error
 
 
 @pytest.mark.parametrize(("trial", "words"), [(1, []), (2, ["--seed", "1"]), (5, ["--seed", "4"])])
@@ -414,7 +416,7 @@ def test_a_trial_in_the_lab_is_a_draw_of_chance(trial, words, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "first"),
+    ("message", "first"),
     [
         ('  device    "nvme"   Linux driver', "nvme0n1"),
         ('  device "virtio-blk"', "vda"),
@@ -422,5 +424,5 @@ def test_a_trial_in_the_lab_is_a_draw_of_chance(trial, words, tmp_path):
         ("", "sda"),
     ],
 )
-def test_a_guest_names_its_disks_by_the_device_of_the_profile(tmp_path, said, first):
-    assert cell_lab.disk_names(program(tmp_path / "raidctl", f"echo '{said}'"), "x")[0] == first
+def test_a_guest_names_its_disks_by_the_device_of_the_profile(tmp_path, message, first):
+    assert cell_lab.disk_names(program(tmp_path / "raidctl", f"echo '{message}'"), "x")[0] == first

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of Documentation/sweep.rst hold what the CSV files beside it hold; sweep show --stack of an md and its members."""
+"""The tables of Documentation/sweep.rst have the numbers of their CSV files. sweep show --stack: md and its members."""
 
 import csv
 import dataclasses
@@ -28,14 +28,14 @@ def rows_of_table(title):
     """Cells of the first table of a section, without its head."""
     lines = TEXT[TEXT.index(f"{title}\n----") :].splitlines()
     rules = [at for at, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line)]
-    starts = [found.start() for found in re.finditer("=+", lines[rules[0]])] + [None]
+    starts = [result.start() for result in re.finditer("=+", lines[rules[0]])] + [None]
     body = lines[rules[1] + 1 : rules[2]]
     return [[line[a:b].strip() for a, b in zip(starts, starts[1:])] for line in body]
 
 
-def middle(found, column, **axes):
+def middle(result, column, **axes):
     """A figure of the one line that has these axes, / 1000; "-" where there is none."""
-    lines = [row for row in found if all(row[key] == value for key, value in axes.items())]
+    lines = [row for row in result if all(row[key] == value for key, value in axes.items())]
     assert len(lines) <= 1, axes
     return f"{float(lines[0][column]) / 1000:.1f}" if lines and lines[0][column] else "-"
 
@@ -43,23 +43,24 @@ def middle(found, column, **axes):
 @pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.csv")), ids=lambda path: path.stem)
 def test_a_committed_table_has_every_cell_of_its_plan(path):
     name = path.stem.removesuffix("-stack")
-    found = plan.load(plan.find(name))
+    the_plan = plan.load(plan.find(name))
     if path.stem == name:
-        axes = {key for cell in found.cells for key, _ in cell.axes}
+        axes = {key for cell in the_plan.cells for key, _ in cell.axes}
         there = {tuple(row[key] for key in sorted(axes)) for row in rows(name)}
-        wanted = {
-            tuple("" if cell.get(key) is None else str(cell.get(key)) for key in sorted(axes)) for cell in found.cells
+        expected = {
+            tuple("" if cell.get(key) is None else str(cell.get(key)) for key in sorted(axes))
+            for cell in the_plan.cells
         }
-        assert there == wanted
+        assert there == expected
         assert {row["simulated"] for row in rows(name)} == {"yes"}
     else:
         names = {row["cell"] for row in rows(path.stem)}
         # one trial of each is enough where all are alike
-        assert len(names) == sum(cell.text("md_level", "none") != "none" and cell.trial == 1 for cell in found.cells)
+        assert len(names) == sum(cell.text("md_level", "none") != "none" and cell.trial == 1 for cell in the_plan.cells)
 
 
 def test_the_table_of_the_howto():
-    found = rows("howto")
+    result = rows("howto")
     lines = rows_of_table("Software-RAID HOWTO: chunk and block size of ext2")
     assert len(lines) == 8
     for level, depth, chunk, *shown in lines:
@@ -67,12 +68,12 @@ def test_the_table_of_the_howto():
             (phase, column) for phase in ("read", "write") for column in ("published_middle", "median")
         ):
             axes = {"md_level": level, "queue_depth": depth, "md_chunk_kib": chunk.removesuffix(" KiB"), "phase": phase}
-            values = [middle(found, column, fs_block_kib=block, **axes) for block in ("1", "2", "4")]
+            values = [middle(result, column, fs_block_kib=block, **axes) for block in ("1", "2", "4")]
             assert shown[at] == " / ".join(values), (level, chunk, phase, column)
 
 
 def test_the_table_of_caltech():
-    found = [row for row in rows("caltech") if row["filesystem"] == "xfs"]
+    result = [row for row in rows("caltech") if row["filesystem"] == "xfs"]
     lines = rows_of_table("Caltech: chunk of md RAID 0 over two controllers")
     assert [line[0] for line in lines] == ["4 KiB", "64 KiB", "128 KiB", "256 KiB", "512 KiB", "1024 KiB"]
     for chunk, read, untuned, tuned, unmerged, write, written, written_unmerged in lines:
@@ -85,21 +86,21 @@ def test_the_table_of_caltech():
             (written_unmerged, "write", "2048", "2"),
         ):
             axes = {**one, "phase": phase, "readahead_sectors": setra, "nomerges": nomerges}
-            assert shown == middle(found, "median", **axes), axes
+            assert shown == middle(result, "median", **axes), axes
         for shown, phase in ((read, "read"), (write, "write")):
             axes = {**one, "phase": phase, "readahead_sectors": "256", "nomerges": ""}
-            ends = [middle(found, f"published_{end}", **axes).removesuffix(".0") for end in ("low", "high")]
+            ends = [middle(result, f"published_{end}", **axes).removesuffix(".0") for end in ("low", "high")]
             assert shown == "-".join(ends), axes
 
 
 def test_the_table_of_coraid():
-    found = rows("coraid")
+    result = rows("coraid")
     lines = rows_of_table("Coraid: ddt on XFS")
     assert len(lines) == 7
     for array, level, disks, *shown in lines:
         md = level != "none"
         axes = {"array": array, "md_level": level if md else "", "md_members": disks if md else ""}
-        values = [middle(found, column, phase=phase, **axes) for phase in ("read", "write")
+        values = [middle(result, column, phase=phase, **axes) for phase in ("read", "write")
                   for column in ("published_middle", "median")]  # fmt: skip
         assert shown == values, (array, level)
 
@@ -123,7 +124,7 @@ def test_the_figures_of_bnl():
 
 
 def test_the_figures_of_amcc():
-    """The plan beside make reproduce, whose figures are committed too."""
+    """The plan of the same runs as make reproduce; the figures of both are committed."""
     text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("BNL: iozone by file")].split())
     scale = {"MiB/s": 1024, "KiB/s": 1, "1/s": 1}
     with (SWEEPS.parent / "reproduction.csv").open(encoding="utf-8", newline="") as file:
@@ -148,8 +149,8 @@ def test_the_figures_of_amcc():
             assert abs(percent) < 5 or (key[4] == "seeks" and -26.5 < percent < -23.5), key
     old_ext = {key: percent for key, percent in change.items() if key[1] in ("ext2", "ext3")}
     for phases, low, high in ((("read", "reread"), 4, 44), (("rewrite",), -6, 16), (("seeks",), 136, 336)):
-        found = [percent for key, percent in old_ext.items() if key[4] in phases]
-        assert (round(min(found)), round(max(found))) == (low, high), phases
+        result = [percent for key, percent in old_ext.items() if key[4] in phases]
+        assert (round(min(result)), round(max(result))) == (low, high), phases
     new, old = ratios["raid0", "ext2", "16384", "bonnie++", "read"]
     assert f"{new:,.0f} KiB/s instead of {old:,.0f}" in text
     assert f"{ratios['raid0', 'ext2', '16384', 'bonnie++', 'rewrite'][0]:,.0f}" in text
@@ -163,7 +164,7 @@ LITTLE = tuple((disk, "read", "write", 2.0, 1, 0, 0, None if disk == "md127" els
                for disk in ("md127", "sda", "sdb"))  # fmt: skip
 
 
-def test_an_md_beside_its_members(index):
+def test_an_md_next_to_its_members(index):
     index.end(1, Outcome("", (), (MD, A, B, *LITTLE)))
     index.end(2, Outcome("", (), (A,)))  # no md: nothing to say
     index.end(3, Outcome("broken", (), (MD, A, B)))

@@ -49,7 +49,7 @@ def test_pairs_that_agree_by_luck_are_no_surer_than_the_baselines() -> None:
 
 
 def test_holm_on_both_sides() -> None:
-    """The k-th smallest is held to ALPHA over those that are left, and behind the first that fails nothing is shown."""
+    """The k-th smallest is compared with ALPHA over those that are left; behind the first that fails nothing is shown."""
     assert chance.holm([0.016, 0.024, 0.049]) == [True, True, True]
     assert chance.holm([0.049, 0.016, 0.026]) == [False, True, False]
     assert chance.holm([0.017, 0.001, 0.03]) == [True, True, True]
@@ -59,8 +59,8 @@ def test_holm_on_both_sides() -> None:
 
 def test_settled() -> None:
     """Too few pairs never are; an effect beyond chance, none worth acting on, or enough pairs are."""
-    found = chance.Effect(1.5, 1.4, 1.6, 3, 0.016)
-    assert chance.settled(found, 3) and not chance.settled(found, 4)
+    result = chance.Effect(1.5, 1.4, 1.6, 3, 0.016)
+    assert chance.settled(result, 3) and not chance.settled(result, 4)
     assert not chance.settled(chance.Effect(1.5, 1.4, 1.6, 2, 0.001), 1)
     assert chance.settled(chance.Effect(1.0, 0.97, 1.049, 3, 0.9), 1)
     assert not chance.settled(chance.Effect(1.0, 0.97, 1.051, 3, 0.9), 1)
@@ -83,26 +83,26 @@ def sequential(source: random.Random, gain: float, noise: float) -> chance.Effec
     while True:
         before.append(math.exp(source.gauss(0, noise)))
         after.append(math.exp(source.gauss(-gain, noise)))
-        found = chance.effect(before, after)
-        if chance.settled(found, 3):
-            return found
+        result = chance.effect(before, after)
+        if chance.settled(result, 3):
+            return result
 
 
 @pytest.mark.slow
 def test_how_often_noise_passes() -> None:
-    """Three candidates that do nothing: in at most 5 % of 400 experiments one is shown; +20 % at 5 % noise is found."""
+    """Three candidates that do nothing: in at most 5 % of 400 experiments one is shown; +20 % at 5 % noise is detected."""
     source = random.Random(9000)
     wrong = sum(any(chance.holm([sequential(source, 0.0, 0.05).chance for _ in range(3)])) for _ in range(400))
     assert wrong <= 20
-    found = sum(chance.holm([sequential(source, math.log(1.2), 0.05).chance, 1.0, 1.0])[0] for _ in range(200))
-    assert found >= 180
+    result = sum(chance.holm([sequential(source, math.log(1.2), 0.05).chance, 1.0, 1.0])[0] for _ in range(200))
+    assert result >= 180
 
 
-def test_interval_and_what_can_be_found_are_those_of_the_tables() -> None:
+def test_interval_and_what_can_be_detected_are_those_of_the_tables() -> None:
     """Student's t for a two-sided 5 %: 4.3027 with 2 degrees of freedom, 2.2622 with 9; the normal quantile of 80 %: 0.8416."""
-    found = chance.effect([1.0, 1.0, 1.0], [math.exp(-0.1), math.exp(-0.2), math.exp(-0.3)])
-    assert found.high is not None and found.low is not None
-    assert math.log(found.high / found.factor) == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
-    assert math.log(found.factor / found.low) == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
+    result = chance.effect([1.0, 1.0, 1.0], [math.exp(-0.1), math.exp(-0.2), math.exp(-0.3)])
+    assert result.high is not None and result.low is not None
+    assert math.log(result.high / result.factor) == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
+    assert math.log(result.factor / result.low) == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
     least = math.log(chance.smallest_detectable(0.1, 10, 1, 1))
     assert least == pytest.approx((2.2622 + 0.8416) * 0.1 * math.sqrt(2 / 10), rel=1e-3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs on a disk as far as no disk is needed: what stands next to what, what is asked of it, what may be frozen.
+"""Runs on a disk, as far as no disk is needed: pairs of runs, settings, cgroups that may be frozen.
 
 tests/lab/ctl-why does the rest on scsi_debug.
 """
@@ -28,8 +28,8 @@ class Made(disk.Disk):
 
     def __init__(self, first: Run = GOOD, most_runs: int = 10, budget_s: float = float("inf"), **more: object) -> None:
         made = {"disk": "sda", **more}
-        wanted = disk.Setup(pathlib.Path("raidctl"), pathlib.Path("out"), command=("true",), **made)  # type: ignore[arg-type]
-        super().__init__(wanted, Machine(), None, None, most_runs, budget_s)  # type: ignore[arg-type]
+        setup = disk.Setup(pathlib.Path("raidctl"), pathlib.Path("out"), command=("true",), **made)  # type: ignore[arg-type]
+        super().__init__(setup, Machine(), None, None, most_runs, budget_s)  # type: ignore[arg-type]
         self.made: list[tuple[str, float]] = []
         self.next = first
 
@@ -39,7 +39,7 @@ class Made(disk.Disk):
         return dataclasses.replace(self.next, seconds=float(self.runs))
 
 
-def test_each_changed_run_has_one_as_it_is_beside_it() -> None:
+def test_each_changed_run_has_one_as_it_is_next_to_it() -> None:
     """Before it and after it in turn, so that a drift falls out; what is returned is always as it is first."""
     place = Made()
     pairs = list(place.pairs([(CHANGE, 0), (CHANGE, 1)], 2.0))
@@ -139,7 +139,7 @@ def test_the_disks_of_the_files_of_a_command(tmp_path: pathlib.Path) -> None:
     assert disk.of_files(machine, ["dd", "if=none", "a\0b"]) == []
 
 
-def test_a_disk_without_a_request_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_a_request_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the disk to name, if it is known. Nothing of a disk can make a command faster that never reaches it."""
     place = types.SimpleNamespace(baselines=lambda: iter([Run(seconds=1.0, idle=True)]), runs=1)
     options = cli.parser().parse_args(["--disk", "sda", "--quiet"])
@@ -156,8 +156,8 @@ def test_restore_has_a_help_of_its_own(capsys: pytest.CaptureFixture[str]) -> No
     for words, status in ((["restore", "--help"], 0), (["restore", "sda"], 2)):
         with pytest.raises(SystemExit) as ended:
             cli.main(words)
-        said = "".join(capsys.readouterr())
-        assert ended.value.code == status and said.startswith("usage: raidctl why restore [-h]\n"), said
+        text = "".join(capsys.readouterr())
+        assert ended.value.code == status and text.startswith("usage: raidctl why restore [-h]\n"), text
 
 
 def test_a_command_keeps_its_directory(tmp_path: pathlib.Path) -> None:
@@ -171,15 +171,17 @@ def test_a_command_keeps_its_directory(tmp_path: pathlib.Path) -> None:
     assert (out / figures.STATUS).read_text() == "0\n" and (out / figures.SEEN).read_text() == "sync\n"
 
 
-@pytest.mark.parametrize("printed, said", [
+@pytest.mark.parametrize("printed, message", [
     (b"", ""), (b"one\n\n two \n3\n4\n5\n6\n", "two | 3 | 4 | 5 | 6"), (b"\x1b[2J\xff gone\n", "\\x1b[2J\ufffd gone"),
     (b"y" * 5000 + b"\nend", None),
 ])  # fmt: skip
-def test_what_a_failed_command_printed_is_said(tmp_path: pathlib.Path, printed: bytes, said: str | None) -> None:
+def test_what_a_failed_command_printed_is_reported(tmp_path: pathlib.Path, printed: bytes, message: str | None) -> None:
     """Its last five lines, not more than fits, and nothing that a terminal obeys."""
     (tmp_path / "err").write_bytes(printed)
-    found = figures.last_words(tmp_path / "err")
-    assert found == said if said is not None else len(found) == figures.LAST_BYTES and found.endswith("y | end")
+    result = figures.last_words(tmp_path / "err")
+    assert (
+        result == message if message is not None else len(result) == figures.LAST_BYTES and result.endswith("y | end")
+    )
     assert figures.last_words(tmp_path / "none") == ""
 
 
@@ -204,8 +206,8 @@ def test_limits_that_hold_the_command(tmp_path: pathlib.Path, monkeypatch: pytes
     """Of its own group and those above it, of this disk alone."""
     monkeypatch.setattr(disk, "CGROUPS", tmp_path / "cg")
     machine = Machine(sys=tmp_path / "sys", proc=tmp_path / "proc")
-    said = {"a": f"8:16 {SLOW}\n", "a/b": "", "a/b/c": f"8:0 {SLOW}\n"}
-    for group, text in {**said, "other": said["a/b/c"]}.items():
+    texts = {"a": f"8:16 {SLOW}\n", "a/b": "", "a/b/c": f"8:0 {SLOW}\n"}
+    for group, text in {**texts, "other": texts["a/b/c"]}.items():
         (tmp_path / "cg" / group).mkdir(parents=True)
         (tmp_path / "cg" / group / "io.max").write_text(text)
     for name, number in (("sda", "8:0"), ("sdb", "8:16")):

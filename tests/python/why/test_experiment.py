@@ -19,12 +19,12 @@ Seconds = Callable[[Mapping[str, str], Change], float]
 
 @dataclasses.dataclass
 class Made(experiment.Room):
-    """A Place whose runs take what `seconds` says. wrong: change -> what is wrong with its run."""
+    """A Place with runs that take the time of `seconds`. wrong: change -> the fault of its run."""
 
     seconds: Seconds
     now: Mapping[str, str] = dataclasses.field(default_factory=lambda: dict(NOW))
     noise: float = 0.0
-    seen: frozenset[str] = frozenset()
+    observed: frozenset[str] = frozenset()
     extra: Sequence[Change] = ()
     physics: Sequence[Change] = ()
     free: Change | None = None
@@ -43,7 +43,7 @@ class Made(experiment.Room):
         values = {**self.now, **dict(change.settings)}
         took = self.seconds(values, change) * math.exp(self.source.gauss(0, self.noise))
         limits = {"scheduler": ("none", "mq-deadline", "bfq"), "max_sectors_kb": ("128",)}
-        return self.wrong(change, Run(took, 1 << 28, read_back=values, read_after=values, limits=limits, observed=self.seen,
+        return self.wrong(change, Run(took, 1 << 28, read_back=values, read_after=values, limits=limits, observed=self.observed,
                                       p99_ms={"read": 2.0, "write": None}))  # fmt: skip
 
     def baselines(self) -> Iterator[Run]:
@@ -57,8 +57,8 @@ class Made(experiment.Room):
     def bound(self) -> Change | None:
         return self.free
 
-    def others(self, seen: frozenset[str]) -> list[Change]:
-        return [*self.extra, *changes.program(seen)]
+    def others(self, observed: frozenset[str]) -> list[Change]:
+        return [*self.extra, *changes.program(observed)]
 
     def last(self) -> list[Change]:
         return list(self.physics)
@@ -72,7 +72,7 @@ class Made(experiment.Room):
         return self.stack
 
 
-def found(place: Made) -> tuple[experiment.Table, verdict.Verdict]:
+def outcome(place: Made) -> tuple[experiment.Table, verdict.Verdict]:
     """The whole experiment."""
     table = experiment.Experiment(place, "seconds", lambda *_: None).run()
     lines = verdict.lines(table, verdict.judge(table, "sdx"), True)
@@ -88,10 +88,14 @@ def ahead(values: Mapping[str, str], _change: Change) -> float:
 
 def test_one_setting() -> None:
     """The cause, the smallest that does, what to type."""
-    _, said = found(Made(ahead))
-    assert said.causes == ("readahead",) and said.shown
-    assert said.commands == ("blockdev --setra 4096 /dev/sdx",)
-    assert said.factor == pytest.approx(4.0) and "3 of 3 pairs" in said.sentence and "Chance" not in said.sentence
+    _, sentence = outcome(Made(ahead))
+    assert sentence.causes == ("readahead",) and sentence.shown
+    assert sentence.commands == ("blockdev --setra 4096 /dev/sdx",)
+    assert (
+        sentence.factor == pytest.approx(4.0)
+        and "3 of 3 pairs" in sentence.sentence
+        and "Chance" not in sentence.sentence
+    )
 
 
 @pytest.mark.parametrize("slower, value", [(1.049, "8"), (1.06, "32")])
@@ -101,8 +105,8 @@ def test_the_smallest_within_5_percent(slower: float, value: str) -> None:
     def depth(values: Mapping[str, str], _change: Change) -> float:
         return 5.0 if values["queue_depth"] == "2" else slower if values["queue_depth"] == "8" else 1.0
 
-    _, said = found(Made(depth, {**NOW, "queue_depth": "2", "read_ahead_kb": "8192"}))
-    assert said.commands == (f"echo {value} >/sys/block/sdx/device/queue_depth",)
+    _, sentence = outcome(Made(depth, {**NOW, "queue_depth": "2", "read_ahead_kb": "8192"}))
+    assert sentence.commands == (f"echo {value} >/sys/block/sdx/device/queue_depth",)
 
 
 def test_masked_pair() -> None:
@@ -111,11 +115,11 @@ def test_masked_pair() -> None:
     def both(values: Mapping[str, str], _change: Change) -> float:
         return 1.0 if int(values["read_ahead_kb"]) >= 2048 and int(values["queue_depth"]) >= 32 else 3.4
 
-    table, said = found(Made(both, {**NOW, "queue_depth": "2"}))
-    assert set(said.causes) == {"readahead", "queue depth"} and said.kind is Kind.GROUP and said.shown
-    assert len(said.commands) == 2 and said.factor == pytest.approx(3.4)
+    table, sentence = outcome(Made(both, {**NOW, "queue_depth": "2"}))
+    assert set(sentence.causes) == {"readahead", "queue depth"} and sentence.kind is Kind.GROUP and sentence.shown
+    assert len(sentence.commands) == 2 and sentence.factor == pytest.approx(3.4)
     assert table.together == {"read_ahead_kb": pytest.approx(3.4), "queue_depth": pytest.approx(3.4)}
-    assert "Alone: readahead 1.00x, queue depth 1.00x" in said.sentence
+    assert "Alone: readahead 1.00x, queue depth 1.00x" in sentence.sentence
 
 
 def test_a_bystander_is_left_out_of_the_group() -> None:
@@ -124,14 +128,14 @@ def test_a_bystander_is_left_out_of_the_group() -> None:
     def two(values: Mapping[str, str], _change: Change) -> float:
         return 1.0 if int(values["read_ahead_kb"]) >= 2048 and int(values["queue_depth"]) >= 32 else 3.0
 
-    _, said = found(Made(two, {**NOW, "queue_depth": "2", "nr_requests": "64"}))
-    assert set(said.causes) == {"readahead", "queue depth"} and len(said.commands) == 2
+    _, sentence = outcome(Made(two, {**NOW, "queue_depth": "2", "nr_requests": "64"}))
+    assert set(sentence.causes) == {"readahead", "queue depth"} and len(sentence.commands) == 2
 
 
 def test_a_group_that_adds_nothing_is_not_the_answer() -> None:
     """Readahead alone does it, though the depth stands narrow too."""
-    table, said = found(Made(ahead, {**NOW, "queue_depth": "16"}))
-    assert said.causes == ("readahead",) and not table.together
+    table, sentence = outcome(Made(ahead, {**NOW, "queue_depth": "16"}))
+    assert sentence.causes == ("readahead",) and not table.together
 
 
 @pytest.mark.parametrize("fault, why", [
@@ -146,8 +150,8 @@ def test_a_run_that_fails_is_no_gain(fault: dict[str, object], why: str) -> None
         hit = any(name == "queue_depth" for name, _ in change.settings)
         return dataclasses.replace(run, seconds=run.seconds / 3627, **fault) if hit else run  # type: ignore[arg-type]
 
-    table, said = found(Made(lambda *_: 5.0, {**NOW, "queue_depth": "2", "read_ahead_kb": "8192"}, wrong=broken))
-    assert said.causes == () and said.factor == 1.0 and "not shown by experiment" in said.sentence
+    table, sentence = outcome(Made(lambda *_: 5.0, {**NOW, "queue_depth": "2", "read_ahead_kb": "8192"}, wrong=broken))
+    assert sentence.causes == () and sentence.factor == 1.0 and "not shown by experiment" in sentence.sentence
     row = next(row for row in table.rows if row.change.settings == (("queue_depth", "32"),))
     assert why in row.wrong and row.effect is None and not row.shown
 
@@ -157,15 +161,15 @@ def test_nothing_but_physics() -> None:
     seeks = Change("seeks free", "seeks", Kind.LAB)
     free = Change("array free of its limits", "disk", Kind.FREE)
     place = Made(lambda _values, change: 1.0 if change in (seeks, free) else 2.8, physics=(seeks,), free=free)
-    _, said = found(place)
-    assert said.causes == ("seeks",) and said.commands == () and said.shown
-    assert said.sentence.startswith("Nothing settable helps") and "What limits it: seeks" in said.sentence
+    _, sentence = outcome(place)
+    assert sentence.causes == ("seeks",) and sentence.commands == () and sentence.shown
+    assert sentence.sentence.startswith("Nothing settable helps") and "What limits it: seeks" in sentence.sentence
 
 
 def test_not_the_disk() -> None:
     """Even a free array would not make it faster."""
-    _, said = found(Made(lambda *_: 3.0, free=Change("data in memory", "disk", Kind.FREE, warm=True)))
-    assert said.causes == ("not the disk",) and said.commands == () and said.shown
+    _, sentence = outcome(Made(lambda *_: 3.0, free=Change("data in memory", "disk", Kind.FREE, warm=True)))
+    assert sentence.causes == ("not the disk",) and sentence.commands == () and sentence.shown
 
 
 @pytest.mark.parametrize("again, wrong", [(0.09, False), (0.11, True)])
@@ -176,9 +180,9 @@ def test_data_that_does_not_stay_in_memory_says_nothing(again: float, wrong: boo
         return dataclasses.replace(run, disk_bytes={"read": int(1e9 * (again if change.warm else 1))})
 
     free = Change("data in memory", "disk", Kind.FREE, warm=True)
-    table, said = found(Made(lambda *_: 3.0, free=free, wrong=octets))
+    table, sentence = outcome(Made(lambda *_: 3.0, free=free, wrong=octets))
     row = table.row(free)
-    assert row and bool(row.wrong) == wrong and (said.causes == ("not the disk",)) != wrong
+    assert row and bool(row.wrong) == wrong and (sentence.causes == ("not the disk",)) != wrong
 
 
 @pytest.mark.parametrize("free, gain, read", [
@@ -192,55 +196,61 @@ def test_the_rate_of_the_disk_is_measured_where_nothing_else_explains(free: floa
         return free if change == bound else 3.0 / gain if values["nr_requests"] == "1024" else 3.0
 
     place = Made(seconds, free=bound)
-    table, _ = found(place)
+    table, _ = outcome(place)
     assert ("rates" in place.tried) == read and (table.rates.requests is not None) == read
 
 
 @pytest.mark.parametrize("below, rates", [(100.0, True), (300.0, False)])
 def test_the_rates_of_a_layer_that_costs_are_not_those_of_the_disk(below: float, rates: bool) -> None:
     place = Made(lambda *_: 3.0, stack=mapping.Layer("dm-0", "dm-crypt", "sda", 4096, 1, False, ((100.0, below),) * 3))
-    table, _ = found(place)
+    table, _ = outcome(place)
     assert "layer" in place.tried and ("rates" in place.tried) == rates and table.layer is place.stack
 
 
 def test_program_and_load() -> None:
     """The largest wins; a setting that helps somewhat is what can be typed."""
 
-    def beside(values: Mapping[str, str], change: Change) -> float:
+    def loaded(values: Mapping[str, str], change: Change) -> float:
         return 1.0 if change.alone else 2.0 if values["scheduler"] == "bfq" else 4.0
 
-    _, said = found(Made(beside, extra=(changes.ALONE,)))
-    assert said.causes == ("concurrent load",) and said.commands == ("echo bfq >/sys/block/sdx/queue/scheduler",)
-    _, said = found(Made(lambda _values, change: 1.0 if change.program == "sleep" else 3.0, seen=frozenset({"sleep"})))
-    assert said.causes == ("program sleeps",) and not said.commands and "without pauses" in said.sentence
+    _, sentence = outcome(Made(loaded, extra=(changes.ALONE,)))
+    assert sentence.causes == ("concurrent load",) and sentence.commands == (
+        "echo bfq >/sys/block/sdx/queue/scheduler",
+    )
+    _, sentence = outcome(
+        Made(lambda _values, change: 1.0 if change.program == "sleep" else 3.0, observed=frozenset({"sleep"}))
+    )
+    assert sentence.causes == ("program sleeps",) and not sentence.commands and "without pauses" in sentence.sentence
 
 
 def test_a_limit_of_the_cgroup_says_what_to_type() -> None:
     """Also where a setting gains a little."""
 
-    def held(values: Mapping[str, str], change: Change) -> float:
+    def throttled(values: Mapping[str, str], change: Change) -> float:
         return 1.0 if change.unlimited else 3.0 if int(values["queue_depth"]) > 8 else 4.0
 
     for group in ("/cg/a", "/cg/a b"):
-        _, said = found(Made(held, extra=(changes.unlimited({f"{group}/io.max": "rbps=7 wbps=max"}),)))
+        _, sentence = outcome(Made(throttled, extra=(changes.unlimited({f"{group}/io.max": "rbps=7 wbps=max"}),)))
         assert (
-            said.causes == ("limit of its cgroup",) and said.kind is Kind.LIMIT and "with io.max off" in said.sentence
+            sentence.causes == ("limit of its cgroup",)
+            and sentence.kind is Kind.LIMIT
+            and "with io.max off" in sentence.sentence
         )
-        assert said.commands == (changes.unlimit(f"{group}/io.max", "rbps=7", "sdx"),)
+        assert sentence.commands == (changes.unlimit(f"{group}/io.max", "rbps=7", "sdx"),)
 
 
 def test_what_a_program_does_not_do_is_not_left_out() -> None:
     """No run is spent on it."""
-    place = Made(lambda *_: 1.0, seen=frozenset({"sync"}))
-    found(place)
+    place = Made(lambda *_: 1.0, observed=frozenset({"sync"}))
+    outcome(place)
     assert "without fsync and O_SYNC" in place.tried and "without its sleeps" not in place.tried
 
 
 @pytest.mark.parametrize("gain, helps", [(1.051, True), (1.049, False)])
 def test_least_effect(gain: float, helps: bool) -> None:
     """5 % without noise."""
-    _, said = found(Made(lambda values, _: 1.0 if values["scheduler"] == "none" else gain))
-    assert bool(said.causes) == helps
+    _, sentence = outcome(Made(lambda values, _: 1.0 if values["scheduler"] == "none" else gain))
+    assert bool(sentence.causes) == helps
 
 
 def test_nothing_is_claimed_below_twice_the_noise() -> None:
@@ -248,20 +258,26 @@ def test_nothing_is_claimed_below_twice_the_noise() -> None:
     shown = 0
     for seed in range(200):
         place = Made(lambda *_: 1.0, noise=0.1, most_pairs=10, looks=8, most_runs=100, source=random.Random(seed))
-        shown += found(place)[1].shown
+        shown += outcome(place)[1].shown
     assert shown <= 10
 
 
 def test_runs_are_limited() -> None:
     """The text lists the changes not tried and the option that ended the search. A gain of one pair is no headline."""
     place = Made(ahead, most_runs=8)
-    table, said = found(place)
+    table, sentence = outcome(place)
     assert place.runs <= 8 and table.unfinished[0].startswith("not tried: readahead 64, ")
     assert table.ended == "--runs 8" and "not all that gained is confirmed" in table.unfinished
-    last = " ".join(verdict.lines(table, said, False)).partition("Not finished")[2]
+    last = " ".join(verdict.lines(table, sentence, False)).partition("Not finished")[2]
     assert last.startswith(" (--runs 8 ended the search): not tried: readahead 64, ")
-    assert (said.causes, said.change, said.factor, said.commands, said.shown) == ((), "", 1.0, (), False)
-    assert said.sentence.startswith(
+    assert (sentence.causes, sentence.change, sentence.factor, sentence.commands, sentence.shown) == (
+        (),
+        "",
+        1.0,
+        (),
+        False,
+    )
+    assert sentence.sentence.startswith(
         "No change is shown to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), which more pairs must confirm. "
         "To test further: --runs 26."
     )
@@ -278,12 +294,12 @@ def test_the_option_that_ends_a_search_is_the_one_that_leaves_less_room() -> Non
     assert not place.has(800.0) and place.ended(4)[0] == "--budget 750"
 
 
-def test_rates_for_which_there_is_no_time_are_said() -> None:
+def test_rates_for_which_there_is_no_time_are_reported() -> None:
     class Late(Made):
         def rates(self):
             return rate.Rates() if self.has(math.inf) else super().rates()
 
-    table, _ = found(Late(lambda *_: 3.0, budget_s=500.0))
+    table, _ = outcome(Late(lambda *_: 3.0, budget_s=500.0))
     assert (table.ended, table.unfinished) == ("--budget 500", ["the rates of the disk were not measured"])
 
 
@@ -299,8 +315,8 @@ def test_baselines_that_differ() -> None:
     assert experiment.baseline_table([good, good], "seconds").noise == 0
 
 
-@pytest.mark.parametrize("after, again, said", [(0.99, 0.99, True), (1.01, 1.01, False), (0.99, 1.01, False)])
-def test_latency(after: float, again: float, said: bool) -> None:
+@pytest.mark.parametrize("after, again, message", [(0.99, 0.99, True), (1.01, 1.01, False), (0.99, 1.01, False)])
+def test_latency(after: float, again: float, message: bool) -> None:
     """A setting that halves the p99 at the same speed is tried again, and named if it does so each time."""
     times: list[Change] = []
 
@@ -310,27 +326,27 @@ def test_latency(after: float, again: float, said: bool) -> None:
         late = (after if len(times) == 1 else again) if deep else 2.0
         return dataclasses.replace(run, p99_ms={"read": late, "write": None})
 
-    sentence = found(Made(lambda *_: 1.0, wrong=shorter))[1].sentence
-    assert ("For latency: queue_depth 32, p99 2 to" in sentence) == said and len(times) == (1 if after > 1 else 3)
+    sentence = outcome(Made(lambda *_: 1.0, wrong=shorter))[1].sentence
+    assert ("For latency: queue_depth 32, p99 2 to" in sentence) == message and len(times) == (1 if after > 1 else 3)
 
 
 def test_of_noise_no_tip_on_latency_is_made() -> None:
     """200 experiments in which the p99 of a run is half or twice as long by chance alone."""
-    told = 0
+    message = 0
     for seed in range(200):
         source = random.Random(seed)
 
         def late(_change: Change, run: Run, source: random.Random = source) -> Run:
             return dataclasses.replace(run, p99_ms={"read": 2.0 * math.exp(source.gauss(0, 0.4)), "write": None})
 
-        told += "atency" in found(Made(lambda *_: 1.0, wrong=late, most_pairs=10, looks=8))[1].sentence
-    assert told <= 4
+        message += "atency" in outcome(Made(lambda *_: 1.0, wrong=late, most_pairs=10, looks=8))[1].sentence
+    assert message <= 4
 
 
 def test_room_is_kept_for_confirming_the_best() -> None:
     """Where not all fits, the change tried first is confirmed before those without evidence are tried. With nothing to confirm
     the room is used for them."""
-    table, judgement = found(Made(ahead, most_runs=15))
+    table, judgement = outcome(Made(ahead, most_runs=15))
     assert judgement.change == "readahead 4096" and judgement.shown and len(table.rows[0].costs) == 3
     assert [row.change.name for row in table.rows if len(row.costs) == 1] == [
         "readahead 64",
@@ -339,7 +355,7 @@ def test_room_is_kept_for_confirming_the_best() -> None:
     ]
     assert "not tried: scheduler none, " in " ".join(table.unfinished)
     nothing = Made(lambda *_: 1.0, most_runs=15)
-    assert len(found(nothing)[0].rows) == 6 and nothing.runs == 15
+    assert len(outcome(nothing)[0].rows) == 6 and nothing.runs == 15
 
 
 def test_progress() -> None:
@@ -369,26 +385,27 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
                     raise KeyboardInterrupt
                 yield pair
 
-    table, said = found(Stopped(ahead))
+    table, sentence = outcome(Stopped(ahead))
     assert len(table.rows) == 3  # of a batch of seven, those that were complete
     assert table.stopped and table.rows and table.unfinished[-1].startswith("stopped by a signal")
-    assert not any(row.shown for row in table.rows if len(row.costs) < 2) and said
+    assert not any(row.shown for row in table.rows if len(row.costs) < 2) and sentence
     for most, runs in ((53, 3), (50, 2), (49, 1)):
         place = Stopped(ahead, most_runs=most)
-        table, said = found(place)
+        table, sentence = outcome(place)
         assert (
             table.stopped
             and not table.rows
             and len(table.costs) == runs
-            and said.sentence.startswith("No change was measured")
+            and sentence.sentence.startswith("No change was measured")
         )
         assert table.unfinished == ["stopped by a signal: no change was measured"]
         table.baseline = dataclasses.replace(table.baseline, recording="/a b/run.rtdb")
-        lines = verdict.lines(table, said, True)
+        lines = verdict.lines(table, sentence, True)
         assert any(line.startswith("As it is: ") for line in lines) and lines[-1] == "  raidctl explain '/a b/run.rtdb'"
         assert not any(
-            "raidctl explain" in line for line in verdict.lines(table, dataclasses.replace(said, causes=("x",)), True)
+            "raidctl explain" in line
+            for line in verdict.lines(table, dataclasses.replace(sentence, causes=("x",)), True)
         )
         assert not any("times as fast" in line for line in lines) and ("1 run. " in " ".join(lines)) == (runs == 1)
     with pytest.raises(KeyboardInterrupt):
-        found(Stopped(ahead, most_runs=48))
+        outcome(Stopped(ahead, most_runs=48))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest is told to do, and what of a profile can be changed."""
+"""The script of a guest, and the parts of a profile that can be changed."""
 
 import pathlib
 import subprocess
@@ -10,7 +10,7 @@ from raidtrace.why import changes, figures, lab
 from raidtrace.why.changes import Change, Kind
 
 
-def wanted(**more: object) -> lab.Setup:
+def setup_of(**more: object) -> lab.Setup:
     """A dd in the lab."""
     profile = str(more.pop("profile", "9500s-12-raid0"))
     return lab.Setup(pathlib.Path("/x/raidctl"), pathlib.Path("/out"), profile, ("dd", "if=/dev/sda"), **more)  # type: ignore
@@ -23,74 +23,74 @@ def causes(place: lab.Lab) -> list[str]:
 
 def test_faults() -> None:
     """What is broken in the profile or on the command line can be made whole; how slow or where is not a fault."""
-    assert causes(lab.Lab(wanted())) == []
-    assert causes(lab.Lab(wanted(profile="slow-drive"))) == ["slow drive"]
-    assert causes(lab.Lab(wanted(sets={"fault.lose_command": "5", "fault.slow_factor": "3"}))) == [
+    assert causes(lab.Lab(setup_of())) == []
+    assert causes(lab.Lab(setup_of(profile="slow-drive"))) == ["slow drive"]
+    assert causes(lab.Lab(setup_of(sets={"fault.lose_command": "5", "fault.slow_factor": "3"}))) == [
         "fault (fault.lose_command)"
     ]
-    assert causes(lab.Lab(wanted(load="cat x"))) == ["concurrent load"]
+    assert causes(lab.Lab(setup_of(load="cat x"))) == ["concurrent load"]
 
 
 def test_physics() -> None:
     """Times are divided, rates multiplied, by ten, of what the profile says; seeks are free."""
-    free = lab.Lab(wanted()).bound()
+    free = lab.Lab(setup_of()).bound()
     assert free and free.kind is Kind.FREE
     keys = dict(free.lab)
     assert keys["controller.part_us"] == "68" and keys["controller.read_kib_s"] == "4425000"
     assert keys["drive.media_outer_kib_s"] == "703120" and keys["drive.command_us"] == "10"
     assert keys["drive.seek_average_us"] == "0" and keys["drive.slow_member"] == "0"
-    names = [change.cause for change in lab.Lab(wanted()).last()]
+    names = [change.cause for change in lab.Lab(setup_of()).last()]
     assert names == ["seeks", "controller", "drives"]
-    assert "RAID level" in [change.cause for change in lab.Lab(wanted(profile="9500s-12-raid5")).last()]
-    assert "kernel" in [change.cause for change in lab.Lab(wanted(other_kernel="6.12")).last()]
+    assert "RAID level" in [change.cause for change in lab.Lab(setup_of(profile="9500s-12-raid5")).last()]
+    assert "kernel" in [change.cause for change in lab.Lab(setup_of(other_kernel="6.12")).last()]
 
 
 def test_the_limits_of_a_volume_are_tested_one_by_one() -> None:
     """Each with its value, so that the sentence names the one that limits."""
     volume = {
-        change.name: (change.cause, dict(change.lab)) for change in lab.Lab(wanted(profile="virtio-capped")).last()
+        change.name: (change.cause, dict(change.lab)) for change in lab.Lab(setup_of(profile="virtio-capped")).last()
     }
     assert volume["IOPS limit 10 x as high"] == ("IOPS limit of 3,000 requests/s", {"limit.iops": "30000"})
     assert volume["bandwidth limit 10 x as high"] == ("bandwidth limit of 125 MiB/s", {"limit.bytes_s": "1310720000"})
-    azure = [change.cause for change in lab.Lab(wanted(profile="nvme-azure", sets={"limit.iops": "500"})).last()]
+    azure = [change.cause for change in lab.Lab(setup_of(profile="nvme-azure", sets={"limit.iops": "500"})).last()]
     assert {"IOPS limit of 500 requests/s", "bandwidth limit of 439 MiB/s"} <= set(azure)
-    assert not any("limit" in change.cause for change in lab.Lab(wanted(profile="nvme-970pro")).last())
+    assert not any("limit" in change.cause for change in lab.Lab(setup_of(profile="nvme-970pro")).last())
 
 
 def test_flash_has_channels_and_a_disk_may_advertise_an_optimal_size() -> None:
     """Ten times the channels, as many as the model has; no optimal I/O size only where there is one."""
-    azure = {change.name: dict(change.lab) for change in lab.Lab(wanted(profile="nvme-azure")).last()}
+    azure = {change.name: dict(change.lab) for change in lab.Lab(setup_of(profile="nvme-azure")).last()}
     assert azure["no optimal I/O size"] == {"nvme.optimal_write_kib": "0"}
-    local = {change.name: dict(change.lab) for change in lab.Lab(wanted(profile="nvme-970pro")).last()}
+    local = {change.name: dict(change.lab) for change in lab.Lab(setup_of(profile="nvme-970pro")).last()}
     assert "no optimal I/O size" not in local
     for channels, faster in (("32", "320"), ("200", "1024")):
-        place = lab.Lab(wanted(profile="nvme-970pro", sets={"flash.channels": channels}))
-        found = {change.name: dict(change.lab) for change in place.last()}
-        assert found["number of flash channels 10 x as fast"] == {"flash.channels": faster}
+        place = lab.Lab(setup_of(profile="nvme-970pro", sets={"flash.channels": channels}))
+        result = {change.name: dict(change.lab) for change in place.last()}
+        assert result["number of flash channels 10 x as fast"] == {"flash.channels": faster}
 
 
 def test_what_follows_a_setting_is_put_back() -> None:
     """The kernel sets readahead anew with max_sectors_kb, and nr_requests with a scheduler."""
-    text = lab.script(wanted(), changes.setting("max_sectors_kb", "64"))
+    text = lab.script(setup_of(), changes.setting("max_sectors_kb", "64"))
     assert (
         text.index("echo 64 >") < text.index("echo $(before read_ahead_kb) >") and "echo $(before nr_requests)" in text
     )
-    assert "echo $(before" not in lab.script(wanted(), changes.BASELINE)
+    assert "echo $(before" not in lab.script(setup_of(), changes.BASELINE)
     assert text.index(f"done >{figures.SETTINGS}") < text.index("raidctl record") < text.index(f"done >{figures.AFTER}")
 
 
 def test_a_sata_disk_of_flash_has_no_heads() -> None:
     """Its model refuses keys of platters."""
-    place = lab.Lab(wanted(profile="sata-ssd"))
+    place = lab.Lab(setup_of(profile="sata-ssd"))
     free = place.bound()
     assert free and not any(key in dict(free.lab) for key in ("drive.rpm", "drive.media_outer_kib_s"))
     assert [change.cause for change in place.last()] == ["flash", "number of flash channels", "interface"]
-    assert "seeks" in [change.cause for change in lab.Lab(wanted(profile="sata-hdd-7200")).last()]
+    assert "seeks" in [change.cause for change in lab.Lab(setup_of(profile="sata-hdd-7200")).last()]
 
 
 def test_guest() -> None:
-    """A change's keys take the place of those that were asked for; the same seed is the same guest."""
-    place = lab.Lab(wanted(sets={"fault.lose_command": "5"}))
+    """A change's keys override those of the command line; the same seed is the same guest."""
+    place = lab.Lab(setup_of(sets={"fault.lose_command": "5"}))
     change = Change("no faults", "fault", Kind.FAULT, lab=(("fault.lose_command", "0"),))
     words = place.guest(change, 1, pathlib.Path("/out/run-01"), 0)
     assert "fault.lose_command=0" in words and "fault.lose_command=5" not in words
@@ -101,15 +101,15 @@ def test_guest() -> None:
 @pytest.mark.parametrize("change", [changes.BASELINE, changes.setting("scheduler", "bfq"), changes.ALONE])
 @pytest.mark.parametrize("more", [{}, {"prepare": "echo 'a b'\nfalse || true"}, {"load": "dd if='x y'"}])
 def test_scripts_are_shell(change: Change, more: dict[str, str]) -> None:
-    """Whatever is asked for."""
-    text = lab.script(wanted(**more), change)
+    """With any change and option."""
+    text = lab.script(setup_of(**more), change)
     subprocess.run(["sh", "-n"], input=text, text=True, check=True)
     assert ("setsid" in text) == (bool(more.get("load")) and not change.alone)
     assert ("queue/scheduler 2>>refused" in text) == bool(change.settings)
 
 
 def test_measured() -> None:
-    """A cap only when there is one, sync unless something runs beside, nothing left out unless it is said."""
+    """A cap only when there is one, sync unless a load runs, nothing left out unless requested."""
     text = figures.measured(("cat", "a b"), "'/x y/z.so'", "", 0.0, False)
     assert "LD_PRELOAD='/x y/z.so' " in text
     assert "timeout" not in text and "OMIT" not in text and text.endswith("\nsync\n") and "'a b'" in text
@@ -121,7 +121,7 @@ def test_measured() -> None:
 
 def test_runs_and_time_are_limited() -> None:
     """Whichever ends first."""
-    place = lab.Lab(wanted(), most_runs=10, budget_s=20.0)
+    place = lab.Lab(setup_of(), most_runs=10, budget_s=20.0)
     assert place.left() == 10
     place.runs, place.wall_s = 4, [8.0, 8.0]
     assert place.left() == 4  # 20 s, 4 s a run with two at once
@@ -136,7 +136,7 @@ def test_a_recording_that_is_not_there_is_a_failure(tmp_path: pathlib.Path) -> N
 
 
 def test_how_long_a_run_may_take_goes_by_the_command_as_it_is():
-    place = lab.Lab(wanted())
+    place = lab.Lab(setup_of())
     limits = []
     for seconds in (5.0, 20.0, 10.0, 100.0):
         limits.append(place._limit_s())

@@ -26,13 +26,13 @@ def test_the_names_on_both_sides_exist() -> None:
 
 def test_changes_against_the_causes_come_first_and_the_others_stay() -> None:
     """In the order of the causes; none is lost."""
-    up, depth, slots = (changes.setting(*said) for said in (
+    up, depth, slots = (changes.setting(*text) for text in (
         ("read_ahead_kb", "8192"), ("queue_depth", "32"), ("nr_requests", "256")))  # fmt: skip
     direct, *_ = changes.program(frozenset({"direct"}))
-    wanted = [direct, up, depth, slots]
-    assert experiment.most_likely_first(wanted, ()) == wanted
-    assert experiment.most_likely_first(wanted, ("request slots", "readahead")) == [slots, up, direct, depth]
-    assert experiment.most_likely_first(wanted, ("device", "queue depth")) == [depth, direct, up, slots]
+    expected = [direct, up, depth, slots]
+    assert experiment.most_likely_first(expected, ()) == expected
+    assert experiment.most_likely_first(expected, ("request slots", "readahead")) == [slots, up, direct, depth]
+    assert experiment.most_likely_first(expected, ("device", "queue depth")) == [depth, direct, up, slots]
 
 
 def test_a_recording_that_cannot_be_read_puts_nothing_first(tmp_path: pathlib.Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a mapping of the device mapper costs, from readers made by hand: what is compared, and what is said of it."""
+"""The cost of a mapping of the device mapper, with made-up readers: the comparison and its sentence."""
 
 import dataclasses
 import os
@@ -19,7 +19,7 @@ BELOW = Below("dm-crypt", os.makedev(253, 1), 32768, 2048)
 RUN = Run(seconds=2.0, disk_requests=256, disk_bytes={"read": 32 * MIB, "write": 0}, mean_ms=15.6)
 
 
-@pytest.mark.parametrize("table, found", [
+@pytest.mark.parametrize("table, result", [
     (CRYPT, BELOW),
     ("0 2048 linear 253:1 7\n", Below("dm-linear", os.makedev(253, 1), 7, 2048)),
     ("0 2048 delay 253:1 7 3\n", Below("dm-delay", os.makedev(253, 1), 7, 2048)),
@@ -27,9 +27,9 @@ RUN = Run(seconds=2.0, disk_requests=256, disk_bytes={"read": 32 * MIB, "write":
     ("0 2048 raid raid1 3 0 128 2 - 253:1 - 253:2\n", None), ("8 2048 linear 253:1 7\n", None), ("0 2048 linear 253:1\n", None),
     ("0 2048 linear /dev/sda 7\n", None), ("0 2048 crypt x\n", None), ("0 -1 linear 253:1 7\n", None), ("\n", None), ("", None),
 ])  # fmt: skip
-def test_what_dmsetup_says(table: str, found: Below | None) -> None:
+def test_what_dmsetup_says(table: str, result: Below | None) -> None:
     """Of one piece on one device; of anything else, that it cannot be compared."""
-    assert mapping.mapped(table) == found
+    assert mapping.mapped(table) == result
 
 
 def test_a_mapping_on_a_mapping() -> None:
@@ -45,21 +45,21 @@ def test_a_mapping_on_a_mapping() -> None:
 
 
 def measured(run: Run, rates: dict[str, float]) -> tuple[Layer, list[tuple[str, Reads]]]:
-    """With readers of these rates, and what they were asked."""
-    asked: list[tuple[str, Reads]] = []
-    return mapping.measured("dm-0", "sda", BELOW, run, lambda *one: asked.append(one) or rates[one[0]]), asked
+    """With readers of these rates. Returns the layer and the calls of the readers."""
+    calls: list[tuple[str, Reads]] = []
+    return mapping.measured("dm-0", "sda", BELOW, run, lambda *one: calls.append(one) or rates[one[0]]), calls
 
 
 def test_the_reads_are_those_of_the_command() -> None:
     """Size, depth and order; of the same sectors at both, from the mapping's first on; never the same places twice."""
-    found, asked = measured(RUN, {"dm-0": 100.0, "sda": 300.0})
-    assert [name for name, _ in asked] == ["dm-0", "sda", "sda", "dm-0", "dm-0", "sda"]
-    reads = [one for _, one in asked]
+    result, requested = measured(RUN, {"dm-0": 100.0, "sda": 300.0})
+    assert [name for name, _ in requested] == ["dm-0", "sda", "sda", "dm-0", "dm-0", "sda"]
+    reads = [one for _, one in requested]
     assert {(one.octets, one.depth, one.pattern, one.length) for one in reads} == {(131072, 2, "random", 2048 * 512)}
-    assert {(name, one.start) for name, one in asked} == {("dm-0", 0), ("sda", 32768 * 512)}
+    assert {(name, one.start) for name, one in requested} == {("dm-0", 0), ("sda", 32768 * 512)}
     assert len({one.seed for one in reads}) == 6
-    assert found.pairs == ((100.0, 300.0),) * 3 and found.costs()
-    assert found.bytes_per_s() == pytest.approx((12.5 * MIB, 37.5 * MIB))
+    assert result.pairs == ((100.0, 300.0),) * 3 and result.costs()
+    assert result.bytes_per_s() == pytest.approx((12.5 * MIB, 37.5 * MIB))
     assert measured(dataclasses.replace(RUN, in_order=True), {"dm-0": 1.0, "sda": 1.0})[1][0][1].pattern == "along"
 
 
@@ -69,8 +69,8 @@ def test_the_reads_are_those_of_the_command() -> None:
 def test_the_readers_have_a_largest_request(octets: int, mean_ms: float, reads: int, depth: int) -> None:
     """A bio of 6 MiB is six of theirs in flight, at most 32."""
     run = dataclasses.replace(RUN, disk_bytes={"read": 256 * octets}, mean_ms=mean_ms)
-    asked = measured(run, {"dm-0": 1.0, "sda": 1.0})[1]
-    assert (asked[0][1].octets, asked[0][1].depth) == (reads, depth)
+    requested = measured(run, {"dm-0": 1.0, "sda": 1.0})[1]
+    assert (requested[0][1].octets, requested[0][1].depth) == (reads, depth)
 
 
 @pytest.mark.parametrize("below, costs", [((104.0,) * 3, False), ((106.0,) * 3, True), ((90.0, 300.0, 100.0), False)])
@@ -80,8 +80,8 @@ def test_it_costs_something_beyond_chance(below: tuple[float, ...], costs: bool)
 
 
 def test_a_reader_that_could_not_measure() -> None:
-    found = mapping.measured("dm-0", "sda", BELOW, RUN, lambda *_: None)
-    assert not found.pairs and "for lack of time" in found.untried and not found.costs() and found.effect() is None
+    result = mapping.measured("dm-0", "sda", BELOW, RUN, lambda *_: None)
+    assert not result.pairs and "for lack of time" in result.untried and not result.costs() and result.effect() is None
 
 
 def judged(mine: float, below: float, *rows: experiment.Row) -> verdict.Verdict:
@@ -95,13 +95,13 @@ def judged(mine: float, below: float, *rows: experiment.Row) -> verdict.Verdict:
 @pytest.mark.parametrize("mine, cause", [(1.0, True), (0.51, True), (0.49, False), (1.24, True), (1.26, False)])
 def test_a_layer_is_the_cause_if_the_command_moves_as_much(mine: float, cause: bool) -> None:
     """Reads of our own that are twice as fast as the command, or slower, do not stand for it."""
-    found = judged(mine, 3.0)
-    assert found.causes == (("layer dm-crypt",) if cause else ())
+    result = judged(mine, 3.0)
+    assert result.causes == (("layer dm-crypt",) if cause else ())
     assert "Reads of 128 KiB in order, 2 in flight, move 12.5 MiB/s through dm-0 and 37.5 MiB/s at sda below it (3.00x)" in (
-        found.sentence)  # fmt: skip
+        result.sentence)  # fmt: skip
     most = f"Without the layer the command is at most {1 / (1 - 2 * min(mine, 1) / 3):.2f}x as fast. Several readers"
-    assert (most in found.sentence) == cause
-    assert ("not the rate of these reads" in found.sentence) == (not cause) and found.shown == cause
+    assert (most in result.sentence) == cause
+    assert ("not the rate of these reads" in result.sentence) == (not cause) and result.shown == cause
 
 
 def test_a_layer_that_costs_nothing_is_not_named() -> None:
@@ -111,16 +111,16 @@ def test_a_layer_that_costs_nothing_is_not_named() -> None:
 def test_a_layer_comes_before_a_small_gain() -> None:
     row = experiment.Row(changes.setting("read_ahead_kb", "1024"), [(1.1, 1.0)] * 3, shown=True,
                          effect=chance.Effect(1.1, 1.1, 1.1, 3, 0.0))  # fmt: skip
-    found = judged(1.0, 3.0, row)
-    assert found.causes == ("layer dm-crypt", "readahead") and found.sentence.startswith(
+    result = judged(1.0, 3.0, row)
+    assert result.causes == ("layer dm-crypt", "readahead") and result.sentence.startswith(
         "Layer dm-crypt: reads of 128 KiB"
     )
 
 
 def test_what_a_disk_says_of_its_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of a disk alone; else that it was not tried, and why."""
-    wanted = disk.Setup(disk.pathlib.Path("raidctl"), disk.pathlib.Path("out"), "dm-0", ("true",))
-    place = disk.Disk(wanted, Machine(), None, None, 9, 9.0)  # type: ignore[arg-type]
+    setup = disk.Setup(disk.pathlib.Path("raidctl"), disk.pathlib.Path("out"), "dm-0", ("true",))
+    place = disk.Disk(setup, Machine(), None, None, 9, 9.0)  # type: ignore[arg-type]
     place._first = RUN
     below, above = ["sda"], list[str]()
     monkeypatch.setattr(Machine, "below", lambda *_: below)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is preloaded into the measured program sees what that does, and leaves out what it is told to and nothing else."""
+"""The library that is preloaded into the measured program observes its calls, and leaves out only those it must."""
 
 import os
 import pathlib
@@ -32,18 +32,18 @@ def _library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def run(library: pathlib.Path, text: str, directory: pathlib.Path, omit: str = "") -> tuple[int, set[str]]:
-    """Exit status of a program, and what it was seen to do."""
-    seen = directory / "seen"
-    seen.unlink(missing_ok=True)
+    """Exit status of a program, and its observed calls."""
+    observed = directory / "seen"
+    observed.unlink(missing_ok=True)
     environment = {
         **os.environ,
         "LD_PRELOAD": str(library),
-        "RAIDTRACE_WHY_SEEN": str(seen),
+        "RAIDTRACE_WHY_SEEN": str(observed),
         "RAIDTRACE_WHY_OMIT": omit,
     }
     done = subprocess.run([sys.executable, "-c", text, directory / "file"], env=environment, check=False, timeout=600,
                           stderr=subprocess.DEVNULL)  # fmt: skip
-    return done.returncode, set(seen.read_text().split()) if seen.exists() else set()
+    return done.returncode, set(observed.read_text().split()) if observed.exists() else set()
 
 
 @pytest.mark.parametrize("kind", DOES)
@@ -59,19 +59,19 @@ def test_only_what_is_named_is_left_out(library: pathlib.Path, tmp_path: pathlib
         assert run(library, DOES[kind], tmp_path, omit) == (1, {kind})
 
 
-def test_nothing_is_seen_of_what_does_nothing(library: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_a_program_without_calls_is_observed_to_make_none(library: pathlib.Path, tmp_path: pathlib.Path) -> None:
     """An open, a read, a wait for a file are none of them."""
     text = "import os, select, sys; open(sys.argv[0] or '/dev/null').read(1); a, b = os.pipe(); select.select([], [b], [], 1)"
     assert run(library, text.replace("sys.argv[0] or ", ""), tmp_path)[1] == set()
 
 
 def test_small_mappings_are_of_libraries(library: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """Below 1 MiB nothing is seen."""
+    """Below 1 MiB nothing is observed."""
     text = DOES["mapping"].replace("2 << 20", "(1 << 20) - 4096")
     assert run(library, text, tmp_path, "mapping") == (1, set())
 
 
 def test_flags_and_modes_are_passed_on(library: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """The mode of a new file is that which was asked for."""
+    """The mode of a new file is the requested one."""
     run(library, "import os, sys; os.umask(0); os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY, 0o640)", tmp_path)
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rate of a disk whatever is requested: when several rates are one, and what is said of a command that reaches it."""
+"""The rate of a disk whatever is requested: when several rates are one, and the sentence on a command that reaches it."""
 
 import dataclasses
 import itertools
@@ -38,9 +38,9 @@ def test_how_equal_rates_must_be(other: float, same: bool) -> None:
 
 
 def test_no_more_is_measured_once_two_rates_differ() -> None:
-    asked: list[rate.Reads] = []
-    assert rate.judge(lambda one: asked.append(one) or float(len(asked))) == Rates()
-    assert asked == [*SMALL[:2], *rate.LARGE[:1], rate.LARGE[1]]
+    calls: list[rate.Reads] = []
+    assert rate.judge(lambda one: calls.append(one) or float(len(calls))) == Rates()
+    assert calls == [*SMALL[:2], *rate.LARGE[:1], rate.LARGE[1]]
 
 
 def test_a_rate_that_was_not_measured_is_not_the_same() -> None:
@@ -50,9 +50,9 @@ def test_a_rate_that_was_not_measured_is_not_the_same() -> None:
     assert rate.judge(measured.get) == Rates()
 
 
-@pytest.mark.parametrize("text, found", [("99.5 0.49\n", 99.5), ("99.5 0.51\n", None), ("0.000 0.01\n", None)])
-def test_a_reader_that_its_processor_limits_tells_nothing(text: str, found: float | None) -> None:
-    assert rate.read(text) == found
+@pytest.mark.parametrize("text, result", [("99.5 0.49\n", 99.5), ("99.5 0.51\n", None), ("0.000 0.01\n", None)])
+def test_a_reader_that_its_processor_limits_tells_nothing(text: str, result: float | None) -> None:
+    assert rate.read(text) == result
     with pytest.raises(ValueError):
         rate.read("Traceback\n")
 
@@ -81,10 +81,10 @@ def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "disk"
     path.write_bytes(bytes(1 << 20))
     try:
-        found, busy = rate.measure(str(path), rate.Reads(4096, 2, "random"))
+        result, busy = rate.measure(str(path), rate.Reads(4096, 2, "random"))
     except OSError as error:
         pytest.skip(f"no O_DIRECT here: {error}")
-    assert found > 0 and busy > 0
+    assert result > 0 and busy > 0
     monkeypatch.setattr(rate, "MOST_RATE", 100)
     with pytest.raises(OSError, match="faster than this reader"):
         rate.measure(str(path), rate.Reads(4096, 2, "random"))
@@ -93,7 +93,7 @@ def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
         rate.measure(str(path), rate.Reads(4096, 2, "random"))
 
 
-def said(run: Run, rates: Rates, *more: tuple[Change, float]) -> verdict.Verdict:
+def cause_and_sentence(run: Run, rates: Rates, *more: tuple[Change, float]) -> verdict.Verdict:
     """Of a table in which nothing helps, but for `more`."""
     rows = [experiment.Row(change, [(factor, 1.0)], effect=experiment.chance.Effect(factor, factor, factor, 3, 0.0),
                            shown=factor > 1) for change, factor in ((DEEP, 1.0), *more)]  # fmt: skip
@@ -109,63 +109,67 @@ BOTH = Rates((2990.0, 3010.0), (125.0 * MIB, 126.0 * MIB))
 ])  # fmt: skip
 def test_a_command_that_reaches_a_rate_is_limited_by_it(requests: int, octets: int, cause: tuple[str, ...]) -> None:
     """From 95 % on; here of 2 s."""
-    found = said(Run(seconds=2.0, disk_requests=requests, disk_bytes={"read": octets}), BOTH)
-    assert found.causes == cause
+    result = cause_and_sentence(Run(seconds=2.0, disk_requests=requests, disk_bytes={"read": octets}), BOTH)
+    assert result.causes == cause
     if cause:
         assert (
-            found.shown
-            and f"its {cause[0]} is reached" in found.sentence
-            and "nothing settable helps" in found.sentence
+            result.shown
+            and f"its {cause[0]} is reached" in result.sentence
+            and "nothing settable helps" in result.sentence
         )
     else:
-        assert "not shown by experiment" in found.sentence
+        assert "not shown by experiment" in result.sentence
 
 
-def test_what_is_said() -> None:
+def test_sentences() -> None:
     run = Run(seconds=1.0, disk_requests=2999, disk_bytes={"read": 1})
-    sentence = said(run, BOTH).sentence
+    sentence = cause_and_sentence(run, BOTH).sentence
     assert (
         "The disk completes 2,990 to 3,010 reads a second of 4 or 16 KiB, at random places or one after another"
         in sentence
     )
     assert "with 8 or 32 in flight; the command 2,999: its IOPS limit is reached." in sentence
-    assert "The disk completes 100 reads a second" in said(run, Rates((99.96, 100.0))).sentence
-    assert said(run, BOTH).commands == () and said(run, Rates()).causes == ()
+    assert "The disk completes 100 reads a second" in cause_and_sentence(run, Rates((99.96, 100.0))).sentence
+    assert cause_and_sentence(run, BOTH).commands == () and cause_and_sentence(run, Rates()).causes == ()
 
 
 def test_a_limit_comes_before_a_small_gain() -> None:
     """In the lab, the limit is a change itself."""
     gain = 1.1
     run = Run(seconds=1.0, disk_requests=3000, disk_bytes={"read": 1}, read_back={"read_ahead_kb": "128"})
-    found = said(run, BOTH, (changes.setting("read_ahead_kb", "1024"), gain))
-    assert found.causes == ("IOPS limit", "readahead")
-    assert found.sentence.startswith("IOPS limit: the disk completes 2,990")
-    assert "its IOPS limit is reached" in found.sentence and f"({gain:.2f}x" in found.sentence
-    assert found.factor == gain and found.commands == ("blockdev --setra 2048 /dev/sdx",)
-    assert said(dataclasses.replace(run, disk_requests=2400), BOTH, (DEEPER, gain)).causes == ("queue depth",)
-    assert said(run, BOTH, (Change("limit 10 x as fast", "limit", Kind.LAB), 9.0)).causes == ("limit",)
+    result = cause_and_sentence(run, BOTH, (changes.setting("read_ahead_kb", "1024"), gain))
+    assert result.causes == ("IOPS limit", "readahead")
+    assert result.sentence.startswith("IOPS limit: the disk completes 2,990")
+    assert "its IOPS limit is reached" in result.sentence and f"({gain:.2f}x" in result.sentence
+    assert result.factor == gain and result.commands == ("blockdev --setra 2048 /dev/sdx",)
+    assert cause_and_sentence(dataclasses.replace(run, disk_requests=2400), BOTH, (DEEPER, gain)).causes == (
+        "queue depth",
+    )
+    assert cause_and_sentence(run, BOTH, (Change("limit 10 x as fast", "limit", Kind.LAB), 9.0)).causes == ("limit",)
 
 
 @pytest.mark.parametrize("requests, cause", [(3190, ("IOPS limit",)), (3192, ())])
 def test_a_command_that_is_faster_than_a_limit_had_a_burst(requests: int, cause: tuple[str, ...]) -> None:
     """From 6 % above the fastest reader on; a short command at a limit may be a little faster."""
-    found = said(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
-    assert found.causes == cause and ("a burst, so its IOPS limit is not reached yet" in found.sentence) == (not cause)
+    result = cause_and_sentence(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
+    assert result.causes == cause and ("a burst, so its IOPS limit is not reached yet" in result.sentence) == (
+        not cause
+    )
 
 
 @pytest.mark.parametrize("mean_ms, cause", [(0.56, ("IOPS limit",)), (0.54, ())])
 def test_requests_that_do_not_wait_are_not_limited(mean_ms: float, cause: tuple[str, ...]) -> None:
     """One in flight may by chance complete as many a second as a limit allows."""
     run = Run(seconds=1.0, disk_requests=2995, disk_bytes={"read": 1}, mean_ms=mean_ms)
-    found = said(run, dataclasses.replace(BOTH, alone_ms=0.5))
-    assert found.causes == cause and ("no request waits for that" in found.sentence) == (not cause)
-    assert said(run, BOTH).causes == ("IOPS limit",)
+    result = cause_and_sentence(run, dataclasses.replace(BOTH, alone_ms=0.5))
+    assert result.causes == cause and ("no request waits for that" in result.sentence) == (not cause)
+    assert cause_and_sentence(run, BOTH).causes == ("IOPS limit",)
 
 
 @pytest.mark.parametrize("requests, near", [(2393, True), (2391, False)])
 def test_a_limit_that_is_near_is_printed(requests: int, near: bool) -> None:
-    found = said(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
-    assert not found.causes and ("80% of its IOPS limit" in found.sentence) == near
+    result = cause_and_sentence(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
+    assert not result.causes and ("80% of its IOPS limit" in result.sentence) == near
 
 
 def test_json_has_all_that_the_sentence_is_of() -> None:
@@ -177,7 +181,7 @@ def test_json_has_all_that_the_sentence_is_of() -> None:
 
 def test_the_rate_of_a_disk_with_a_load_is_that_of_both() -> None:
     run = Run(seconds=1.0, disk_requests=2995, disk_bytes={"read": 1})
-    assert "the command and its load 2,995" in said(run, BOTH, (changes.ALONE, 1.0)).sentence
+    assert "the command and its load 2,995" in cause_and_sentence(run, BOTH, (changes.ALONE, 1.0)).sentence
 
 
 def test_nothing_was_tried() -> None:

@@ -17,7 +17,7 @@ def but(**what: object) -> Run:
     return dataclasses.replace(GOOD, **what)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("run, said", [
+@pytest.mark.parametrize("run, message", [
     (but(failure="ended after 6 s"), "ended after 6 s"),
     (but(status=1), "exit status 1, the baseline's 0"),
     (but(errors=1), "1 failed requests, the baseline's 0"),
@@ -25,9 +25,9 @@ def but(**what: object) -> Run:
     (but(requested_bytes=(1 << 28) + 268436 + 1), "asked for 268703893 bytes, the baseline for 268435456"),
     (but(seconds=0.0), "nothing was measured"),
 ])  # fmt: skip
-def test_what_does_not_count(run: Run, said: str) -> None:
+def test_what_does_not_count(run: Run, message: str) -> None:
     """Each says why."""
-    assert invalid(run, GOOD) == said
+    assert invalid(run, GOOD) == message
 
 
 def test_what_counts() -> None:
@@ -59,12 +59,12 @@ def test_an_expression_is_a_cost(text: str, cost: float) -> None:
     assert figures.metric_verb(text) == f"({text}) is" and figures.text_of(text, 2.5) == "2.5"
 
 
-@pytest.mark.parametrize("text, said", [
+@pytest.mark.parametrize("text, message", [
     ("seconds", "it takes 0.5 s"), ("p99", "its p99 latency is 0.5 ms"), ("rate", "it requests 2 B/s"),
 ])  # fmt: skip
-def test_a_cost_is_said_in_its_unit(text: str, said: str) -> None:
+def test_a_cost_is_reported_in_its_unit(text: str, message: str) -> None:
     """A rate as people know it; less of a cost is more of it."""
-    assert f"{figures.metric_verb(text)} {figures.text_of(text, 0.5)}" == said
+    assert f"{figures.metric_verb(text)} {figures.text_of(text, 0.5)}" == message
 
 
 def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:
@@ -95,5 +95,5 @@ def test_settings_are_read_back() -> None:
     own = dataclasses.replace(taken, read_after={**values, "scheduler": "none", "read_ahead_kb": "4096"})
     assert also_changed(own, GOOD, change)[0] == "not tested: the command changed scheduler bfq to none itself"
     ahead = but(read_back={"read_ahead_kb": "64"}, read_after={"read_ahead_kb": "128"})
-    said = also_changed(ahead, GOOD, changes.setting("read_ahead_kb", "64"))[0]
-    assert said == "not tested: the command changed readahead 128 to 256 itself"
+    text = also_changed(ahead, GOOD, changes.setting("read_ahead_kb", "64"))[0]
+    assert text == "not tested: the command changed readahead 128 to 256 itself"

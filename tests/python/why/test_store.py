@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table beside the recordings: found for the command as it is, for nothing else, and never trusted."""
+"""The table next to the recordings: used for the command as it is, for nothing else, and never trusted."""
 
 import json
 import pathlib

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import made_span
 import pytest
-from test_experiment import NOW, Made, ahead, found
+from test_experiment import NOW, Made, ahead, outcome
 
 from raidtrace.why import chance, changes, experiment, figures, verdict
 from raidtrace.why.changes import Change, Kind
@@ -29,14 +29,14 @@ def test_a_member_of_a_group_is_worth_a_tenth(lost: float, member: bool) -> None
         return (lost if int(values["nr_requests"]) < 256 else 1.0) if wide else 3.0
 
     place = Made(both, {**NOW, "queue_depth": "2", "nr_requests": "64"})
-    table, said = found(place)
+    table, sentence = outcome(place)
     assert table.together["nr_requests"] == pytest.approx(lost)
-    assert ("nr_requests" in said.causes) == member and {"readahead", "queue depth"} <= set(said.causes)
+    assert ("nr_requests" in sentence.causes) == member and {"readahead", "queue depth"} <= set(sentence.causes)
     smaller = {name for name in place.tried if " and " in name}
     assert smaller == (set() if member else {"readahead 4096 and queue_depth 32"})
 
 
-def test_a_member_whose_run_fails_is_not_judged() -> None:
+def test_a_member_with_a_failed_run_is_not_judged() -> None:
     """It stays, for nothing says that it is not needed."""
 
     def broken(change: Change, run: Run) -> Run:
@@ -46,8 +46,8 @@ def test_a_member_whose_run_fails_is_not_judged() -> None:
     both = Made(
         lambda values, _: 1.0 if wide.items() <= values.items() else 3.0, {**NOW, "queue_depth": "2"}, wrong=broken
     )
-    table, said = found(both)
-    assert set(table.together) == {"queue_depth"} and set(said.causes) == {"readahead", "queue depth"}
+    table, sentence = outcome(both)
+    assert set(table.together) == {"queue_depth"} and set(sentence.causes) == {"readahead", "queue depth"}
 
 
 @pytest.mark.parametrize("whole, counts", [(2.21, True), (2.19, False)])
@@ -59,7 +59,7 @@ def test_a_group_is_a_tenth_faster_than_the_best_of_its_members(whole: float, co
             return whole
         return 1.0 if int(values["queue_depth"]) >= 32 else whole / 2
 
-    table, _ = found(Made(both, {**NOW, "queue_depth": "2"}))
+    table, _ = outcome(Made(both, {**NOW, "queue_depth": "2"}))
     assert bool(table.together) == counts
 
 
@@ -116,7 +116,7 @@ def test_what_only_the_lab_can_change_is_looked_at_where_less_is_explained(
         return 16.0 / (bound or 1.0) if change is FREE else 16.0 / best if values["scheduler"] == "none" else 16.0
 
     place = Made(seconds, physics=(SEEKS,), free=FREE if bound else None)
-    found(place)
+    outcome(place)
     assert (SEEKS.name in place.tried) == looked
 
 
@@ -132,10 +132,10 @@ def test_the_three_best_are_confirmed_and_no_more() -> None:
     def seconds(_values: Mapping[str, str], change: Change) -> float:
         return 12.0 / gains.get(change.settings[0], 1.0) if change.settings else 12.0
 
-    table, said = found(Made(seconds, {**NOW, "read_ahead_kb": "8192"}))
+    table, sentence = outcome(Made(seconds, {**NOW, "read_ahead_kb": "8192"}))
     pairs = {row.change.settings[0]: len(row.costs) for row in table.rows}
     assert [pairs[name] for name in gains] == [3, 3, 3, 1]
-    assert [row.shown for row in table.helpful(Kind.SETTING)] == [True, True, True, False] and said.shown
+    assert [row.shown for row in table.helpful(Kind.SETTING)] == [True, True, True, False] and sentence.shown
 
 
 @pytest.mark.parametrize("slower, named", [(1.04, True), (1.06, False)])
@@ -147,19 +147,19 @@ def test_a_short_latency_that_costs_time_is_not_recommended(slower: float, named
         return dataclasses.replace(run, p99_ms={"read": 0.5 if deep else 2.0, "write": None})
 
     place = Made(lambda values, _: slower if values["queue_depth"] == "32" else 1.0, wrong=shorter)
-    assert ("For latency: queue_depth 32" in found(place)[1].sentence) == named
+    assert ("For latency: queue_depth 32" in outcome(place)[1].sentence) == named
 
 
-def test_a_bound_that_gave_more_is_named_beside_what_else_can_be_changed() -> None:
+def test_a_bound_that_gave_more_is_named_next_to_what_else_can_be_changed() -> None:
     """'The best of the others gave 1.00x' above a line with 9 is no truth."""
 
     def seconds(values: Mapping[str, str], change: Change) -> float:
         return 1.0 if change is FREE else 3.0 if values["scheduler"] == "none" else 9.0
 
-    _, said = found(Made(seconds, free=FREE))
-    assert "changes gave 1.00x; the bound, array free of its limits, is 9.00x" in said.sentence
-    _, said = found(Made(lambda values, _: 3.0 if values["scheduler"] == "none" else 9.0, free=FREE))
-    assert "changes gave 1.00x." in said.sentence and "bound" not in said.sentence
+    _, sentence = outcome(Made(seconds, free=FREE))
+    assert "changes gave 1.00x; the bound, array free of its limits, is 9.00x" in sentence.sentence
+    _, sentence = outcome(Made(lambda values, _: 3.0 if values["scheduler"] == "none" else 9.0, free=FREE))
+    assert "changes gave 1.00x." in sentence.sentence and "bound" not in sentence.sentence
 
 
 @pytest.mark.parametrize("now, steps", [("511", ["512", "8192"]), ("512", ["8192"]), ("2047", ["8192"]), ("2048", [])])
@@ -181,8 +181,8 @@ def test_what_timeout_ended_is_no_result(
     monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
     files = {figures.SETTINGS: "scheduler none\n", figures.AFTER: "", figures.LIMITS: "scheduler none\n",
              figures.STATUS: f"{status}\n", figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
-    for name, said in files.items():
-        (tmp_path / name).write_text(said, encoding="utf-8")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     run = figures.read(tmp_path, "sdx", "", cap)
     assert run.failure == failure and run.status == status and math.isclose(run.seconds, 6.0) and run.simulated
 
@@ -191,14 +191,14 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
     """Of them bios are counted, and their time from the queue on; a disk with neither got nothing."""
     flow = {"queued": 8, "bytes_queued": 1 << 20, "q2c_sum_ns": 16 * 10**6, "stream_queued": 5, "completed": 3,
             "bytes_completed": 1 << 19, "d2c_sum_ns": 3 * 10**6}  # fmt: skip
-    for name, said in {
+    for name, texts in {
         figures.SETTINGS: "",
         figures.AFTER: "",
         figures.LIMITS: "",
         figures.STATUS: "0\n",
         figures.ASKED: "rchar: 5\nwchar: 6\n",
     }.items():
-        (tmp_path / name).write_text(said, encoding="utf-8")
+        (tmp_path / name).write_text(texts, encoding="utf-8")
 
     (tmp_path / figures.STDOUT).write_bytes(bytes(figures.MOST_STDOUT + 1))
 
@@ -208,20 +208,20 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
         return figures.read(tmp_path, "sdx", "", 0.0)
 
     runs = read(flow, True), read(flow, False), read(flow | {"stream_queued": 4}, False), read({}, False)
-    found = [(run.disk_requests, run.disk_bytes["read"], run.mean_ms, run.in_order, run.idle) for run in runs]
+    result = [(run.disk_requests, run.disk_bytes["read"], run.mean_ms, run.in_order, run.idle) for run in runs]
     assert (tmp_path / figures.STDOUT).stat().st_size == figures.MOST_STDOUT
-    assert found == [(8, 1 << 20, 2.0, True, False), (3, 1 << 19, 1.0, True, False), (3, 1 << 19, 1.0, False, False),
-                     (0, 0, 0.0, False, True)]  # fmt: skip
+    assert result == [(8, 1 << 20, 2.0, True, False), (3, 1 << 19, 1.0, True, False), (3, 1 << 19, 1.0, False, False),
+                      (0, 0, 0.0, False, True)]  # fmt: skip
 
 
 def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
-    """The program without what the preloaded library leaves out; but nobody is told to type what may lose data."""
+    """The command without the calls that the preloaded library leaves out; no command that may lose data is advised."""
     for what, typed in (("direct", True), ("sleep", True), ("fadvise", True), ("mapping", True), ("sync", False)):
-        place = Made(lambda _values, change: 1.0 if change.program else 3.0, seen=frozenset({what}))
+        place = Made(lambda _values, change: 1.0 if change.program else 3.0, observed=frozenset({what}))
         table = experiment.Experiment(place, "seconds", lambda *_: None).run()
-        said = verdict.judge(table, "sdx", ("prog", "a b"), "/x/why-preload.so")
-        wanted = (f"env LD_PRELOAD=/x/why-preload.so RAIDTRACE_WHY_OMIT={what} prog 'a b'",) if typed else ()
-        assert said.commands == wanted, said
+        text = verdict.judge(table, "sdx", ("prog", "a b"), "/x/why-preload.so")
+        expected = (f"env LD_PRELOAD=/x/why-preload.so RAIDTRACE_WHY_OMIT={what} prog 'a b'",) if typed else ()
+        assert text.commands == expected, text
 
 
 def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Verdict:
@@ -233,9 +233,9 @@ def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Ver
 @pytest.mark.parametrize("high, sure", [(1.09, True), (1.11, False)])
 def test_that_it_is_not_the_disk_is_shown_where_the_bound_is_below_a_tenth(high: float, sure: bool) -> None:
     """Even at the end of its interval."""
-    said = bounded(high)
-    assert said.shown == sure and said.causes == (("not the disk",) if sure else ())
-    assert ("It may not be the disk, or that is chance: " in said.sentence) != sure, said
+    text = bounded(high)
+    assert text.shown == sure and text.causes == (("not the disk",) if sure else ())
+    assert ("It may not be the disk, or that is chance: " in text.sentence) != sure, text
 
 
 @pytest.mark.parametrize("factor, disk", [(1.051, True), (1.049, False)])
@@ -245,15 +245,17 @@ def test_a_bound_that_gains_is_the_disk(factor: float, disk: bool) -> None:
         assert ("may not be the disk" not in bounded(2.0, factor, noise).sentence) == disk
 
 
-def test_the_latency_of_the_best_is_not_said_twice() -> None:
+def test_the_latency_of_the_best_is_not_reported_twice() -> None:
     """Nor is there one where no setting was tried."""
 
     def shorter(change: Change, run: Run) -> Run:
         return dataclasses.replace(run, p99_ms={"read": 0.5 if ("scheduler", "none") in change.settings else 2.0})
 
     place = Made(lambda values, _: 1.0 if values["scheduler"] == "none" else 2.0, wrong=shorter)
-    said = found(place)[1]
-    assert "For latency" not in said.sentence and "p99 latency of a request goes from 2 to 0.5 ms" in said.sentence
+    sentence = outcome(place)[1]
+    assert (
+        "For latency" not in sentence.sentence and "p99 latency of a request goes from 2 to 0.5 ms" in sentence.sentence
+    )
     table = experiment.Table(Run(), [2.0], "seconds", 0.0)
     row = experiment.Row(changes.ALONE, [(2.0, 1.0)] * 3, [(2.0, 0.5)] * 3, effect=chance.Effect(2.0, 2.0, 2.0, 3, 0.0))
     assert "For latency" not in verdict.judge(dataclasses.replace(table, rows=[row]), "sdx").sentence
@@ -266,8 +268,8 @@ def test_of_pairs_both_must_count_and_a_failed_one_is_not_run_again() -> None:
         return dataclasses.replace(run, errors=3) if change is changes.BASELINE and place.runs > 3 else run
 
     place = Made(ahead, wrong=baseline_fails)
-    table, said = found(place)
-    assert all(row.wrong == "3 failed requests, the baseline's 0" for row in table.rows) and not said.causes
+    table, sentence = outcome(place)
+    assert all(row.wrong == "3 failed requests, the baseline's 0" for row in table.rows) and not sentence.causes
     row = experiment.Row(changes.setting("queue_depth", "32"), wrong="x")
     here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
     here.table = experiment.Table(Run(), [1.0], "seconds", 0.0, [row])
@@ -287,21 +289,21 @@ def test_two_pairs_are_too_few_to_tell() -> None:
 def test_what_is_settled_gets_no_more_pairs() -> None:
     """Three that agree, where ten are allowed."""
     place = Made(lambda values, _: 1.0 if values["queue_depth"] == "32" else 3.0, most_pairs=10)
-    table, _ = found(place)
+    table, _ = outcome(place)
     assert {len(row.costs) for row in table.rows if row.change.settings == (("queue_depth", "32"),)} == {3}
 
 
 @pytest.mark.parametrize("metric, cap", [("seconds", 9.0), ("p99", 4.0)])
 def test_the_cap_is_of_the_seconds_that_it_takes(metric: str, cap: float) -> None:
     """Median of the costs, where these are seconds; else what the first run took."""
-    seen: list[float] = []
+    events: list[float] = []
 
     class Caps(Made):
-        def pairs(self, wanted, cap_s):  # type: ignore[no-untyped-def]
-            seen.append(cap_s)
-            return super().pairs(wanted, cap_s)
+        def pairs(self, expected, cap_s):  # type: ignore[no-untyped-def]
+            events.append(cap_s)
+            return super().pairs(expected, cap_s)
 
     here = experiment.Experiment(Caps(ahead), metric, lambda *_: None)
     here.table = experiment.Table(Run(seconds=4.0, requested_bytes=1 << 28), [9.0], metric, 0.0)
     here._measure([(changes.setting("queue_depth", "32"), 0)])
-    assert seen == [cap]
+    assert events == [cap]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is said of a table, from tables made by hand: what counts as something else, what latency and the model have to say."""
+"""The verdict on made-up tables: other causes, latency, and the model."""
 
 import dataclasses
 
@@ -19,22 +19,22 @@ GROUP = changes.group({"queue_depth": "32", "read_ahead_kb": "2048"})
 
 def row(change: Change, factor: float, **more: object) -> experiment.Row:
     """A change with its factor, in three pairs that agree; p99_ms is of each."""
-    found = experiment.Row(
+    result = experiment.Row(
         change, [(factor, 1.0)] * 3, effect=chance.Effect(factor, factor, factor, 3, 0.0), shown=True
     )
-    return dataclasses.replace(found, **more)  # type: ignore[arg-type]
+    return dataclasses.replace(result, **more)  # type: ignore[arg-type]
 
 
-def said(*rows: experiment.Row) -> verdict.Verdict:
+def sentence_of(*rows: experiment.Row) -> verdict.Verdict:
     """Of a command that takes 9 s as it is."""
     return verdict.judge(
         experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, list(rows)), "sdx"
     )
 
 
-@pytest.mark.parametrize("after, told", [(1.58, True), (1.62, False), (2.48, False), (2.52, True)])
-def test_what_the_best_does_to_latency_is_said_where_it_is_a_fifth_less_or_a_quarter_more(
-    after: float, told: bool
+@pytest.mark.parametrize("after, message", [(1.58, True), (1.62, False), (2.48, False), (2.52, True)])
+def test_what_the_best_does_to_latency_is_reported_where_it_is_a_fifth_less_or_a_quarter_more(
+    after: float, message: bool
 ) -> None:
     """In each of three pairs or more, and beyond the noise of the command as it is."""
 
@@ -44,26 +44,26 @@ def test_what_the_best_does_to_latency_is_said_where_it_is_a_fifth_less_or_a_qua
         return verdict.judge(table, "sdx").sentence
 
     text = "The p99 latency of a request goes from 2"
-    assert (text in sentence([(2.0, after)] * 3)) == told
+    assert (text in sentence([(2.0, after)] * 3)) == message
     for chance_alone in ([(2.0, after)] * 2, [(2.0, after), (2.0, after), (2.0, 2.0)], []):
         assert "latency" not in sentence(chance_alone)
     assert "latency" not in sentence([(2.0, after)] * 3, 0.3)
 
 
-@pytest.mark.parametrize("pairs, late, told", [
+@pytest.mark.parametrize("pairs, late, message", [
     ([(2.0, 0.9)] * 3, 0.0, True), ([(2.0, 0.9)] * 2, 0.0, False), ([(2.0, 0.9)] * 2 + [(1.0, 0.9)], 0.0, False),
     ([(2.0, 0.9)] * 3, 0.28, True), ([(2.0, 0.9)] * 3, 0.29, False),
 ])  # fmt: skip
-def test_a_tip_on_latency_is_no_chance(pairs: list[tuple[float, float]], late: float, told: bool) -> None:
+def test_a_tip_on_latency_is_no_chance(pairs: list[tuple[float, float]], late: float, message: bool) -> None:
     rows = [row(DEEP, 1.0, p99_ms=pairs)]
     table = experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, rows, late=late)
-    said = verdict.judge(table, "sdx").sentence
-    assert ("For latency: queue_depth 32, p99 2 to 0.9 ms (3 of 3 pairs)" in said) == told
+    sentence = verdict.judge(table, "sdx").sentence
+    assert ("For latency: queue_depth 32, p99 2 to 0.9 ms (3 of 3 pairs)" in sentence) == message
 
 
-@pytest.mark.parametrize("factor, told", [(2.9, False), (3.1, True)])
-def test_the_model_is_told_where_it_gains_more(factor: float, told: bool) -> None:
-    assert ("In the model, with seeks free: " in said(row(DEEP, 3.0), row(SEEKS, factor)).sentence) == told
+@pytest.mark.parametrize("factor, message", [(2.9, False), (3.1, True)])
+def test_the_model_is_reported_where_it_gains_more(factor: float, message: bool) -> None:
+    assert ("In the model, with seeks free: " in sentence_of(row(DEEP, 3.0), row(SEEKS, factor)).sentence) == message
 
 
 def test_the_same_cause_is_nothing_else() -> None:
@@ -71,17 +71,17 @@ def test_the_same_cause_is_nothing_else() -> None:
     rows = [row(DEEP, 3.0), row(changes.setting("queue_depth", "8"), 2.0), row(GROUP, 2.9),
             row(changes.setting("nr_requests", "256"), 1.02), row(changes.setting("scheduler", "none"), 2.5, wrong="x"),
             row(FREE, 2.8)]  # fmt: skip
-    assert "The other change gave 1.02x." in said(*rows).sentence
+    assert "The other change gave 1.02x." in sentence_of(*rows).sentence
     rows[3] = dataclasses.replace(rows[3], moved=("nomerges 1 -> 0",))
-    assert "The other change gave 1.02x." in said(*rows).sentence
+    assert "The other change gave 1.02x." in sentence_of(*rows).sentence
     rows.append(row(changes.setting("max_sectors_kb", "1280"), 2.9, moved=("queue_depth 2 -> 32",)))
-    assert "The other change gave 1.02x." in said(*rows).sentence
-    assert said(row(DEEP, 3.0), dataclasses.replace(rows[-1], effect=chance.Effect(4, 4, 4, 3, 0))).causes == (
+    assert "The other change gave 1.02x." in sentence_of(*rows).sentence
+    assert sentence_of(row(DEEP, 3.0), dataclasses.replace(rows[-1], effect=chance.Effect(4, 4, 4, 3, 0))).causes == (
         "queue depth",
     )
-    assert said(rows[-1]).causes == ("request size",)
+    assert sentence_of(rows[-1]).causes == ("request size",)
     failed = row(FREE, 9.0, wrong="no end")
-    assert "bound" not in said(row(DEEP, 3.0), row(changes.setting("nr_requests", "256"), 1.0), failed).sentence
+    assert "bound" not in sentence_of(row(DEEP, 3.0), row(changes.setting("nr_requests", "256"), 1.0), failed).sentence
 
 
 def test_where_nothing_helps_what_was_tried_is_counted() -> None:
@@ -92,17 +92,17 @@ def test_where_nothing_helps_what_was_tried_is_counted() -> None:
         row(changes.setting("scheduler", "none"), 1.0, wrong="x"),
         row(SEEKS, 1.0),
     ]
-    assert "none of 2 changes gave more than 1.02x" in said(*tried, row(FREE, 4.0)).sentence
-    assert said(*tried, row(FREE, 1.0, wrong="no end")).causes == ()
+    assert "none of 2 changes gave more than 1.02x" in sentence_of(*tried, row(FREE, 4.0)).sentence
+    assert sentence_of(*tried, row(FREE, 1.0, wrong="no end")).causes == ()
 
 
-@pytest.mark.parametrize("factor, said", [
+@pytest.mark.parametrize("factor, message", [
     (1.04, "Nothing settable helps: none of 1 changes gave more than 1.04x"),
     (1.2, "No change helps beyond chance (the best of 1 gave 1.20x; below 1.33x it may be chance)"),
 ])  # fmt: skip
-def test_what_chance_may_have_gained_is_not_nothing(factor: float, said: str) -> None:
+def test_what_chance_may_have_gained_is_not_nothing(factor: float, message: str) -> None:
     table = experiment.Table(Run(), [9.0], "seconds", 0.1, [row(DEEP, factor)])
-    assert verdict.judge(table, "sdx").sentence.startswith(said)
+    assert verdict.judge(table, "sdx").sentence.startswith(message)
 
 
 @pytest.mark.parametrize("costs, doubt", [
@@ -112,12 +112,12 @@ def test_what_chance_may_have_gained_is_not_nothing(factor: float, said: str) ->
     ([9.0, 9.0 * 1.099], "which more pairs must confirm"),
 ])  # fmt: skip
 def test_a_gain_that_is_not_shown_is_no_headline(costs: list[float], doubt: str) -> None:
-    """Neither of a setting nor of the model; what would show it is said."""
+    """Neither of a setting nor of the model; the verdict names the test that would show it."""
     once = [row(change, 1.3, costs=[(1.3, 1.0)], shown=False) for change in (DEEP, SEEKS)]
     table = experiment.Table(Run(read_back={"queue_depth": "2"}), costs, "seconds", 0.08, once)
-    found = verdict.judge(table, "sdx")
-    assert (found.causes, found.change, found.commands, found.shown) == ((), "", (), False)
-    assert found.sentence == (
+    result = verdict.judge(table, "sdx")
+    assert (result.causes, result.change, result.commands, result.shown) == ((), "", (), False)
+    assert result.sentence == (
         f"No change is shown to help: queue_depth 32 was faster in 1 of 1 pairs (1.30x), {doubt}. "
         "A longer command or a quieter machine settles that. In the model, with seeks free: 1.30x."
     )
@@ -126,19 +126,23 @@ def test_a_gain_that_is_not_shown_is_no_headline(costs: list[float], doubt: str)
 
 
 def test_a_smaller_gain_that_is_shown_comes_before_a_larger_one_of_chance() -> None:
-    found = said(row(changes.setting("nr_requests", "256"), 3.0, costs=[(3.0, 1.0)], shown=False), row(DEEP, 2.0))
-    assert (found.causes, found.factor, found.shown) == (("queue depth",), 2.0, True)
-    assert "The other change gave 3.00x" in found.sentence
+    result = sentence_of(
+        row(changes.setting("nr_requests", "256"), 3.0, costs=[(3.0, 1.0)], shown=False), row(DEEP, 2.0)
+    )
+    assert (result.causes, result.factor, result.shown) == (("queue depth",), 2.0, True)
+    assert "The other change gave 3.00x" in result.sentence
 
 
-@pytest.mark.parametrize("best, told", [(1.9, True), (1.7, False), (0.9, False)])
-def test_a_tip_on_latency_is_more_than_the_best_change_does(best: float, told: bool) -> None:
+@pytest.mark.parametrize("best, message", [(1.9, True), (1.7, False), (0.9, False)])
+def test_a_tip_on_latency_is_more_than_the_best_change_does(best: float, message: bool) -> None:
     """By half again; the best change may shorten latencies by itself."""
     quick = row(changes.setting("nr_requests", "256"), 1.1, p99_ms=[(2.0, 0.9)] * 3)
-    assert ("For latency: nr_requests" in said(row(DEEP, 3.0, p99_ms=[(2.0, best)] * 3), quick).sentence) == told
+    assert (
+        "For latency: nr_requests" in sentence_of(row(DEEP, 3.0, p99_ms=[(2.0, best)] * 3), quick).sentence
+    ) == message
 
 
-def test_a_p99_that_is_compared_is_not_said_twice() -> None:
+def test_a_p99_that_is_compared_is_not_reported_twice() -> None:
     table = experiment.Table(
         Run(read_back={"queue_depth": "2"}), [9.0], "p99", 0.0, [row(DEEP, 3.0, p99_ms=[(9.0, 3.0)] * 3)]
     )
@@ -147,28 +151,35 @@ def test_a_p99_that_is_compared_is_not_said_twice() -> None:
 
 
 def test_a_program_is_without_and_a_load_with() -> None:
-    assert said(row(SLEEP, 3.0)).sentence.startswith("Program sleeps: without its sleeps it takes 1 s instead of 3 s")
-    assert said(row(changes.ALONE, 3.0)).sentence.startswith("Concurrent load: with no concurrent load it takes 1")
+    assert sentence_of(row(SLEEP, 3.0)).sentence.startswith(
+        "Program sleeps: without its sleeps it takes 1 s instead of 3 s"
+    )
+    assert sentence_of(row(changes.ALONE, 3.0)).sentence.startswith(
+        "Concurrent load: with no concurrent load it takes 1"
+    )
 
 
 def test_another_change_that_helps_is_named() -> None:
     others = [row(changes.ALONE, 1.04), row(changes.setting("scheduler", "none"), 1.0)]
-    assert "The best of the other 2 changes gave 1.04x." in said(row(DEEP, 3.0), *others).sentence
+    assert "The best of the other 2 changes gave 1.04x." in sentence_of(row(DEEP, 3.0), *others).sentence
     others.append(row(changes.ALONE, 2.0))
-    assert "The best of the other 3 changes, no concurrent load, gave 2.00x." in said(row(DEEP, 3.0), *others).sentence
-
-
-def test_a_setting_that_is_the_best_is_not_named_again() -> None:
-    assert "Of settings" not in said(row(DEEP, 3.0)).sentence
     assert (
-        "Of settings, queue_depth 32 gains most: 2.00x. The command below sets this."
-        in said(row(SLEEP, 3.0), row(DEEP, 2.0)).sentence
+        "The best of the other 3 changes, no concurrent load, gave 2.00x."
+        in sentence_of(row(DEEP, 3.0), *others).sentence
     )
 
 
-def test_of_a_group_each_is_told_alone() -> None:
+def test_a_setting_that_is_the_best_is_not_named_again() -> None:
+    assert "Of settings" not in sentence_of(row(DEEP, 3.0)).sentence
+    assert (
+        "Of settings, queue_depth 32 gains most: 2.00x. The command below sets this."
+        in sentence_of(row(SLEEP, 3.0), row(DEEP, 2.0)).sentence
+    )
+
+
+def test_of_a_group_each_is_reported_alone() -> None:
     rows = [row(GROUP, 3.4), row(changes.setting("read_ahead_kb", "2048"), 1.2), row(DEEP, 1.1)]
-    assert "Alone: queue depth 1.10x, readahead 1.20x." in said(*rows).sentence
+    assert "Alone: queue depth 1.10x, readahead 1.20x." in sentence_of(*rows).sentence
 
 
 def test_a_setting_is_typed_though_the_program_is_known() -> None:
@@ -177,5 +188,5 @@ def test_a_setting_is_typed_though_the_program_is_known() -> None:
 
 
 def test_numbers_have_three_digits_and_no_exponent():
-    said = [units.significant(value) for value in (0.0647, 9.96, 117.0, 999.4, 999.6, 1040.0, 12345.6)]
-    assert said == ["0.0647", "9.96", "117", "999", "1000", "1040", "12346"]
+    text = [units.significant(value) for value in (0.0647, 9.96, 117.0, 999.4, 999.6, 1040.0, 12345.6)]
+    assert text == ["0.0647", "9.96", "117", "999", "1000", "1040", "12346"]

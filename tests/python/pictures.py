@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every picture there is, of made-up figures, as SVG and PNG: tests/python/drawn.py DIRECTORY"""
+"""Write every picture, of made-up figures, as SVG and PNG: tests/python/pictures.py DIRECTORY"""
 
 import pathlib
 import sys
@@ -23,9 +23,9 @@ def pictures(directory):
     directory.mkdir(exist_ok=True)
     path = directory / "made-up.rtdb"
     long_recording.write(path, 80, 10, 2)
-    seen, _ = report_html.read(path)
+    observed, _ = report_html.read(path)
     path.unlink()
-    disk = seen.targets[0]
+    disk = observed.targets[0]
     dd = [plot_sweep.Point(ahead, rate, rate - 4, rate + 3, ahead / 180, 256) for ahead, rate in RATES.items()]
     xfs = [
         plot_sweep.Point(ahead, rate * 0.8, rate * 0.8, rate * 0.8, ahead / 220, 256) for ahead, rate in RATES.items()
@@ -41,15 +41,15 @@ def pictures(directory):
         for record in range(13)
         if record + 2 <= file
     }
-    pairs = [plot_sweep.Pair(tool, said, said * part) for tool, part in (("dd", 1.02), ("bonnie++", 0.9), ("iozone", 1.3))
-             for said in (30, 90, 150, 400)]  # fmt: skip
+    pairs = [plot_sweep.Pair(tool, text, text * part) for tool, part in (("dd", 1.02), ("bonnie++", 0.9), ("iozone", 1.3))
+             for text in (30, 90, 150, 400)]  # fmt: skip
     return {
-        "in-flight": plot_recording.in_flight(seen, seen.targets),
-        "over-time": plot_recording.overview(seen, disk),
-        "lba": plot_recording.place_map(seen, disk),
-        "depths": plot_recording.shares_of_depth(seen),
-        "sizes": plot_recording.shares_of_size(seen),
-        "blame": plot_recording.seek_matrix(seen, disk),
+        "in-flight": plot_recording.in_flight(observed, observed.targets),
+        "over-time": plot_recording.overview(observed, disk),
+        "lba": plot_recording.place_map(observed, disk),
+        "depths": plot_recording.shares_of_depth(observed),
+        "sizes": plot_recording.shares_of_size(observed),
+        "blame": plot_recording.seek_matrix(observed, disk),
         "sweep": plot_sweep.readahead([("dd", dd), ("bonnie++, xfs", xfs)], True),
         "filesystems": plot_sweep.bars(bars, True),
         "surface": plot_sweep.surface(rates, True),
