@@ -168,7 +168,7 @@ def test_a_command_keeps_its_directory(tmp_path: pathlib.Path) -> None:
     (here / "data").write_text("x\n")
     script = figures.measured(["sh", "-c", "cat data; echo sync >$RAIDTRACE_WHY_SEEN"], "", "", 0, True, str(here))
     subprocess.run(["sh", "-c", script], cwd=out, check=True)
-    assert (out / figures.STATUS).read_text() == "0\n" and (out / figures.SEEN).read_text() == "sync\n"
+    assert (out / figures.STATUS).read_text() == "0\n" and (out / figures.OBSERVED).read_text() == "sync\n"
 
 
 @pytest.mark.parametrize("printed, message", [

@@ -180,7 +180,7 @@ def test_what_timeout_ended_is_no_result(
     span = made_span.span({"read": {"bytes_completed": 1 << 20}}, end=6 * 10**9, disk="sdx")
     monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
     files = {figures.SETTINGS: "scheduler none\n", figures.AFTER: "", figures.LIMITS: "scheduler none\n",
-             figures.STATUS: f"{status}\n", figures.ASKED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
+             figures.STATUS: f"{status}\n", figures.REQUESTED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     run = figures.read(tmp_path, "sdx", "", cap)
@@ -196,7 +196,7 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
         figures.AFTER: "",
         figures.LIMITS: "",
         figures.STATUS: "0\n",
-        figures.ASKED: "rchar: 5\nwchar: 6\n",
+        figures.REQUESTED: "rchar: 5\nwchar: 6\n",
     }.items():
         (tmp_path / name).write_text(texts, encoding="utf-8")
 

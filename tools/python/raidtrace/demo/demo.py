@@ -225,7 +225,7 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
     return [*lines, "To see each step:", f"  raidctl explain {low.recording.path} {high.recording.path}"]
 
 
-def drawn(
+def repeated(
     cells: Sequence[workload.Cell], guests: Guests, first: Sequence[workload.Row], seeds: int
 ) -> list[workload.Spread]:
     """Run the cells again under the draws 1 to seeds - 1, each verified as the first, and tell how far rates spread."""
@@ -320,7 +320,7 @@ def run(
     draw(out, pair(runs, cells, PUBLISHED))
     lines = text(cells, runs, out)
     if seeds > 1:
-        spread = drawn(cells, guests, rows, seeds)
+        spread = repeated(cells, guests, rows, seeds)
         workload.write_spread(out / "spread.csv", spread)
         lines += ["", *spread_text(spread)]
     (out / "report.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

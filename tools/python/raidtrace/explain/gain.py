@@ -25,9 +25,9 @@ def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
     """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
     moved = {direction: q.octets(phase, direction) or 0 for direction in ("read", "write")}
     both = min(moved.values()) >= BOTH * sum(moved.values())
-    ways = ("read", "write") if both else (case.direction,)
+    directions = ("read", "write") if both else (case.direction,)
     sizes: collections.Counter[int] = collections.Counter()
-    for direction in ways:
+    for direction in directions:
         sizes.update(phase.histogram(direction, "size"))
     sectors = {at: bins.size(at)[0] for at in sizes}
     whole = sum(count * sectors[at] for at, count in sizes.items())
@@ -175,7 +175,7 @@ def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gai
 
 
 def not_held_back(case: Case, held_ms: float, served_ms: float) -> Gain:
-    """Of a scheduler that held requests back for longer than the disk then took, on drives that work at once."""
+    """Of a scheduler that delayed requests by more than the disk then took, on drives that work at once."""
     local = not case.virtual() and not case.rotates() if case.one_disk() else case.local_array()
     return _figure((held_ms + served_ms) / served_ms, "") if local else NO_GAIN
 
@@ -208,7 +208,7 @@ def unbroken(length: float, silent: float, interval: float) -> Gain:
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
     """Of a program that pauses, or computes. Without pauses its rate is that while the disk was busy, where it waits for each
-    request, and where the disk is a local one without heads. Elsewhere a limit, or other ways of the heads, may come first, and
+    request, and where the disk is a local one without heads. Elsewhere a limit, or other seeks, may come first, and
     the figure is of pauses half as long. The disk's time is in addition to them where it does not work during them; where that
     is not known, the figure is in the middle of both, no more than an eighth from either."""
     calls, waits = (q.class_share(case.phase, "direct") or 0.0) >= CALLS, alone(case)

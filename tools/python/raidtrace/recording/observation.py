@@ -24,7 +24,7 @@ from raidtrace.recording.spans import OUTSIDE, Recorded, Span, Submitter, Target
 
 Row = tuple[int, int, int, int, int, int, int, int]  # of Timeline.samples
 START, END, BUSY, READ, WRITTEN, SEEKS, READS, WRITES = range(8)  # its columns
-WAYS = ("read", "write")
+READ_WRITE = ("read", "write")
 BEGUN = 0.01  # part of its bytes from which on a direction has begun, and up to which it has not ended
 LEAST_ROWS, LEAST_REQUESTS = 6, 12  # samples and requests, from which on evenness says something
 SHORT = 0.1  # part of a phase up to which a sample is short
@@ -133,7 +133,7 @@ class Timeline:
         """Without the first fifth of the samples, in which a limit may let a burst through, and the last. unit: bytes that
         count as one request. both: of both directions together, while `direction` moves. None: too few samples or requests.
         """
-        directions = WAYS if both else (direction,)
+        directions = READ_WRITE if both else (direction,)
         mine = READS if direction == "read" else WRITES
         used = [at for at, sample in enumerate(self.samples) if sample[mine]]
         rows = self.samples[used[0] : used[-1] + 1] if used else ()
@@ -177,8 +177,8 @@ def build(rows: SampleRows, target: int, phases: Collection[int], changes: Itera
     """Of the phases of one disk that have a name in common."""
     mine = rows.of(target, phases)
     none = rows.filled(0)
-    read, written = (rows.flow(direction, "bytes_completed") or none for direction in WAYS)
-    reads, writes = (rows.flow(direction, "completed") or none for direction in WAYS)
+    read, written = (rows.flow(direction, "bytes_completed") or none for direction in READ_WRITE)
+    reads, writes = (rows.flow(direction, "completed") or none for direction in READ_WRITE)
     idle, seeks = rows.idle, rows.seeks
     table = [
         (start, end, end - start - idle[at] if idle[at] >= 0 else -1, read[at], written[at], seeks[at], reads[at], writes[at])
@@ -205,7 +205,7 @@ def _interval(rows: SampleRows) -> int | None:
 
 def _longest(rows: SampleRows, ends: Mapping[int, int]) -> dict[str, Longest]:
     by_direction = {}
-    for direction in (*WAYS, "flush"):
+    for direction in (*READ_WRITE, "flush"):
         bins_of = rows.longest(direction)
         number = max(ends, key=bins_of.__getitem__, default=None) if bins_of else None
         if bins_of and number is not None and bins_of[number] >= 0:
@@ -424,7 +424,7 @@ class _Tables:
                     disk, name, tuple(edges), span, settings, self._settings(0, edges)[0],
                     tuple(dict.fromkeys(change.name for change in changes)), host.get(name, {}), self._over_time(*key),
                     build(self._rows, disk.target, self._numbers[name], changes),
-                    self._others, self._asked(edges), self._program, self._charged(span),
+                    self._others, self._bytes_of_command(edges), self._program, self._charged(span),
                 ))  # fmt: skip
         return observed
 
@@ -473,7 +473,7 @@ class _Tables:
         rows = self._rows.execute("SELECT end_ns, name, value FROM host WHERE source = 'command' AND name <> 'cpu'")
         return [(int(end_ns), str(name), int(value)) for end_ns, name, value in rows]
 
-    def _asked(self, spans: Iterable[tuple[int, int]]) -> dict[str, int]:
+    def _bytes_of_command(self, spans: Iterable[tuple[int, int]]) -> dict[str, int]:
         """By the end of the phase, as what was written before is written back later. Nothing where that was looked at long
         before the end, as of a part of a phase."""
         spans = tuple(spans)

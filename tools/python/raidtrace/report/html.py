@@ -170,7 +170,7 @@ def _group(one: Recorded, disk: Target) -> dict[str, Any]:
     """The lines of one disk by panel, their times, and the phases."""
     steps, begin = one.series_of(disk.target), one.begin_ns()
     panels = [
-        [{"way": direction, "y": _rounded(numbers)} for direction, _, numbers in plot_recording.lines(one, disk, panel)]
+        [{"direction": direction, "y": _rounded(numbers)} for direction, _, numbers in plot_recording.lines(one, disk, panel)]
         for panel in plot_recording.PANELS
     ]
     phases = [

@@ -130,9 +130,9 @@ def _points(lines: Sequence[Line], queues: Sequence[Mapping[str, object]], large
 def _pictures(lines: Sequence[Line], points: Points, simulated: bool) -> list[Picture]:
     pictures: list[Picture] = []
     if points:
-        drawn = [(name, [point for _, point in some]) for name, some in list(points.items())[:6]]
+        curves_shown = [(name, [point for _, point in some]) for name, some in list(points.items())[:6]]
         pictures += picture(
-            "sweep", "Reading, over the readahead", KNEE, "the sweep", plot_sweep.readahead(drawn, simulated)
+            "sweep", "Reading, over the readahead", KNEE, "the sweep", plot_sweep.readahead(curves_shown, simulated)
         )
     bars = _bars(lines)
     if len({bar.name for bar in bars}) > 1:

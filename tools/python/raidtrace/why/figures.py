@@ -161,7 +161,7 @@ def also_changed(run: Run, baseline: Run, change: Change) -> tuple[str, list[str
 RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
 AFTER = "settings-after"  # the run
 MEASURED = "measured.sh"
-STATUS, ASKED, SEEN, STDOUT, STDERR = "status", "asked", "seen", "out", "err"  # of the measured program
+STATUS, REQUESTED, OBSERVED, STDOUT, STDERR = "status", "asked", "seen", "out", "err"  # of the measured program
 TOOK_TOO_LONG = 124  # timeout(1)
 NS_PER_MS = 1e6
 # counters of a disk, and of one that has bios alone: how many, their bytes, the sum of their times
@@ -177,11 +177,11 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         after = named_values(directory / AFTER)
         limits = {name: tuple(value.split()) for name, value in named_values(directory / LIMITS).items()}
         status = int((directory / STATUS).read_text(encoding="ascii"))
-        io = named_values(directory / ASKED)
+        io = named_values(directory / REQUESTED)
         requested = int(io["rchar:"]) + int(io["wchar:"])
         observed = (
-            frozenset((directory / SEEN).read_text(encoding="ascii").split())
-            if (directory / SEEN).exists()
+            frozenset((directory / OBSERVED).read_text(encoding="ascii").split())
+            if (directory / OBSERVED).exists()
             else frozenset()
         )
         recorded = invariants.load(directory / RECORDING)
@@ -229,11 +229,11 @@ def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, load
     its children, once they have ended."""
     limit = f"timeout -k 5 {cap_s:.6f} " if cap_s else ""
     words = [*([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
-    variable = f'RAIDTRACE_WHY_SEEN="$PWD/{SEEN}"'
+    variable = f'RAIDTRACE_WHY_SEEN="$PWD/{OBSERVED}"'
     lines = [
         f"{limit}env -C {shlex.quote(where)} LD_PRELOAD={preload} {variable} {shlex.join(words)} >{STDOUT} 2>{STDERR}",
         f"echo $? >{STATUS}",
-        f"cat /proc/$$/io >{ASKED}",
+        f"cat /proc/$$/io >{REQUESTED}",
     ]
     return "\n".join(lines + ([] if loaded else ["sync"])) + "\n"
 

@@ -49,7 +49,7 @@
 		const series = [{ label: "seconds", value: (_, value) => digits(value) }];
 		for (const line of lines)
 			series.push({
-				label: `${line.way}s`, stroke: data.styles[line.way][0], width: 1.75, dash: data.styles[line.way][1],
+				label: `${line.direction}s`, stroke: data.styles[line.direction][0], width: 1.75, dash: data.styles[line.direction][1],
 				paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: (_, value) => digits(value), spanGaps: false,
 			});
 		const axis = { stroke: ink("--ink"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { stroke: ink("--grid") } };
