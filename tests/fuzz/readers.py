@@ -260,7 +260,7 @@ SQL = tuple(
 TARGETS = {
     "recording": Target(read_recording, (RecordingError,), corpus("recording"), (b"\0", b"\xff", b"\x80")),
     "schema": Target(read_schema, (), corpus("schema"), SQL),
-    "plan": Target(read_plan, (plan.PlanError,), of_files("tools/python/raidtrace/sweep/plans/*.toml"), TOML),
+    "plan": Target(read_plan, (shown.UserError,), of_files("tools/python/raidtrace/sweep/plans/*.toml"), TOML),
     "profile": Target(read_profile, (LabError,), of_files("tools/lab/profiles/*.toml"), TOML),
     "benchmark": Target(read_output, (ParseError,), seeds_of_output, LINES),
     "journal": Target(read_journal, (), lambda: iter([b'{"path":"/sys/a","was":"1"}\n{"begin":["sda"]}\n']), JSON),

@@ -18,6 +18,9 @@ from hypothesis import settings
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "tools/python"), str(TOP / "tools/paper-2004"), str(TOP / "tools/lab")]
 
+from raidtrace.cli import front  # noqa: E402
+from raidtrace.quantity.shown import UserError  # noqa: E402
+
 # No deadline: a busy machine is not a failure. A commit gets the same examples in each run; make check-long chooses new ones.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None)
@@ -39,6 +42,8 @@ def call(main, *words):
             status = main([str(word) for word in words])
         except SystemExit as ended:
             status = ended.code
+        except (UserError, OSError) as error:  # as front.run() does
+            status = front.complain(error, main.__module__.rpartition(".")[2])
     return subprocess.CompletedProcess(words, status or 0, text.getvalue(), complaints.getvalue())
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from raidtrace.benchmark import iozone_fio, parsers
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark.parsers import Figure, ParseError
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan, steps
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
@@ -157,7 +158,7 @@ def test_fio_as_iozone():
                                          "backward-read", "stride-read"]  # fmt: skip
     # 65536 KiB in 33 ms, as the file says
     assert result[0].value == pytest.approx(65536 / 0.033) and result[0].cpu_percent == pytest.approx(31.25)
-    with pytest.raises(ValueError, match="write first"):
+    with pytest.raises(UserError, match="write first"):
         iozone_fio.command("/mnt", 1 << 20, 1 << 16, ["read"])
 
 
@@ -176,7 +177,7 @@ def test_a_surface_has_all_sizes_and_finer_times():
     words = iozone.command(iozone.job("/mnt", "", 1 << 20, {"auto": True, "program": "iozone", "smallest_kib": 512}))
     assert words[:6] == ["iozone", "-a", "-n", "512k", "-g", "1024k"]
     for smallest in (0, 2048):
-        with pytest.raises(benchmark.BenchmarkError, match="no file from"):
+        with pytest.raises(UserError, match="no file from"):
             iozone.command(iozone.job("/mnt", "", 1 << 20, {"auto": True, "program": "fio", "smallest_kib": smallest}))
     job = PRINTED["fio-3.33-iozone"].replace('"jobname" : "read"', '"jobname" : "read.65536.64"')
     (figure,) = [f for f in iozone_fio.parse(job) if f.where]
@@ -286,7 +287,7 @@ def test_fio_does_every_test_of_iozone_and_leaves_no_file(tmp_path):
 def test_iozones_own_tests_have_their_numbers():
     assert iozone_fio.test_numbers(["write", "fwrite", "fread"]) == ["-i", "0", "-i", "6", "-i", "7"]
     for wrong in (["write", "fread"], ["write", "fread", "fwrite"], ["fwrite"], ["write", "juggle"], []):
-        with pytest.raises(ValueError, match="write first, fwrite before fread"):
+        with pytest.raises(UserError, match="write first, fwrite before fread"):
             iozone_fio.test_numbers(wrong)
 
 
@@ -315,11 +316,11 @@ def test_parameters_are_checked(tmp_path):
     assert dd.destroys(write) and "conv=fsync" in dd.command(write)
     for directory, disk, parameters in (("/mnt", "", {}), ("", "/dev/sda", {"blocks": 1}), ("", "/dev/sda", {"block_kib": "1"}),
                                         ("", "/dev/sda", {"block_kib": -1})):  # fmt: skip
-        with pytest.raises(benchmark.BenchmarkError):
+        with pytest.raises(UserError):
             dd.job(directory, disk, 1 << 20, parameters)
-    with pytest.raises(benchmark.BenchmarkError, match="whole number of blocks"):
+    with pytest.raises(UserError, match="whole number of blocks"):
         dd.command(dd.job("", "/dev/sda", (1 << 20) + 512, {}))
-    with pytest.raises(benchmark.BenchmarkError, match="there is no benchmark"):
+    with pytest.raises(UserError, match="there is no benchmark"):
         benchmark.find("hdparm")
     fio = benchmark.find("fio")
     job_file = tmp_path / "x.fio"
@@ -337,7 +338,7 @@ def test_a_job_file_of_fio_does_not_say_where_to_write(place, tmp_path):
     path.write_text("[x]\nrw=write\nioengine = libaio\n")
     assert fio.command(job)[-1] == str(path)
     path.write_text("[x]\nrw=write\ndirectory=/\n")
-    with pytest.raises(benchmark.BenchmarkError, match="x.fio:3: directory: this option could name another disk"):
+    with pytest.raises(UserError, match="x.fio:3: directory: this option could name another disk"):
         fio.command(job)
 
 
@@ -358,13 +359,13 @@ def test_a_benchmark_runs_in_a_directory_that_nobody_put_a_link_into(tmp_path):
 
 def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused():
     fio = benchmark.find("fio")
-    with pytest.raises(benchmark.BenchmarkError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         fio.command(fio.job("/mnt", "", 1 << 20, {"job_file": "/nowhere/x.fio"}))
     text = (
         'title = "x"\n[workload.w]\nkind = "fio"\njob_file = "x.fio"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\n'
     )
     the_plan = plan.parse(text + 'workload = "w"\ndata_size = "1 MiB"\n', "p", "p.toml")
-    with pytest.raises(steps.StepsError, match="give its whole path"):
+    with pytest.raises(UserError, match="give its whole path"):
         steps.job(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=True))
 
 

@@ -10,6 +10,7 @@ from conftest import program
 from raidtrace.demo import demo, workload
 from raidtrace.explain import readahead as explain
 from raidtrace.plot import recording as plot_recording
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import results
 from raidtrace.recording.sample_rows import Point
 
@@ -100,7 +101,7 @@ def guests_of(directory, script, jobs=2):
 )
 def test_a_failing_guest_is_reported_with_its_output(tmp_path, monkeypatch, script, message):
     monkeypatch.setenv("LAB", "vm")
-    with pytest.raises(demo.GuestError, match=message):
+    with pytest.raises(UserError, match=message):
         demo.run_all(*guests_of(tmp_path, script), lambda cell: None)
 
 
@@ -142,10 +143,10 @@ def test_kept_results_are_shown_without_a_guest_but_not_with_fresh(tmp_path, mon
     (out / demo.KEPT).write_text(json.dumps({"programs": demo.programs(raidctl, "kernel\n", 1), "date": "today"}))
 
     def run_all(*_):
-        raise demo.GuestError("a guest was started")
+        raise UserError("a guest was started")
 
     monkeypatch.setattr(demo, "run_all", run_all)
     assert demo.run(raidctl, out, 1, messages.append) == 0 and "today" in messages[0]
-    with pytest.raises(demo.GuestError):
+    with pytest.raises(UserError):
         demo.run(raidctl, out, 1, messages.append, fresh=True)
     assert not (out / demo.KEPT).exists()

@@ -9,6 +9,7 @@ import pytest
 from made_span import span
 
 from raidtrace.demo import truth
+from raidtrace.quantity.shown import UserError
 
 END = 100_000_000
 LATE = 250  # ns that our stretch is longer than the controller's, before and after
@@ -149,8 +150,8 @@ def test_the_log_is_read_by_its_header(tmp_path):
     assert log == [truth.Command("READ", 0, 256, 1000, 2000, 3), truth.Command("WRITE", 0, 8, 5000, None, 0)]
     for damage in ("4,10,0x28", '4,10,"', "\0", "a" * 200_000):
         path.write_text(",".join(truth.HEADER) + "\n" + damage)
-        with pytest.raises(ValueError, match="line 2 is cut short"):
+        with pytest.raises(UserError, match="line 2 is cut short"):
             truth.read_log(path)
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="not a command log"):
+    with pytest.raises(UserError, match="not a command log"):
         truth.read_log(path)

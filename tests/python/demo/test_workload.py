@@ -4,6 +4,7 @@
 import pytest
 
 from raidtrace.demo import demo, truth, workload
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import invariants
 
 BONNIE = (
@@ -22,9 +23,9 @@ def test_rates_are_what_the_command_reports():
 
 @pytest.mark.parametrize("output", ["", BONNIE.replace("88000", "+++++"), BONNIE[:60]])
 def test_a_missing_rate_is_an_error(output):
-    with pytest.raises(workload.WorkloadError):
+    with pytest.raises(UserError):
         workload.rates(XFS, output)
-    with pytest.raises(workload.WorkloadError):
+    with pytest.raises(UserError):
         workload.rates(RAW, output)
 
 
@@ -64,7 +65,7 @@ def test_dd_reads_in_its_only_phase(maker):
 
 
 def test_a_read_phase_without_reads_is_an_error(maker):
-    with pytest.raises(workload.WorkloadError, match="no reads"):
+    with pytest.raises(UserError, match="no reads"):
         workload.evidence(RAW, invariants.load(maker.write([(1, 0, 10, {}, {})], ((1, "run", 0, 10),), DD)))
 
 

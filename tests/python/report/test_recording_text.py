@@ -21,6 +21,7 @@ from conftest import TOP, call, members_of, unpacked
 from raidtrace.cli import compare, explain, export, report
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Source, Value, Verdict
 from raidtrace.quantity import bins, shown, terminal, units
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import columns, database, document, invariants
 from raidtrace.report import rows, tables
 from raidtrace.report import text as report_text
@@ -255,7 +256,7 @@ def test_definitions_are_found_by_each_of_their_names():
     )
     everything = columns.definitions_text([])
     assert everything.count("\n    ") > 60 and "histogram of " in everything
-    with pytest.raises(columns.NameError_, match="nothing: no number has that name"):
+    with pytest.raises(UserError, match="nothing: no number has that name"):
         columns.definitions_text(["seeks", "nothing"])
 
 

@@ -8,7 +8,7 @@ import made_sweep
 import pytest
 from made_sweep import made
 
-from raidtrace.report import page as report_page
+from raidtrace.quantity.shown import UserError
 from raidtrace.report import sweep as report_sweep
 from raidtrace.sweep import index as sweep_index
 
@@ -104,12 +104,12 @@ def test_a_surface_is_no_counterpart_of_one_published_figure(tree):
 
 
 def test_a_directory_without_a_sweep_and_one_without_figures_are_refused(tmp_path):
-    with pytest.raises(sweep_index.SweepIndexError, match="there is no sweep"):
+    with pytest.raises(UserError, match="there is no sweep"):
         report_sweep.page(tmp_path)
     made_sweep.write(tmp_path)
     import sqlite3
 
     with sqlite3.connect(tmp_path / sweep_index.NAME) as db:
         db.execute("UPDATE cell SET state='waiting'")
-    with pytest.raises(report_page.ReportError, match="no cell of this sweep has a figure"):
+    with pytest.raises(UserError, match="no cell of this sweep has a figure"):
         report_sweep.page(tmp_path)

@@ -13,6 +13,7 @@ from conftest import TOP
 from made_sweep import create
 from test_sweep import PLAN, rate
 
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import index as sweep_index
 
 index = test_sweep.index  # the fixture
@@ -31,7 +32,7 @@ def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
         .fetchall()
     )
     assert [value for _, value in rows] == [100.0, 200.0] and rows[1][0] == "elsewhere"
-    with pytest.raises(sweep_index.MergeError, match="not made by"):
+    with pytest.raises(UserError, match="not made by"):
         sweep_index.merge(tmp_path / sweep_index.NAME, [other])
 
 
@@ -47,9 +48,7 @@ def test_a_merged_file_of_another_version_is_refused(index, tmp_path):
     into = tmp_path / "all.sqlite"
     sweep_index.merge(into, [tmp_path])
     sqlite3.connect(into, isolation_level=None).execute("PRAGMA user_version=1")
-    with pytest.raises(
-        sweep_index.MergeError, match="of version 1, this program writes version 2; merge into a new file"
-    ):
+    with pytest.raises(UserError, match="of version 1, this program writes version 2; merge into a new file"):
         sweep_index.merge(into, [tmp_path])
 
 

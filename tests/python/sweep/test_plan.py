@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from raidtrace.published import tables as published
 from raidtrace.quantity import units
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan, steps
 
 GOOD = """title = "x"
@@ -93,7 +94,7 @@ def test_random_order_is_fixed_by_its_seed():
 )  # fmt: skip
 def test_every_error_names_line_and_key(old, new, message):
     assert GOOD.count(old) == 1
-    with pytest.raises(plan.PlanError, match=message.replace("[", r"\[").replace("?", r"\?").replace("(", r"\(")):
+    with pytest.raises(UserError, match=message.replace("[", r"\[").replace("?", r"\?").replace("(", r"\(")):
         parse(GOOD.replace(old, new))
 
 
@@ -108,7 +109,7 @@ ELSEWHERE = ["-Jdevice=sda", "-rrtdev=sda", "--device=sda", "--uuid=1",
 def test_no_option_of_a_plan_names_another_disk(key, options):
     text = GOOD.replace('workload = "seq"', f'workload = "seq"\n{key} = "{options}"')
     message = rf"p.toml:\d+: matrix.{key}: .*({re.escape(options.split()[-1])}|no list of words)"
-    with pytest.raises(plan.PlanError, match=message):
+    with pytest.raises(UserError, match=message):
         plan.parse(text, "p", "p.toml")
 
 
@@ -137,7 +138,7 @@ def test_options_that_name_nothing_are_taken():
     ],
 )
 def test_a_plan_without_end_is_an_error_of_one_line(text):
-    with pytest.raises(plan.PlanError) as caught:
+    with pytest.raises(UserError) as caught:
         plan.parse(text, "p", "p.toml")
     assert str(caught.value).startswith("p.toml") and len(str(caught.value)) < 500
 
@@ -155,7 +156,7 @@ def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
             name,
             str(len(the_plan.cells)),
         ) in rows, f"Documentation/sweep.rst has no row of {name} with {len(the_plan.cells)} cells"
-    with pytest.raises(plan.PlanError, match="do you mean howto"):
+    with pytest.raises(UserError, match="do you mean howto"):
         plan.find("howtoo")
 
 
@@ -206,14 +207,14 @@ def test_steps_say_what_they_destroy():
         "sdb",
         "sdc",
     ]
-    with pytest.raises(steps.StepsError, match="3 disks are needed, there are 2"):
+    with pytest.raises(UserError, match="3 disks are needed, there are 2"):
         steps.steps(the_plan.cells[0], the_plan, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
 
 
 @pytest.mark.parametrize("disk", ["nvme0n1", "vda"])
 def test_a_disk_without_a_queue_depth_is_refused_by_name(disk):
     the_plan = parse(GOOD.replace('array = "one"', 'array = "one"\nqueue_depth = 1'))
-    with pytest.raises(steps.StepsError, match=f"{disk} has no queue_depth, .*set nr_requests instead"):
+    with pytest.raises(UserError, match=f"{disk} has no queue_depth, .*set nr_requests instead"):
         steps.steps(the_plan.cells[0], the_plan, steps.Place((disk,), "/mnt", 1 << 30, lab=False))
 
 
@@ -264,7 +265,7 @@ def test_sizes():
     )
     assert units.parse_size("40 x RAM", 512 << 20) == 20 << 30
     for text in ("", "x RAM", "0", "-1 G", "1 XB", "1 G G", "40 x RAM"):
-        with pytest.raises(units.SizeError):
+        with pytest.raises(UserError):
             units.parse_size(text)
     assert units.exact_size(3 << 29) == "1536 MiB" and units.exact_size(1000) == "1000 bytes"
 
@@ -330,7 +331,7 @@ def test_lines_of_any_toml(pairs, tables):
 @pytest.mark.parametrize("name", ["/dev/null", "pipe", "."])
 def test_what_is_no_file_is_no_plan(tmp_path, name):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(plan.PlanError, match="no regular file"):
+    with pytest.raises(UserError, match="no regular file"):
         plan.load(tmp_path / name)
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 import test_sweep
-from conftest import TOP
+from conftest import TOP, call
 
 from raidtrace.cli import sweep as cli_sweep
 from raidtrace.sweep import plan, table
@@ -201,8 +201,8 @@ def test_what_was_not_counted_is_not_zero(index, tmp_path):
 
 
 def test_show_prints_it_and_a_sweep_leaves_it(index, tmp_path, capsys):
-    assert cli_sweep.main(["show", "--stack", str(tmp_path)]) == 1
-    assert "no finished cell of this sweep has an md" in capsys.readouterr().err
+    done = call(cli_sweep.main, "show", "--stack", tmp_path)
+    assert done.returncode == 1 and "no finished cell of this sweep has an md" in done.stderr
     index.end(1, Outcome("", (), (MD, A, B)))
     assert cli_sweep.main(["show", "--stack", str(tmp_path)]) == 0
     assert "fan-out" in capsys.readouterr().out

@@ -14,8 +14,9 @@ import types
 import pytest
 
 from raidtrace.cli import why as cli
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep.device import DeviceError, Machine
-from raidtrace.why import changes, disk, experiment, figures
+from raidtrace.why import changes, disk, figures
 from raidtrace.why.figures import Run
 
 CHANGE = changes.setting("queue_depth", "8")
@@ -145,10 +146,10 @@ def test_a_disk_without_a_request_is_reported(monkeypatch: pytest.MonkeyPatch) -
     options = cli.parser().parse_args(["--disk", "sda", "--quiet"])
     monkeypatch.setattr(cli.why_disk, "of_files", lambda *_: ["sda", "sdb"])
     monkeypatch.setattr(type(options.out), "mkdir", lambda *_args, **_more: None)
-    with pytest.raises(experiment.WhyError, match="sda got no request .*on sdb: .*--disk sdb"):
+    with pytest.raises(UserError, match="sda got no request .*on sdb: .*--disk sdb"):
         cli._experiment(options, ["cat", "x"], place, "sda")
     monkeypatch.setattr(cli.why_disk, "of_files", lambda *_: [])
-    with pytest.raises(experiment.WhyError, match="df FILE"):
+    with pytest.raises(UserError, match="df FILE"):
         cli._experiment(options, ["cat", "x"], place, "sda")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
 
+from raidtrace.quantity.shown import UserError
 from raidtrace.why import changes, experiment, mapping, rate, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import Run
@@ -306,11 +307,11 @@ def test_rates_for_which_there_is_no_time_are_reported() -> None:
 def test_baselines_that_differ() -> None:
     """A command that is not the same twice, or fails, cannot be measured, and the text says what to do."""
     good = Run(1.0, 1 << 20)
-    with pytest.raises(experiment.WhyError, match="--metric rate"):
+    with pytest.raises(UserError, match="--metric rate"):
         experiment.baseline_table([good, dataclasses.replace(good, requested_bytes=1 << 24)], "seconds")
-    with pytest.raises(experiment.WhyError, match="exit status 2; it printed: no such file"):
+    with pytest.raises(UserError, match="exit status 2; it printed: no such file"):
         experiment.baseline_table([dataclasses.replace(good, status=2, stderr="no such file")] * 3, "seconds")
-    with pytest.raises(experiment.WhyError, match="no room"):
+    with pytest.raises(UserError, match="no room"):
         experiment.baseline_table([dataclasses.replace(good, failure="no room")], "seconds")
     assert experiment.baseline_table([good, good], "seconds").noise == 0
 

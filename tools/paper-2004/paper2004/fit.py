@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 from paper2004 import amcc, reproduce_plan, reproduce_run, reproduction
-from raidtrace.demo.demo import GuestError
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording.columns import RecordingError
 
 MIB = 3072
@@ -110,7 +110,7 @@ def main(arguments: list[str]) -> int:
             for constant, value in fit(array, options.out, start, options.mib, options.only).items():
                 print(f"{constant} = {value}")
                 start[constant] = value
-    except (GuestError, RecordingError, OSError, ValueError) as error:
+    except (UserError, RecordingError, OSError, ValueError) as error:
         print(f"fit: {error}", file=sys.stderr)
         return 1
     return 0

@@ -12,8 +12,9 @@ from typing import Any
 
 from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, Experiment, measure, medians
 from paper2004.reproduction import heading, table
-from raidtrace.demo.demo import GuestError, run_in_guest
+from raidtrace.demo.demo import run_in_guest
 from raidtrace.plot import style as plot
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import observation, results
 from raidtrace.recording.columns import RecordingError
 
@@ -210,7 +211,7 @@ def main(arguments: Sequence[str]) -> int:
         if not options.page:
             state = run(options.out, state, not options.no_machine, lambda line: print(line, flush=True))
         write(state, options.to)
-    except (GuestError, RecordingError, OSError, KeyError, ValueError) as error:
+    except (UserError, RecordingError, OSError, KeyError, ValueError) as error:
         print(f"misconceptions: {error}", file=sys.stderr)
         return 1
     print(f"Written: {options.to}/misconceptions.rst, {STATE}, figures/misconception-*.svg")

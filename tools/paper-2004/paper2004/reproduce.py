@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 from paper2004 import figures, reproduce_plan, reproduce_run, reproduction
-from raidtrace.demo.demo import GuestError
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording.columns import RecordingError
 
 DOCUMENTATION = pathlib.Path(__file__).resolve().parents[3] / "Documentation"
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
         runs = [*reproduce_plan.large(), *reproduce_plan.drawn(options.seeds)]
         results |= reproduce_run.run_all(runs, options.out, options.jobs, say, model)
         median = write(options.to, results)
-    except (GuestError, RecordingError, OSError, ValueError) as error:
+    except (UserError, RecordingError, OSError, ValueError) as error:
         print(f"reproduce: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -20,7 +20,8 @@ from raidlab.userland import compiler
 
 from paper2004 import amcc
 from raidtrace.benchmark import parsers
-from raidtrace.demo.demo import GuestError, run_in_guest, simulated_time
+from raidtrace.demo.demo import run_in_guest, simulated_time
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import invariants, results
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import Recorded
@@ -46,7 +47,7 @@ ALIKE, ALIKE_SEEKS = 0.02, 0.08
 SECONDS_PER_GIB = {"dd": 1.0, "bonnie++": 4.0, "iozone": 3.5}  # first guess, until a run of its kind has ended
 
 
-class ReproduceError(GuestError):
+class ReproduceError(UserError):
     """A run did not come to a figure; the text says which, why and where to look."""
 
 

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 
 from raidtrace.benchmark import parsers
 from raidtrace.benchmark.parsers import Figure
+from raidtrace.quantity.shown import UserError
 
 STRIDE = 17  # records, iozone's own default
 # test -> number of iozone's -i, and its phases: (name, fio's rw)
@@ -59,7 +60,7 @@ def test_numbers(tests: Sequence[str]) -> list[str]:
     unwritten = "fread" in tests and "fwrite" not in tests[: tests.index("fread")]
     if unknown or not tests or tests[0] != "write" or unwritten:
         known = ", ".join(TESTS)
-        raise ValueError(f"tests of iozone: write first, fwrite before fread, of {known}; not {' '.join(tests)!r}")
+        raise UserError(f"tests of iozone: write first, fwrite before fread, of {known}; not {' '.join(tests)!r}")
     return [word for test in tests for word in ("-i", str(TESTS[test][0]))]
 
 

@@ -9,12 +9,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from raidtrace.quantity.shown import UserError
+
 KIB_PER_S = "KiB/s"
 PER_S = "1/s"
 SECONDS = "s"
 
 
-class ParseError(Exception):
+class ParseError(UserError):
     """Output that cannot be read; the text names program, line and what was expected there."""
 
 

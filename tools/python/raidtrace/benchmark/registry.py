@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from raidtrace.benchmark import iozone_fio, parsers
 from raidtrace.benchmark.parsers import Figure
+from raidtrace.quantity.shown import UserError
 
 # What a job file of fio may say
 
@@ -94,10 +95,6 @@ def refused_line(path: pathlib.Path, raw: bool) -> tuple[int, str] | None:
 MIB = 1 << 20
 
 
-class BenchmarkError(Exception):
-    """A benchmark cannot be run with these parameters. The text has the reason and the remedy."""
-
-
 Parameters = Mapping[str, int | str | bool]
 
 
@@ -126,7 +123,7 @@ class Job:
     def mib(self) -> int:
         """Size of the data in MiB; it must be whole."""
         if self.data_bytes % MIB or not self.data_bytes:
-            raise BenchmarkError(f"data size {self.data_bytes} bytes: this benchmark takes whole MiB")
+            raise UserError(f"data size {self.data_bytes} bytes: this benchmark takes whole MiB")
         return self.data_bytes // MIB
 
 
@@ -149,13 +146,13 @@ class Benchmark:
         for key, value in parameters.items():
             if key not in self.defaults:
                 known = ", ".join(self.defaults) or "none"
-                raise BenchmarkError(f"{self.name} has no parameter {key}; it has: {known}")
+                raise UserError(f"{self.name} has no parameter {key}; it has: {known}")
             if kind(value) != kind(self.defaults[key]):
-                raise BenchmarkError(f"{self.name}: {key} takes {kind(self.defaults[key])}, not {value!r}")
+                raise UserError(f"{self.name}: {key} takes {kind(self.defaults[key])}, not {value!r}")
             if isinstance(value, int) and value < 0:
-                raise BenchmarkError(f"{self.name}: {key} cannot be negative")
+                raise UserError(f"{self.name}: {key} cannot be negative")
         if self.raw != bool(disk) and self.name != "fio":
-            raise BenchmarkError(f"{self.name} runs on {'a raw disk' if self.raw else 'a file system'}")
+            raise UserError(f"{self.name} runs on {'a raw disk' if self.raw else 'a file system'}")
         return Job(directory, disk, data_bytes, MappingProxyType({**self.defaults, **parameters}))
 
 
@@ -163,13 +160,13 @@ def _dd(job: Job) -> list[str]:
     block = job.number("block_kib")
     count = job.data_bytes // (block << 10)
     if job.data_bytes % (block << 10) or not count:
-        raise BenchmarkError(f"dd: {job.data_bytes} bytes are no whole number of blocks of {block} KiB")
+        raise UserError(f"dd: {job.data_bytes} bytes are no whole number of blocks of {block} KiB")
     size = f"{block >> 10}M" if block % 1024 == 0 else f"{block}k"
     if job.text("direction") == "write":
         # the flush belongs to the time, as with "dd ... && sync" under time(1)
         return ["dd", "if=/dev/zero", f"of={job.disk}", f"bs={size}", f"count={count}", "conv=fsync"]
     if job.text("direction") != "read":
-        raise BenchmarkError(f"dd: direction is read or write, not {job.text('direction')}")
+        raise UserError(f"dd: direction is read or write, not {job.text('direction')}")
     return ["dd", f"if={job.disk}", "of=/dev/null", f"bs={size}", f"count={count}"]
 
 
@@ -188,7 +185,7 @@ def _bonnie(job: Job) -> list[str]:
 def _iozone_program(job: Job) -> str:
     program = job.text("program")
     if program not in ("auto", "iozone", "fio"):
-        raise BenchmarkError(f"iozone: program is auto, iozone or fio, not {program}")
+        raise UserError(f"iozone: program is auto, iozone or fio, not {program}")
     if program == "auto":
         return "iozone" if shutil.which("iozone") else "fio"
     return program
@@ -200,9 +197,7 @@ def _iozone(job: Job) -> list[str]:
         if _iozone_program(job) == "fio":
             sizes = iozone_fio.Surface(job.data_bytes, job.number("record_kib") << 10, job.number("smallest_kib") << 10)
             if not sizes.sizes():
-                raise BenchmarkError(
-                    f"iozone: no file from {job.number('smallest_kib')} KiB to {job.data_bytes >> 10} KiB"
-                )
+                raise UserError(f"iozone: no file from {job.number('smallest_kib')} KiB to {job.data_bytes >> 10} KiB")
             return iozone_fio.surface(job.directory, sizes, tests)
         command = ["iozone", "-a", "-n", f"{job.number('smallest_kib')}k", "-g", f"{job.data_bytes >> 10}k"]
         return [*command, "-f", f"{job.directory}/iozone", "-z", *iozone_fio.test_numbers(tests)]
@@ -221,7 +216,7 @@ def _parse_iozone(output: str, job: Job) -> tuple[Figure, ...]:
 
 def _fio(job: Job) -> list[str]:
     if not job.text("job_file"):
-        raise BenchmarkError("fio needs a job file: the parameter job_file")
+        raise UserError("fio needs a job file: the parameter job_file")
     _judge_fio_job(job)
     command = ["fio", "--output-format=json", "--clocksource=clock_gettime", "--eta=never"]
     if job.disk:
@@ -237,10 +232,10 @@ def _judge_fio_job(job: Job) -> None:
     try:
         refusal = refused_line(path, bool(job.disk))
     except (OSError, UnicodeDecodeError) as error:
-        raise BenchmarkError(f"fio: job_file: {error}") from error
+        raise UserError(f"fio: job_file: {error}") from error
     if refusal:
         number, key = refusal
-        raise BenchmarkError(
+        raise UserError(
             f"fio: {path}:{number}: {key}: this option could name another disk, which would be "
             "overwritten; use only options that set the amount and kind of reads and writes"
         )
@@ -249,9 +244,7 @@ def _judge_fio_job(job: Job) -> None:
 def _ddt(job: Job) -> list[str]:
     block = job.number("block_kib") << 10
     if not block or job.data_bytes % block:
-        raise BenchmarkError(
-            f"ddt: {job.data_bytes} bytes are no whole number of blocks of {job.number('block_kib')} KiB"
-        )
+        raise UserError(f"ddt: {job.data_bytes} bytes are no whole number of blocks of {job.number('block_kib')} KiB")
     options = ["-c", str(job.data_bytes // block), "-b", f"{block >> 10}K", "-w", str(job.number("pause_s"))]
     return ["ddt", *options, "-d", job.text("data"), job.directory]
 
@@ -317,5 +310,5 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 def find(name: str) -> Benchmark:
     """A benchmark by its name."""
     if name not in BENCHMARKS:
-        raise BenchmarkError(f"there is no benchmark {name}; there are: {', '.join(BENCHMARKS)}")
+        raise UserError(f"there is no benchmark {name}; there are: {', '.join(BENCHMARKS)}")
     return BENCHMARKS[name]

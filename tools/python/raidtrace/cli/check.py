@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from raidtrace.check import facts, rules
 from raidtrace.check.rules import Finding, Verdict
 from raidtrace.quantity import shown, terminal, units
-from raidtrace.sweep.device import DeviceError, Machine
+from raidtrace.quantity.shown import UserError
+from raidtrace.sweep.device import Machine
 
 DESCRIPTION = """Check whether this machine is ready for a benchmark: whether the data exceeds the memory, whether other
 programs are idle, and whether disk and kernel have suitable settings. Each rule prints its result (pass, warn, fail or not
@@ -34,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
 def _size(text: str) -> int:
     try:
         return units.parse_size(text)
-    except units.SizeError as error:
+    except UserError as error:
         raise argparse.ArgumentTypeError(
             f"{text} is no size; give for example 20G, 20480M or a number of bytes"
         ) from error
@@ -50,9 +51,6 @@ def main(arguments: Sequence[str]) -> int:
         machine_facts = facts.read(machine, RAIDCTL, looked_at, options.data_size)
     except facts.UsageError as error:
         top.error(str(error))
-    except (DeviceError, OSError) as error:
-        print(f"raidctl check: {shown.failure(error)}", file=sys.stderr)
-        return 1
     findings = rules.judge(machine_facts, looked_at)
     out = shown.raw(sys.stdout)
     out.write(as_json(machine_facts, findings) if options.json else as_text(machine_facts, findings))

@@ -5,7 +5,7 @@ import argparse
 import pathlib
 from collections.abc import Sequence
 
-from raidtrace.cli import answer as cli_answer
+from raidtrace.cli import front
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import sides as compare_sides
 from raidtrace.compare import spans
@@ -77,4 +77,4 @@ def main(arguments: Sequence[str]) -> int:
         top.error(f"there is no table {options.table}; there are: {', '.join(paper.TABLES)}")
     if (options.verbose or options.phase) and options.b is None:
         top.error("--verbose and --phase take two recordings")
-    return cli_answer.answer("compare", lambda: compare(options), comparison_text.lines, options.json)
+    return front.answer(lambda: compare(options), comparison_text.lines, options.json)

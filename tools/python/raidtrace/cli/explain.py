@@ -6,7 +6,7 @@ import contextlib
 import pathlib
 from collections.abc import Sequence
 
-from raidtrace.cli import answer as cli_answer
+from raidtrace.cli import front
 from raidtrace.explain import evidence
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Explanation
@@ -80,4 +80,4 @@ def main(arguments: Sequence[str]) -> int:
     def lines(explanation: Explanation, columns: int) -> list[str]:
         return evidence.text(explanation, columns, options.verbose)
 
-    return cli_answer.answer("explain", find, lines, options.json)
+    return front.answer(find, lines, options.json)

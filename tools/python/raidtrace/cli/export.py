@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from raidtrace.quantity import shown
 from raidtrace.recording import sample_rows
-from raidtrace.recording.columns import RecordingError
 
 DESCRIPTION = """Convert a recording to CSV (RFC 4180), to a Perfetto trace, or to JSON."""
 
@@ -31,23 +30,17 @@ def main(arguments: Sequence[str]) -> int:
     gc.disable()  # a short life
     from raidtrace.report import export
 
-    try:
-        if options.csv or options.json:
-            with sample_rows.opened(options.recording) as rows:
-                if options.csv:
-                    export.csv(options.recording, rows, options.csv)
-                if options.json:
-                    _print(export.json(options.recording, rows))
-        if options.perfetto:
-            size = export.perfetto(options.perfetto, options.recording)
-            print(
-                f"{options.perfetto}: {size / 1024:.0f} KiB; open it in ui.perfetto.dev or another viewer of Perfetto's traces"
-            )
-    except BrokenPipeError:
-        raise  # ends quietly
-    except (export.ExportError, RecordingError, OSError) as error:
-        print(f"raidctl: {shown.failure(error)}", file=sys.stderr)
-        return 1
+    if options.csv or options.json:
+        with sample_rows.opened(options.recording) as rows:
+            if options.csv:
+                export.csv(options.recording, rows, options.csv)
+            if options.json:
+                _print(export.json(options.recording, rows))
+    if options.perfetto:
+        size = export.perfetto(options.perfetto, options.recording)
+        print(
+            f"{options.perfetto}: {size / 1024:.0f} KiB; open it in ui.perfetto.dev or another viewer of Perfetto's traces"
+        )
     return 0
 
 

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The front door of the verbs in Python: every error that a verb does not handle itself ends here, in one line."""
 
+import gc
 import importlib
 import os
 import pathlib
+import shutil
 import signal
 import sys
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 from raidtrace.quantity import shown
+from raidtrace.quantity.shown import UserError
 
 DEBUG = "RAIDCTL_DEBUG"  # raidctl --debug VERB sets it
 # What a verb can need beyond the standard library, and the Debian package that has it.
@@ -18,6 +23,10 @@ PACKAGES = {
     "numpy": "apt-get install python3-numpy",
     "pyarrow": "Debian has no package of it; pip install pyarrow",
 }
+
+
+NAMELESS = ("export", "report")  # verbs that leave their name out of a message
+COLUMNS = 80  # off a terminal
 
 
 def run(verb: str) -> int | None:
@@ -42,9 +51,36 @@ def run(verb: str) -> int | None:
             import traceback
 
             traceback.print_exc()
+        if isinstance(error, OSError | UserError):
+            return complain(error, verb)
         message, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]}"), 1
     print(f"{name}: {shown.visible(message)}", file=sys.stderr)
     return status
+
+
+def complain(error: OSError | UserError, verb: str) -> int:
+    """Print an error that the user can correct. Returns the exit status."""
+    print(f"raidctl{'' if verb in NAMELESS else f' {verb}'}: {shown.lines(shown.failure(error))}", file=sys.stderr)
+    return 1
+
+
+class Printable(Protocol):
+    """A result that can be printed as JSON."""
+
+    def to_json(self) -> str:
+        ...
+
+
+F = TypeVar("F", bound=Printable)
+
+
+def answer(find: Callable[[], F], lines: Callable[[F, int], Sequence[str]], as_json: bool) -> int:
+    """Print the result of `find`. Returns the exit status 0. lines: makes text of at most so many columns."""
+    gc.disable()  # short-lived process; scanning for reference cycles would dominate its run time
+    result = find()
+    width = shutil.get_terminal_size((COLUMNS, 24)).columns
+    print(result.to_json() if as_json else "\n".join(lines(result, width)), flush=True)
+    return 0
 
 
 def sentence(error: Exception, again: str) -> str:
@@ -56,8 +92,6 @@ def sentence(error: Exception, again: str) -> str:
             return f"this needs the Python module {module}, which is not installed: {how}"
     if isinstance(error, MemoryError):
         return "out of memory"
-    if isinstance(error, OSError):
-        return shown.failure(error)
     import traceback  # here, because most runs need none of it
 
     place = traceback.extract_tb(error.__traceback__)[-1]

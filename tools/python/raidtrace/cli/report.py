@@ -47,23 +47,17 @@ def main(arguments: Sequence[str]) -> int:
         if options.html and (options.json or options.phase):
             top.error("--html is the whole report: neither --json nor --phase go with it")
     gc.disable()  # a short life, and to look through the rows of hours for circles takes a good part of it
-    try:
-        if options.explain:
-            from raidtrace.report import tables
+    if options.explain:
+        from raidtrace.report import tables
 
-            return _shown(lambda: columns.definitions_text(options.recordings, tables.definitions_of_headings()))
-        if options.html:
-            return _html(options.html, paths)
-        if len(paths) == 2:
-            return _two(paths, options)
-        if options.json:
-            return _shown(lambda: _json(paths[0], options.phase), paged=False)
-        return _shown(lambda: _text(paths[0], options.phase, options.verbose))
-    except BrokenPipeError:
-        raise  # ends quietly
-    except (RecordingError, columns.NameError_, OSError) as error:
-        print(f"raidctl: {shown.failure(error)}", file=sys.stderr)
-        return 1
+        return _shown(lambda: columns.definitions_text(options.recordings, tables.definitions_of_headings()))
+    if options.html:
+        return _html(options.html, paths)
+    if len(paths) == 2:
+        return _two(paths, options)
+    if options.json:
+        return _shown(lambda: _json(paths[0], options.phase), paged=False)
+    return _shown(lambda: _text(paths[0], options.phase, options.verbose))
 
 
 def _shown(make: Callable[[], str], paged: bool = True) -> int:
@@ -78,7 +72,6 @@ def _shown(make: Callable[[], str], paged: bool = True) -> int:
 
 
 def _json(path: pathlib.Path, phase: str | None) -> str:
-    pass
     from raidtrace.recording import document
 
     return shown.value_json(document.load(path, phase)) + "\n"
@@ -89,8 +82,6 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
     from raidtrace.explain import runs
     from raidtrace.recording import invariants, observation
     from raidtrace.report import text
-
-    pass
 
     with sample_rows.opened(path) as opened:
         recorded = invariants.read(path, opened)
@@ -104,12 +95,12 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
 
 
 def _two(paths: Sequence[pathlib.Path], options: argparse.Namespace) -> int:
-    from raidtrace.cli import answer, compare
+    from raidtrace.cli import compare, front
     from raidtrace.compare import spans
 
     if options.json:
         a, b = paths
-        return answer.answer("report", lambda: spans.of(a, b, options.phase), spans.lines, True)
+        return front.answer(lambda: spans.of(a, b, options.phase), spans.lines, True)
     words = ["--verbose", *(["--phase", options.phase] if options.phase else [])]
     with terminal.paged():
         return compare.main([*words, "--", *map(str, paths)])
@@ -120,13 +111,9 @@ def _html(html: pathlib.Path, paths: Sequence[pathlib.Path]) -> int:
     from raidtrace.report import html as report_html
     from raidtrace.report import page as report_page
     from raidtrace.report import sweep as report_sweep
-    from raidtrace.sweep import index as sweep_index
 
-    try:
-        sweep = len(paths) == 1 and paths[0].is_dir()
-        page = report_sweep.page(paths[0]) if sweep else report_html.page(paths)
-        report_page.write(html, page)
-    except (report_page.ReportError, sweep_index.SweepIndexError) as error:
-        raise RecordingError(str(error)) from error
+    sweep = len(paths) == 1 and paths[0].is_dir()
+    page = report_sweep.page(paths[0]) if sweep else report_html.page(paths)
+    report_page.write(html, page)
     print(f"{html}: {len(page.encode()) / 1024:.0f} KiB; open it in any browser")
     return 0

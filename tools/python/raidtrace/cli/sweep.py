@@ -12,8 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import units
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import destruction, device
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import journal, plan, steps
@@ -26,12 +25,9 @@ RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a plan of benchmarks. A plan is a matrix of settings; each combination is a cell. A cell starts with a
 new file system if the plan names one, and is recorded unless --no-record is given."""
 EPILOG = """Other commands, each with --help: raidctl sweep plans, show, merge and restore."""
-ERRORS = (sweep.SweepError, sweep_index.SweepIndexError, sweep_index.MergeError,
-          plan.PlanError, benchmark.BenchmarkError, steps.StepsError, units.SizeError, device.DeviceError,
-          journal.JournalError, OSError)  # fmt: skip
 
 
-class _Usage(sweep.SweepError):
+class _Usage(UserError):
     """The options of the command line contradict each other."""
 
 
@@ -42,11 +38,9 @@ def main(arguments: Sequence[str]) -> int:
         if arguments and arguments[0] in verbs:
             return verbs[arguments[0]](arguments[1:])
         return _sweep(parser().parse_args(arguments))
-    except BrokenPipeError:
-        raise  # ends quietly
-    except ERRORS as error:
+    except _Usage as error:
         print(f"raidctl sweep: {error}", file=sys.stderr)
-        return 2 if isinstance(error, _Usage) else 1
+        return 2
     except sqlite3.Error as error:
         print(f"raidctl sweep: {sweep_index.NAME}: {error}\n  Free space, or look at dmesg. "
               "Then continue with --resume; finished cells are kept", file=sys.stderr)  # fmt: skip
@@ -126,7 +120,7 @@ def _show(arguments: Sequence[str]) -> int:
     if options.stack:
         stacks = sweep_table.stacks(index)
         if not stacks:
-            raise sweep.SweepError(f"{options.out}: no finished cell of this sweep has an md")
+            raise UserError(f"{options.out}: no finished cell of this sweep has an md")
         print("\n".join(sweep_table.stack_text(stacks)))
     else:
         report(index, options.out)
@@ -176,7 +170,7 @@ def _sweep(options: argparse.Namespace) -> int:
         overrides = _overrides(options)
         try:
             path = plan.find(options.plan)
-        except plan.PlanError as error:
+        except UserError as error:
             raise _Usage(str(error)) from error
         the_plan = plan.load(path, overrides)
         options.out = options.out or pathlib.Path(f"sweep-{the_plan.name}")
@@ -207,23 +201,19 @@ def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Valu
     where = "lab" if options.lab else "disks" if options.destroy_data or options.disk else ""
     if where and meta["where"] != where:
         other = "in the lab" if meta["where"] == "lab" else "on real disks"
-        raise sweep.SweepError(
-            f"{options.out}: this sweep began {other} and can only go on there; or name another --out"
-        )
+        raise UserError(f"{options.out}: this sweep began {other} and can only go on there; or name another --out")
     if options.plan and plan.find(options.plan).read_text(encoding="utf-8") != meta["text"]:
-        raise sweep.SweepError(f"{options.out}: plan {options.plan} is not what this sweep began with; "
-                               "resume without naming it, or begin a new sweep with another --out")  # fmt: skip
+        raise UserError(f"{options.out}: plan {options.plan} is not what this sweep began with; "
+                        "resume without naming it, or begin a new sweep with another --out")  # fmt: skip
     requested = _overrides(options)
     if requested and requested != overrides:
-        raise sweep.SweepError(
-            f"{options.out}: this sweep began with other --data-size or --trials; resume without them"
-        )
+        raise UserError(f"{options.out}: this sweep began with other --data-size or --trials; resume without them")
     return plan.parse(meta["text"], meta["plan"], f"plan {meta['plan']} of {options.out}", overrides), overrides
 
 
 def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
     if os.environ.get("LAB") == "vm":
-        raise sweep.SweepError(
+        raise UserError(
             "LAB=vm is set, and times in a virtual machine are the host's: no figure would mean anything. "
             "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
         )
@@ -266,7 +256,7 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         print("\n".join(f"# {line}" for line in would_destroy))
         return 1 if refused else 0
     if os.geteuid():
-        raise sweep.SweepError("real disks need root; --lab does not")
+        raise UserError("real disks need root; --lab does not")
     with journal.alone():
         for line in journal.recover():
             print(f"put back after a sweep that was killed: {line}")

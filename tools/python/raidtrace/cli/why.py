@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from raidtrace.explain import runs
-from raidtrace.quantity import shown
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import device, journal
 from raidtrace.why import chance
 from raidtrace.why import disk as why_disk
@@ -24,7 +24,6 @@ DESCRIPTION = """Run a command unchanged and with one change at a time, and repo
 EPILOG = """Example: raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256. After a kill,
 raidctl why restore restores the settings."""
 RESTORE = """Restore the settings that a killed raidctl why or sweep changed. The next raidctl why also does this."""
-ERRORS = (experiment.WhyError, device.DeviceError, journal.JournalError, OSError)
 PROFILE = "9500s-12-raid0"
 MOST_RUNS = 25
 BUDGET_S = 600  # of a real disk: what it changes is in use by others
@@ -59,11 +58,6 @@ def main(arguments: Sequence[str]) -> int:
         signal.signal(number, stop)
     try:
         return _lab(options, command) if options.lab else _disk(options, command)
-    except BrokenPipeError:
-        raise  # ends quietly
-    except ERRORS as error:
-        print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         restored = "" if options.lab else "; all settings are restored"
         print(
@@ -179,11 +173,11 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise experiment.WhyError(f"--set {setting}: not KEY=VALUE; as in fault.lose_command=500")
+            raise UserError(f"--set {setting}: not KEY=VALUE; as in fault.lose_command=500")
         sets[name] = value
     path = why_lab.profile_path(options.lab)
     if not path.is_file():
-        raise experiment.WhyError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
+        raise UserError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
     disk = options.disk or why_lab.first_disk(options.lab)
     setup = why_lab.Setup(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
                           options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
@@ -193,9 +187,9 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
 
 def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
     if options.disk and options.destroy_data:
-        raise experiment.WhyError("only one disk is tested: name it with --disk or with --destroy-data")
+        raise UserError("only one disk is tested: name it with --disk or with --destroy-data")
     if os.geteuid():
-        raise experiment.WhyError("only root may change settings of disks: run it as root, or in the lab (--lab)")
+        raise UserError("only root may change settings of disks: run it as root, or in the lab (--lab)")
     machine = device.Machine()
     name = machine.whole(options.destroy_data or options.disk)
     with journal.alone():
@@ -218,9 +212,9 @@ def _experiment(
     say = Progress(options.quiet)
 
     def forecast(table: experiment.Table) -> None:
-        """Print the duration and the smallest detectable effect, before any change. WhyError: the disk was idle."""
+        """Print the duration and the smallest detectable effect, before any change. UserError: the disk was idle."""
         if table.baseline.idle:
-            raise experiment.WhyError(_idle(command, disk, bool(options.lab)))
+            raise UserError(_idle(command, disk, bool(options.lab)))
         pairs = min(place.most_pairs, chance.MOST)
         least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
         if not options.quiet:
@@ -252,11 +246,7 @@ def _idle(command: Sequence[str], disk: str, in_lab: bool) -> str:
 
 def _restore() -> int:
     """Restore the settings that a killed experiment left. Exit status: 0 restored, 1 failed."""
-    try:
-        with journal.alone():
-            restored = journal.recover()
-    except (journal.JournalError, OSError) as error:
-        print(f"raidctl why: {shown.failure(error)}", file=sys.stderr)
-        return 1
+    with journal.alone():
+        restored = journal.recover()
     print("\n".join(restored) or "nothing to restore")
     return 0

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import shown, units
+from raidtrace.quantity import units
+from raidtrace.quantity.shown import UserError
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[3] / "bin"
 DESCRIPTION = """Run a known benchmark and print its figures, or parse the output of an earlier run."""
@@ -51,11 +52,6 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     try:
         return {"list": _list, "show": _show, "run": _run, "parse": _parse}[options.verb](options)
-    except BrokenPipeError:
-        raise  # ends quietly
-    except (benchmark.BenchmarkError, parsers.ParseError, units.SizeError, OSError, ValueError) as error:
-        print(f"raidctl workload: {shown.failure(error)}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         print("raidctl workload: interrupted", file=sys.stderr)
         return 1
@@ -67,15 +63,15 @@ def parameters(chosen: benchmark.Benchmark, words: Sequence[str]) -> dict[str, i
     for word in words:
         key, equals, text = word.partition("=")
         if not equals:
-            raise benchmark.BenchmarkError(f"--parameter takes KEY=VALUE, not {word!r}")
+            raise UserError(f"--parameter takes KEY=VALUE, not {word!r}")
         default = chosen.defaults.get(key, "")
         if isinstance(default, bool):
             if text not in ("true", "false"):
-                raise benchmark.BenchmarkError(f"{chosen.name}: {key} takes true or false, not {text!r}")
+                raise UserError(f"{chosen.name}: {key} takes true or false, not {text!r}")
             values[key] = text == "true"
         elif isinstance(default, int):
             if not text.isascii() or not text.isdigit():
-                raise benchmark.BenchmarkError(f"{chosen.name}: {key} takes a whole number, not {text!r}")
+                raise UserError(f"{chosen.name}: {key} takes a whole number, not {text!r}")
             values[key] = int(text)
         else:
             values[key] = text
@@ -92,15 +88,15 @@ def _show(options: argparse.Namespace) -> int:
     chosen = benchmark.find(options.name)
     print(f"{chosen.name}: {chosen.what}\nruns on {'a raw disk' if chosen.raw else 'a file system'}\n")
     for key, value in chosen.defaults.items():
-        shown = str(value).lower() if isinstance(value, bool) else str(value) or '""'
-        print(f"  {key:13} {shown:12} {chosen.meaning[key]}")
+        text = str(value).lower() if isinstance(value, bool) else str(value) or '""'
+        print(f"  {key:13} {text:12} {chosen.meaning[key]}")
     return 0
 
 
 def _run(options: argparse.Namespace) -> int:
     chosen = benchmark.find(options.name)
     if bool(options.directory) == bool(options.disk):
-        raise benchmark.BenchmarkError("give either --directory, or --disk for a raw disk")
+        raise UserError("give either --directory, or --disk for a raw disk")
     disk = options.disk if not options.disk or options.disk.startswith("/") else f"/dev/{options.disk}"
     values = parameters(chosen, options.parameter)
     if values.get("job_file"):
@@ -116,7 +112,7 @@ def _run(options: argparse.Namespace) -> int:
 def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benchmark.Job) -> int:
     disk = job.disk
     if chosen.destroys(job):
-        raise benchmark.BenchmarkError(
+        raise UserError(
             f"this would overwrite {disk}. Only raidctl sweep does that, with --destroy-data, after its checks"
         )
     command = chosen.command(job)
@@ -131,7 +127,7 @@ def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benc
     )  # fmt: skip
     if done.returncode:
         sys.stderr.write(done.stdout + done.stderr)
-        raise benchmark.BenchmarkError(f"{shlex.join(command)}: exit status {done.returncode}")
+        raise UserError(f"{shlex.join(command)}: exit status {done.returncode}")
     # dd prints its figures on standard error, the others on standard output
     _print(chosen, job, chosen.parse(done.stderr if chosen.name == "dd" else done.stdout, job), options.json)
     return 0

@@ -6,6 +6,7 @@ import dataclasses
 
 from raidtrace.compare.comparison import UNITS, Figures, Row, normal, percent_of
 from raidtrace.published import tables as published
+from raidtrace.quantity.shown import UserError
 
 TABLES = {file.removesuffix(".csv"): name for name, file in published.FILES.items()}
 WORDS = published.DIRECTORY / "amcc-9500s-2004-words.csv"
@@ -23,12 +24,12 @@ class Check:
 
 
 def find(name: str) -> str:
-    """The short name of a table; ValueError: there is none of the name."""
+    """The short name of a table; UserError: there is none of the name."""
     if name in TABLES:
         return TABLES[name]
     if name in published.FILES:
         return name
-    raise ValueError(f"there is no published table {name}; there are: {', '.join(TABLES)}")
+    raise UserError(f"there is no published table {name}; there are: {', '.join(TABLES)}")
 
 
 def own(table: str) -> tuple[list[Row], list[Check]]:

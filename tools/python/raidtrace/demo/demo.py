@@ -19,6 +19,7 @@ from raidtrace.demo.workload import Cell, Row, Spread
 from raidtrace.explain import readahead as explain
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import recording as plot_recording
+from raidtrace.quantity.shown import UserError
 from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import invariants, results
 from raidtrace.recording.quantities import kib
@@ -36,23 +37,19 @@ def simulated_time() -> dict[str, str]:
     return dict(os.environ, LAB="")
 
 
-class GuestError(Exception):
-    """A guest did not do its work; the text says which, why and where to look."""
-
-
 def run_in_guest(
     raidctl: pathlib.Path, name: str, out: pathlib.Path, options: Sequence[str], command: Sequence[str],
     simulated: bool = True,
 ) -> None:  # fmt: skip
     """Run a command in a guest of the lab, its files and its output in `out`. simulated: in simulated time whatever LAB says.
-    GuestError: it failed; the text begins with `name`."""
+    UserError: it failed; the text begins with `name`."""
     words = [str(raidctl), "lab", "run", "-q", *options, "--out", str(out), "--", *command]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           env=simulated_time() if simulated else None)  # fmt: skip
     (out / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     if done.returncode != 0:
         last = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
-        raise GuestError(f"{name}: exit status {done.returncode}; more in {out}\n  {last}")
+        raise UserError(f"{name}: exit status {done.returncode}; more in {out}\n  {last}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,10 +120,6 @@ KEPT = "kept.json"  # in the directory of the results: of which programs they ar
 PYTHON = pathlib.Path(__file__).resolve().parents[1]
 
 
-class DemoError(Exception):
-    """The demo cannot be run here; the text says why and what to do."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Run:
     """One finished cell."""
@@ -178,7 +171,7 @@ def export(raidctl: pathlib.Path, run: Run, directory: pathlib.Path) -> None:
     command = [str(raidctl), "export", "--csv", str(directory / "csv"), str(run.recording.path)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise DemoError(f"{run.cell.name()}: export failed: {done.stderr.strip()}")
+        raise UserError(f"{run.cell.name()}: export failed: {done.stderr.strip()}")
 
 
 def pair(runs: Mapping[workload.Cell, Run], cells: Sequence[workload.Cell], filesystem: str) -> tuple[Run, Run]:
@@ -238,7 +231,7 @@ def repeated(
         def ended(cell: workload.Cell) -> None:
             repeated = examine(cell, place / cell.name())  # noqa: B023
             if repeated.verdict.mismatches:
-                raise DemoError(f"{place / cell.name()}: {'; '.join(repeated.verdict.mismatches)}")  # noqa: B023
+                raise UserError(f"{place / cell.name()}: {'; '.join(repeated.verdict.mismatches)}")  # noqa: B023
             rows[cell] = repeated.rows  # noqa: B023
 
         clear(place, cells)
@@ -282,7 +275,7 @@ def build(raidctl: pathlib.Path) -> str:
     words, null = [str(raidctl), "lab", "build"], subprocess.DEVNULL
     done = subprocess.run(words, stdin=null, stdout=subprocess.PIPE, text=True, check=False, env=simulated_time())
     if done.returncode != 0:
-        raise DemoError("the lab could not be built; the reason is above")
+        raise UserError("the lab could not be built; the reason is above")
     return done.stdout
 
 

@@ -21,6 +21,7 @@ import dataclasses
 import pathlib
 from collections.abc import Iterable, Mapping
 
+from raidtrace.quantity.shown import UserError
 from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording.spans import Span
 
@@ -64,15 +65,15 @@ class Verdict:
 
 
 def read_log(path: pathlib.Path) -> list[Command]:
-    """Commands of the first unit. ValueError: not such a log."""
+    """Commands of the first unit. UserError: not such a log."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         if next(rows, None) != HEADER:
-            raise ValueError(f"{path}: not a command log of the lab; its header must be {','.join(HEADER)}")
+            raise UserError(f"{path}: not a command log of the lab; its header must be {','.join(HEADER)}")
         try:
             return _commands(rows)
         except (IndexError, csv.Error):
-            raise ValueError(f"{path}: line {rows.line_num} is cut short, or no line") from None
+            raise UserError(f"{path}: line {rows.line_num} is cut short, or no line") from None
 
 
 def _commands(rows: Iterable[list[str]]) -> list[Command]:

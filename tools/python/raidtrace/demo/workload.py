@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from raidtrace.explain import readahead as explain
 from raidtrace.published import tables as published
 from raidtrace.quantity import trials
+from raidtrace.quantity.shown import UserError
 from raidtrace.quantity.units import SECTOR_BYTES, ratio
 from raidtrace.recording import sample_rows, spans
 from raidtrace.recording.figures import Figures
@@ -24,10 +25,6 @@ DD_LINE = re.compile(r"^(\d+) bytes .*copied, ([0-9.e+-]+) s,", re.MULTILINE)
 
 
 PLACED = ("read", "write", "discard", "write_zeroes", "other")  # directions that have a place on the disk
-
-
-class WorkloadError(Exception):
-    """The command's output does not say what it should; the text says what is missing."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,16 +77,16 @@ def rates(cell: Cell, output: str) -> dict[str, float]:
     if cell.workload == "dd":
         match = DD_LINE.search(output)
         if not match:
-            raise WorkloadError(f"{cell.name()}: dd did not say how much it copied in what time")
+            raise UserError(f"{cell.name()}: dd did not say how much it copied in what time")
         return {"read": int(match[1]) / 1024 / float(match[2])}
     match = BONNIE_CSV.search(output)
     if not match:
-        raise WorkloadError(f"{cell.name()}: bonnie++ 2.00a did not print its line of results")
+        raise UserError(f"{cell.name()}: bonnie++ 2.00a did not print its line of results")
     fields = match[0].split(",")
     try:
         return {phase: float(fields[column]) for phase, column in BONNIE_FIELDS.items()}
     except (ValueError, IndexError) as error:
-        raise WorkloadError(f"{cell.name()}: bonnie++ reported no rate ({match[0]}): file too small?") from error
+        raise UserError(f"{cell.name()}: bonnie++ reported no rate ({match[0]}): file too small?") from error
 
 
 def phase_name(cell: Cell, recorded: str) -> str:
@@ -150,7 +147,7 @@ def evidence(cell: Cell, recording: Recorded) -> explain.ReadPhase:
     size, wait = Figures(reads, "read").size_mean(), Figures(reads, "read").d2c_mean()
     largest = next(one.max_sectors for one in recording.targets if one.target == reads.target)
     if not (mean and sectors and share is not None and size and wait and largest):
-        raise WorkloadError(f"{cell.name()}: the read phase holds no reads, or requests beyond the exact bins")
+        raise UserError(f"{cell.name()}: the read phase holds no reads, or requests beyond the exact bins")
     rate = rates(cell, recording.output)["read"]
     return explain.ReadPhase(cell.title(), cell.setra_sectors, rate, mean, sectors // SECTOR_BYTES, size / SECTOR_BYTES,
                              largest, share, wait / 1e6)  # fmt: skip

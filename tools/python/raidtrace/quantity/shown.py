@@ -20,6 +20,10 @@ _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
+class UserError(Exception):
+    """Something that the user can correct. The text says what happened, why, and what to do."""
+
+
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:

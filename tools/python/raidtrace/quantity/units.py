@@ -7,6 +7,8 @@ tools/raidctl/base/units.c prints live numbers in the same form.
 import re
 from collections.abc import Callable, Mapping
 
+from raidtrace.quantity.shown import UserError
+
 _UNITS = {
     "": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30,
     "t": 1 << 40, "tib": 1 << 40, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
@@ -15,10 +17,6 @@ _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 _TIMES = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*x\s*RAM\s*", re.IGNORECASE)
 MIB = 1 << 20
 SECTOR_BYTES = 512
-
-
-class SizeError(ValueError):
-    """Text that is no size."""
 
 
 def times_ram(text: str) -> float | None:
@@ -35,15 +33,15 @@ def parse_size(text: str, ram_bytes: int | None = None) -> int:
     times = times_ram(text)
     if times is not None:
         if ram_bytes is None:
-            raise SizeError(f"{text!r}: a multiple of RAM means nothing here; name a size")
+            raise UserError(f"{text!r}: a multiple of RAM means nothing here; name a size")
         size = -(-int(times * ram_bytes) // MIB) * MIB
     else:
         match = _SIZE.fullmatch(text)
         if not match or match[2].lower() not in _UNITS:
-            raise SizeError(f"{text!r} is no size; write 20480 MiB, 20G, 20 GB or 40 x RAM")
+            raise UserError(f"{text!r} is no size; write 20480 MiB, 20G, 20 GB or 40 x RAM")
         size = int(float(match[1]) * _UNITS[match[2].lower()])
     if size <= 0:
-        raise SizeError(f"{text!r} is no size: it must be more than nothing")
+        raise UserError(f"{text!r} is no size: it must be more than nothing")
     return size
 
 

@@ -13,9 +13,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from raidtrace.quantity import terminal
+from raidtrace.quantity.shown import UserError
 
 
-class RecordingError(Exception):
+class RecordingError(UserError):
     """The file cannot be used; the text says which, why and what to do."""
 
 
@@ -128,10 +129,6 @@ TAILS = ("", "-low", "-high")  # of members of JSON
 _BORDER = re.compile(r"=+( +=+)+ *")
 
 
-class NameError_(Exception):
-    """No number has a name; the text says which."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Definition:
     """One number, or what else a report has a heading for. others: the letter of blktrace, the heading in a text."""
@@ -157,14 +154,14 @@ def _folded(name: str) -> str:
 
 def definitions_text(names: Sequence[str], headings: Iterable[Definition] = ()) -> str:
     """The definitions of some names, or all. A name can stand for several numbers. headings: of a report, which count where the
-    page has no such name. NameError_: there is none of a name."""
+    page has no such name. UserError: there is none of a name."""
     known = list(definitions(PAGE.read_text(encoding="utf-8")))
     for one in headings:
         if not any(other.has(one.name) for other in known):
             known.append(one)
     for name in names:
         if not any(one.has(name) for one in known):
-            raise NameError_(f"{name}: no number has that name; see them all: raidctl report --explain")
+            raise UserError(f"{name}: no number has that name; see them all: raidctl report --explain")
     chosen = [one for name in names for one in known if one.has(name)] if names else known
     return "".join(one.shown() for one in chosen)
 

@@ -12,7 +12,7 @@ from typing import IO
 
 from raidtrace.quantity import shown
 from raidtrace.quantity.bins import CLASSES, KINDS, NUMBERS, depth_row
-from raidtrace.quantity.shown import row_csv, row_json
+from raidtrace.quantity.shown import UserError, row_csv, row_json
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import invariants, results, spans
 from raidtrace.recording.columns import DICTIONARY, Column, RecordingError
@@ -28,10 +28,6 @@ ORDER = {
 }  # fmt: skip
 PACKED = "histograms"  # column of sample, which bin has as rows
 Rows = Iterable[Sequence[object]]
-
-
-class ExportError(Exception):
-    """Nothing was written to a file; the text says why and what to do."""
 
 
 def header(table: str, added: Sequence[Column]) -> list[str]:
@@ -76,11 +72,11 @@ def _bounds(bins: Rows) -> Iterator[Sequence[object]]:
 
 
 def csv(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
-    """One file for each table, and columns.csv with the meaning of each column. ExportError, RecordingError."""
+    """One file for each table, and columns.csv with the meaning of each column. UserError, RecordingError."""
     try:
         directory.mkdir(exist_ok=True)
     except OSError as error:
-        raise ExportError(f"{directory}: cannot be made: {error.strerror}; name another directory") from error
+        raise UserError(f"{directory}: cannot be made: {error.strerror}; name another directory") from error
     for table in ORDER:
         lines = _rows(path, rows, table)
         _write(directory, *(("histogram", _bounds(lines)) if table == "bin" else (table, lines)), rows.added)
@@ -96,7 +92,7 @@ def _write(directory: pathlib.Path, table: str, rows: Rows, added: Sequence[Colu
             for row in rows:
                 file.write(row_csv(row))
         except OSError as error:
-            raise ExportError(f"{path}: {error.strerror}") from error
+            raise UserError(f"{path}: {error.strerror}") from error
 
 
 def _own(path: pathlib.Path, head: bytes) -> IO[str]:
@@ -110,10 +106,10 @@ def _own(path: pathlib.Path, head: bytes) -> IO[str]:
         file = open(fd, "w", encoding="utf-8", newline="")
         if not stat.S_ISREG(os.fstat(fd).st_mode) or not head.startswith(os.pread(fd, len(head), 0)):
             file.close()
-            raise ExportError(f"{path}: it is there and no export of that table; name another directory")
+            raise UserError(f"{path}: it is there and no export of that table; name another directory")
         os.ftruncate(fd, 0)
     except OSError as error:
-        raise ExportError(f"{path}: {error.strerror}; name another directory") from error
+        raise UserError(f"{path}: {error.strerror}; name another directory") from error
     return file
 
 

@@ -12,13 +12,14 @@ from raidtrace.explain.evidence import Explanation
 from raidtrace.plot import recording as plot_recording
 from raidtrace.plot import style as plot_style
 from raidtrace.quantity import units
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import invariants, observation, sample_rows, series
 from raidtrace.recording.observation import Observed
 from raidtrace.recording.series import Floats
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 from raidtrace.report import multiples as report_multiples
 from raidtrace.report import tables as report_tables
-from raidtrace.report.page import Glance, Live, Part, Picture, ReportError, Text, picture, render, rows_of, why_part
+from raidtrace.report.page import Glance, Live, Part, Picture, Text, picture, render, rows_of, why_part
 from raidtrace.report.rows import Sentence, printable, row_id
 
 MEAN = "Latency is the mean of the requests that completed in a step."
@@ -31,7 +32,7 @@ BLAME = "Requests that began elsewhere than the previous one ended, by the purpo
 def page(paths: Sequence[pathlib.Path]) -> str:
     """The page about one recording, or about two next to each other."""
     if not 1 <= len(paths) <= 2:
-        raise ReportError("one recording, or two to compare")
+        raise UserError("one recording, or two to compare")
     pairs = [read(path) for path in paths]
     named = [(letter, one) for letter, (one, _) in zip("AB", pairs)]
     rows = rows_of([(letter, _ids(one, letter)) for letter, one in named])
@@ -170,7 +171,10 @@ def _group(one: Recorded, disk: Target) -> dict[str, Any]:
     """The lines of one disk by panel, their times, and the phases."""
     steps, begin = one.series_of(disk.target), one.begin_ns()
     panels = [
-        [{"direction": direction, "y": _rounded(numbers)} for direction, _, numbers in plot_recording.lines(one, disk, panel)]
+        [
+            {"direction": direction, "y": _rounded(numbers)}
+            for direction, _, numbers in plot_recording.lines(one, disk, panel)
+        ]
         for panel in plot_recording.PANELS
     ]
     phases = [

@@ -27,10 +27,6 @@ GENERATOR = b'<meta name="generator" content="raidctl report --html">'
 HEAD_BYTES = 4096  # the generator is named within so many
 
 
-class ReportError(Exception):
-    """The report cannot be made; the text says why and what to do."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Picture:
     """A picture on the page: id, name, what there is to see, and the SVG element."""

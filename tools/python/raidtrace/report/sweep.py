@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from raidtrace.explain.evidence import Explanation
 from raidtrace.plot import sweep as plot_sweep
+from raidtrace.quantity.shown import UserError
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import database, invariants
 from raidtrace.recording import quantities as q
 from raidtrace.report import tables as report_tables
-from raidtrace.report.page import Part, Picture, ReportError, cells_of, picture, render, why_part
+from raidtrace.report.page import Part, Picture, cells_of, picture, render, why_part
 from raidtrace.report.rows import Cell, Column, Row, Sentence, Table, number, printable, row_id
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import plan
@@ -40,7 +41,7 @@ def page(directory: pathlib.Path) -> str:
     finally:
         index.close()
     if not lines:
-        raise ReportError(f"{directory}: no cell of this sweep has a figure yet")
+        raise UserError(f"{directory}: no cell of this sweep has a figure yet")
     table, ids = _table(lines)
     simulated = all(line.simulated for line in lines)
     points = _points(lines, queues, largest)

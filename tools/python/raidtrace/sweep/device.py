@@ -16,13 +16,15 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterable
 
+from raidtrace.quantity.shown import UserError
+
 LOOP_GET_STATUS64 = 0x4C05
 LOOP_INFO64 = 232  # bytes of struct loop_info64
 KINDS = ((stat.S_ISREG, "an ordinary file"), (stat.S_ISDIR, "a directory"), (stat.S_ISCHR, "a character device"),
          (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))  # fmt: skip
 
 
-class DeviceError(Exception):
+class DeviceError(UserError):
     """A disk that cannot be looked at; the text says why."""
 
 

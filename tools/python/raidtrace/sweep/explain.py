@@ -12,10 +12,11 @@ from raidtrace.explain import pair
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Chain, Explanation, Limit, Link, Source, Subject, Value, Verdict, by_effect
 from raidtrace.quantity import trials
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
-from raidtrace.sweep.index import DONE, NAME, Index, SweepIndexError
+from raidtrace.sweep.index import DONE, NAME, Index
 
 SETTING = "readahead_sectors"
 STRONG = 0.8  # the least rank correlation of two quantities that count as changing together
@@ -301,14 +302,14 @@ def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
 
 
 def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
-    """Explain a sweep, given its directory or its index. SweepIndexError: no curve is of the requested phase."""
+    """Explain a sweep, given its directory or its index. UserError: no curve is of the requested phase."""
     finished = cells(path)
     together = bound(finished)
     known = curves(finished, together)
     requested = [curve for curve in known if phase in (None, curve.phase)]
     if known and not requested:
         names = ", ".join(dict.fromkeys(curve.phase for curve in known))
-        raise SweepIndexError(f"{path}: no phase {phase}; it has: {names}")
+        raise UserError(f"{path}: no phase {phase}; it has: {names}")
     chains = by_effect(chain_of(curve, together) for curve in requested)
     lines = tuple(map(Chain.text, chains))
     if not chains:

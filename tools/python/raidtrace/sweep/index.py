@@ -17,6 +17,7 @@ from typing import Any
 from raidtrace.benchmark import terms
 from raidtrace.benchmark.parsers import Figure
 from raidtrace.benchmark.terms import Terms
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import database
 from raidtrace.sweep import plan, steps
 
@@ -41,10 +42,6 @@ CREATE TABLE queue(cell INTEGER NOT NULL REFERENCES cell, disk TEXT NOT NULL, ph
   excursion_percent REAL,
   PRIMARY KEY(cell, disk, phase, direction));
 """
-
-
-class SweepIndexError(Exception):
-    """The file cannot be used; the text says why and what to do."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Index:
         """Open an index that is there, as it is now, or to write it."""
         self.path = path
         if not path.is_file():
-            raise SweepIndexError(f"{path}: there is no sweep")
+            raise UserError(f"{path}: there is no sweep")
         try:
             self._db = database.write(path) if write else database.read(path)
             self._db.execute("PRAGMA foreign_keys=ON")
@@ -99,11 +96,11 @@ class Index:
             kind = self._db.execute("PRAGMA application_id").fetchone()[0]
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:
-            raise SweepIndexError(f"{path}: no readable index: {error}") from error
+            raise UserError(f"{path}: no readable index: {error}") from error
         if kind != APPLICATION_ID:
-            raise SweepIndexError(f"{path}: no index of a sweep (application id {kind:#x})")
+            raise UserError(f"{path}: no index of a sweep (application id {kind:#x})")
         if version != USER_VERSION:
-            raise SweepIndexError(f"{path}: index of version {version}, this program reads version {USER_VERSION}")
+            raise UserError(f"{path}: index of version {version}, this program reads version {USER_VERSION}")
 
     @staticmethod
     def create(path: pathlib.Path, the_plan: plan.Plan, meta: Mapping[str, str],
@@ -228,24 +225,20 @@ MERGED_VERSION = 2  # 1 had no id of a sweep
 TABLES = ("meta", "cell", "axis", "parameter", "step", "figure", "queue")
 
 
-class MergeError(Exception):
-    """Sweeps that cannot be merged; the text says why."""
-
-
 def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
     """Merge sweeps into a file, which may exist. Returns how many sweeps it then holds. All or nothing."""
     fresh = not into.exists()
     try:
         db = sqlite3.connect(into, isolation_level=None) if fresh else database.write(into)
     except sqlite3.DatabaseError as error:
-        raise MergeError(f"{into}: {error}") from error
+        raise UserError(f"{into}: {error}") from error
     try:
         kind = db.execute("PRAGMA application_id").fetchone()[0]
         if not fresh and kind != MERGED_ID:
-            raise MergeError(f"{into}: not made by raidctl sweep merge")
+            raise UserError(f"{into}: not made by raidctl sweep merge")
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if not fresh and version != MERGED_VERSION:
-            raise MergeError(
+            raise UserError(
                 f"{into}: of version {version}, this program writes version {MERGED_VERSION}; merge into a new file"
             )
         paths = [path / NAME if path.is_dir() else path for path in sweeps]
@@ -262,7 +255,7 @@ def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
         db.execute("COMMIT")
         return count
     except sqlite3.DatabaseError as error:
-        raise MergeError(f"{into}: {error}") from error
+        raise UserError(f"{into}: {error}") from error
     finally:
         db.close()
 

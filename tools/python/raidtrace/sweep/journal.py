@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep.device import Machine
 
 DIRECTORY = pathlib.Path("/run/raidtrace/sweep")
@@ -37,7 +38,7 @@ NO_LIMIT = "rbps=max wbps=max riops=max wiops=max"  # of io.max, which has no li
 PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough
 
 
-class JournalError(Exception):
+class JournalError(UserError):
     """Something could not be put back; the text says what, and its value before."""
 
 

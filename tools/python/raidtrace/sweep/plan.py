@@ -21,6 +21,8 @@ from typing import Any
 
 import tomllib
 
+from raidtrace.quantity.shown import UserError
+
 Path = tuple[str | int, ...]
 Scalar = Callable[[Any], str]  # why a value is refused; empty: it is not
 
@@ -300,10 +302,6 @@ BLOCKS = {"ext2": (1, 2, 4), "ext3": (1, 2, 4), "ext4": (1, 2, 4), "xfs": (1, 2,
 LEAST_MEMBERS = {"raid0": 2, "raid1": 2, "raid5": 3, "raid10": 2}
 
 
-class PlanError(Exception):
-    """A plan that cannot be used: "FILE:LINE: KEY: why"."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Cell:
     """One run. axes: every axis that the plan sets, in its order, readahead always in sectors."""
@@ -369,7 +367,7 @@ def find(name: str) -> pathlib.Path:
     if name not in ready():
         close = difflib.get_close_matches(name, ready(), 1)
         hint = f"; do you mean {close[0]}?" if close else ""
-        raise PlanError(f"there is no plan {name}{hint or '.'} There are: {', '.join(ready())}; or name a .toml file")
+        raise UserError(f"there is no plan {name}{hint or '.'} There are: {', '.join(ready())}; or name a .toml file")
     return READY / f"{name}.toml"
 
 
@@ -377,10 +375,10 @@ def load(path: pathlib.Path, overrides: Mapping[str, Value] = MappingProxyType({
     """Read and check a plan."""
     try:
         if path.exists() and not path.is_file():
-            raise PlanError(f"{path}: no regular file")
+            raise UserError(f"{path}: no regular file")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path}: cannot be read: {error}") from error
+        raise UserError(f"{path}: cannot be read: {error}") from error
     return parse(text, path.stem, str(path), overrides)
 
 
@@ -389,14 +387,14 @@ def parse(text: str, name: str, where: str, overrides: Mapping[str, Value] = Map
     try:
         return _parse(text, name, where, overrides)
     except RecursionError:
-        raise PlanError(f"{where}: its values are nested too deeply; a plan's are lists of words and numbers") from None
+        raise UserError(f"{where}: its values are nested too deeply; a plan's are lists of words and numbers") from None
 
 
 def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> Plan:
     try:
         document = tomllib.loads(text)
     except ValueError as error:  # of a number of too many digits it is not TOML's own
-        raise PlanError(f"{where}: not TOML: {error}") from error
+        raise UserError(f"{where}: not TOML: {error}") from error
     place = functools.partial(_error, where, lines_of_keys(text))
     if isinstance(document.get("matrix"), list):
         for matrix in document["matrix"]:
@@ -419,9 +417,9 @@ def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> 
     )
 
 
-def _error(where: str, lines: Mapping[Path, int], path: Path, why: str) -> PlanError:
+def _error(where: str, lines: Mapping[Path, int], path: Path, why: str) -> UserError:
     key = ".".join(str(word) for word in path if isinstance(word, str)) or "plan"
-    return PlanError(f"{where}:{line_of(lines, path)}: {key}: {why}")
+    return UserError(f"{where}:{line_of(lines, path)}: {key}: {why}")
 
 
 def _listed(document: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import units
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan
 
 MD = "md127"  # the number mdadm itself begins with when it is to choose one
@@ -65,15 +66,11 @@ class Place:
 UNLIMITED = ("nvme", "vd")  # disks of drivers without device/queue_depth
 
 
-class StepsError(Exception):
-    """A cell that cannot be run in this place; the text says why."""
-
-
 def members(cell: plan.Cell, place: Place) -> tuple[str, ...]:
     """The disks that the cell uses: all members of an md, else one."""
     needed = cell.number("md_members") or 1
     if len(place.disks) < needed:
-        raise StepsError(
+        raise UserError(
             f"{needed} disks are needed, there {'is' if len(place.disks) == 1 else 'are'} {len(place.disks)}"
         )
     return place.disks[:needed]
@@ -94,12 +91,12 @@ def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.B
     kind, parameters = the_plan.workload(cell.text("workload"))
     chosen = benchmark.find(kind)
     if kind == "fio" and not str(parameters.get("job_file", "/")).startswith("/"):
-        raise StepsError(
+        raise UserError(
             f"fio: job_file {parameters['job_file']}: give its whole path, cells run in directories of their own"
         )
     if kind == "iozone" and place.lab and not place.host:
         if parameters.get("program") == "iozone":
-            raise StepsError("iozone is not among the lab's own programs; --host brings this machine's")
+            raise UserError("iozone is not among the lab's own programs; --host brings this machine's")
         parameters = {**parameters, "program": "fio"}
     raw = cell.text("filesystem") == plan.RAW
     data = units.parse_size(cell.text("data_size"), place.ram_bytes)
@@ -162,7 +159,7 @@ def _settings(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
     steps = []
     for name in members(cell, place):
         if cell.get("queue_depth") is not None and name.startswith(UNLIMITED):
-            raise StepsError(f"{name} has no queue_depth, which is a setting of SCSI disks; set nr_requests instead")
+            raise UserError(f"{name} has no queue_depth, which is a setting of SCSI disks; set nr_requests instead")
         queue = f"/sys/block/{name}/queue"
         for axis, path in (("scheduler", f"{queue}/scheduler"), ("nr_requests", f"{queue}/nr_requests"),
                            ("max_sectors_kib", f"{queue}/max_sectors_kb"), ("nomerges", f"{queue}/nomerges"),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from raidtrace.explain import runs
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording.columns import RecordingError
 from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import Change, Kind
@@ -59,10 +60,6 @@ CONFIRMED = 3
 SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
 UNTRIED = "not tried: "
 COLD = 0.1  # of the bytes, from which on a run was not from memory
-
-
-class WhyError(Exception):
-    """The experiment cannot be made; the text says why and what to do."""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -393,11 +390,11 @@ class Experiment:
 
 
 def baseline_table(runs: Sequence[Run], what: str) -> Table:
-    """WhyError: the command as it is fails, or is not the same twice."""
+    """UserError: the command as it is fails, or is not the same twice."""
     for run in runs:
         wrong = invalid(run, runs[0], what)
         if run.failure and run.status == TOOK_TOO_LONG and run is not runs[0]:
-            raise WhyError(
+            raise UserError(
                 f"the runs of the unchanged command differ too much: the first took {runs[0].seconds:.3g} s, another more than "
                 "three times as long. A volume with bursts does this: use a longer command, or wait until the credits are back"
             )
@@ -405,9 +402,9 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
             hint = (
                 "; a command that runs for a fixed time is compared with --metric rate" if "asked for" in wrong else ""
             )
-            raise WhyError(f"the command as it is cannot be measured: {wrong}{hint}")
+            raise UserError(f"the command as it is cannot be measured: {wrong}{hint}")
     if runs[0].status:
-        raise WhyError(f"the command as it is fails: exit status {runs[0].status}{runs[0].printed()}")
+        raise UserError(f"the command as it is fails: exit status {runs[0].status}{runs[0].printed()}")
     costs = [run.cost(what) for run in runs]
     late = chance.noise([cost for run in runs if (cost := run.cost(figures.P99))])
     return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)

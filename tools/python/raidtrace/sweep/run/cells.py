@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
 
 from raidtrace.quantity import shown, units
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import DONE, FAILED, NAME, WAITING, Entry, Index, Outcome
 
@@ -118,11 +119,7 @@ WALL_S_PER_GIB = 10.0  # first guess
 LEAST_S = 1.0  # of a cell: booting a guest
 
 
-class SweepError(Exception):
-    """The sweep cannot be run; the text says why and what to do."""
-
-
-class Ended(SweepError):
+class Ended(UserError):
     """A cell failed for what will make all others fail, too; it and they wait."""
 
 
@@ -163,20 +160,20 @@ def alone(out: pathlib.Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise SweepError(f"{out}: another raidctl sweep is running there") from error
+            raise UserError(f"{out}: another raidctl sweep is running there") from error
         yield
 
 
 def fresh(out: pathlib.Path) -> None:
     """Refuse a directory that holds a sweep or anything else."""
     if (out / NAME).is_file():
-        raise SweepError(
+        raise UserError(
             f"{out}: contains a sweep already; continue it with --resume, or name another directory with --out"
         )
     ours = ("lock", NAME + ".new", NAME + ".new-journal")
     foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in ours) if out.is_dir() else []
     if foreign:
-        raise SweepError(f"{out}: not empty ({foreign[0]}); name another directory with --out")
+        raise UserError(f"{out}: not empty ({foreign[0]}); name another directory with --out")
 
 
 def open_or_create(
@@ -232,7 +229,7 @@ def run(index: Index, the_plan: plan.Plan, runner: Runner, jobs: int, ram_bytes:
     todo = [entry for entry in index.entries() if entry.state == WAITING]
     missing = [entry.name for entry in todo if entry.identity not in cells]
     if missing:
-        raise SweepError(f"the plan has no cell {missing[0]} any more")
+        raise UserError(f"the plan has no cell {missing[0]} any more")
     progress = Progress(
         {entry.cell: expected(cells[entry.identity], the_plan, ram_bytes) for entry in todo},
         {entry.cell: cells[entry.identity].text("workload") for entry in todo},

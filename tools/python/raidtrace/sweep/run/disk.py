@@ -11,9 +11,8 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from raidtrace.benchmark import parsers
 from raidtrace.quantity import units
-from raidtrace.recording.columns import RecordingError
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import NAME, Index, Outcome
 from raidtrace.sweep.journal import MARKER, Journal
@@ -119,7 +118,7 @@ class Disks:
             else:
                 stream = directory / ("stderr" if chosen.name == "dd" else "stdout")
                 figures, rows = chosen.parse(stream.read_text(encoding="utf-8", errors="replace"), what), ()
-        except (parsers.ParseError, OSError, ValueError, KeyError, RecordingError) as failure:
+        except (UserError, OSError, ValueError, KeyError) as failure:
             return Outcome(str(failure), recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, os.uname().release)
 
@@ -147,16 +146,16 @@ def arrays_of(
         name, equals, value = word.partition("=")
         members = tuple(machine.whole(member) for member in value.split(",") if member)
         if not equals or not members or name not in names:
-            raise steps.StepsError(f"--array takes ARRAY=DISK[,DISK...] of {', '.join(names)}, not {word!r}")
+            raise UserError(f"--array takes ARRAY=DISK[,DISK...] of {', '.join(names)}, not {word!r}")
         foreign = [member for member in members if member not in disks]
         if foreign:
-            raise steps.StepsError(f"--array {word}: {', '.join(foreign)} is not named in --destroy-data or --disk")
+            raise UserError(f"--array {word}: {', '.join(foreign)} is not named in --destroy-data or --disk")
         arrays[name] = members
     if not words and len(names) == 1:
         arrays = {names[0]: tuple(disks)}
     missing = [name for name in names if name not in arrays]
     if missing:
-        raise steps.StepsError(f"which disks stand for {missing[0]}? --array {missing[0]}=DISK[,DISK...]")
+        raise UserError(f"which disks stand for {missing[0]}? --array {missing[0]}=DISK[,DISK...]")
     return arrays
 
 

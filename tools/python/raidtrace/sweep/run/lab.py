@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import trials, units
+from raidtrace.quantity.shown import UserError
 from raidtrace.recording import database, sample_rows, spans
-from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, merged
 from raidtrace.sweep import plan, steps
@@ -141,7 +141,7 @@ class Lab:
             chosen, what = steps.job(cell, self.the_plan, self.place(cell))
             figures, rows = results(chosen, what, recording)
             lab = json.loads((directory / "lab.json").read_text(encoding="utf-8"))
-        except (parsers.ParseError, OSError, ValueError, KeyError, RecordingError) as error:
+        except (UserError, OSError, ValueError, KeyError) as error:
             return Outcome(str(error), recording=kept, wall_seconds=seconds)
         if lab.get("log_lost"):
             return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
