@@ -133,3 +133,13 @@ def members_of(before, now):
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         return [members_of(*pair) for pair in zip(before, now)]
     return now
+
+
+PRELOADED = ("-shared", "-fPIC")
+STRICT = ("-Wall", "-Wextra", "-Werror")
+
+
+def compiled(source: pathlib.Path, made: pathlib.Path, *options: str) -> pathlib.Path:
+    """Compile and link one file; raises subprocess.CalledProcessError."""
+    subprocess.run(["gcc", "-O2", *options, "-o", made, source], check=True)
+    return made

@@ -4,7 +4,7 @@
 import pathlib
 import sqlite3
 
-from explain_make import record
+from made_phase import record
 
 from raidtrace.benchmark.parsers import Figure
 from raidtrace.sweep import index as sweep_index

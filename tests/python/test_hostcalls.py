@@ -6,8 +6,7 @@ import subprocess
 import time
 
 import pytest
-from compiled import PRELOADED, STRICT, compiled
-from conftest import TOP
+from conftest import PRELOADED, STRICT, TOP, compiled
 
 BEGIN = """
 #define _GNU_SOURCE

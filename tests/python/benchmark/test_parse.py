@@ -332,7 +332,6 @@ def test_parameters_are_checked(tmp_path):
 
 @pytest.mark.parametrize("place", [("/mnt", ""), ("", "/dev/sda")])
 def test_a_job_file_of_fio_does_not_say_where_to_write(place, tmp_path):
-    """test_fio_job.py tests each option."""
     fio, path = benchmark.find("fio"), tmp_path / "x.fio"
     job = fio.job(*place, 1 << 20, {"job_file": str(path), "writes": True})
     path.write_text("[x]\nrw=write\nioengine = libaio\n")

@@ -8,7 +8,7 @@ import sqlite3
 import made_sweep
 import pytest
 from conftest import call
-from explain_make import record
+from made_phase import record
 
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark import terms

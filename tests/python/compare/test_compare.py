@@ -7,9 +7,9 @@ import sqlite3
 
 import pytest
 from conftest import call
-from explain_make import record
 from hypothesis import given
 from hypothesis import strategies as st
+from made_phase import record
 
 from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import report as cli_report

@@ -6,9 +6,9 @@ import gzip
 import json
 import pathlib
 
-import made_span
 import pytest
 from conftest import TOP, members_of, unpacked
+from made_phase import FLOW, span_of
 
 from raidtrace.compare import spans
 from raidtrace.compare.spans import OF_DIRECTION
@@ -21,8 +21,8 @@ GOLDEN = TOP / "tests" / "python" / "report" / "golden"
 def made(disk="sda", n=10, readahead="256", **meta):
     """Two phases of one disk, n reads in the first."""
     phases = [
-        made_span.span({"read": {"issued": reads, "bytes_issued": reads * 4096, "bytes_completed": reads * 4096}}, {},
-                       number * 10**9, (number + 1) * 10**9, phase, disk, unknown=("d2c_sum_ns",))
+        span_of({"read": {"issued": reads, "bytes_issued": reads * 4096, "bytes_completed": reads * 4096}}, {},
+                number * 10**9, (number + 1) * 10**9, phase, disk, unknown=("d2c_sum_ns",))
         for number, (phase, reads) in enumerate((("read", n), ("write", 0)))
     ]  # fmt: skip
     settings = tuple(Setting(0, 1, name, readahead) for name in ("readahead_sectors", "reset"))
@@ -143,7 +143,7 @@ def test_json():
 def test_nothing_is_made_of_what_is_not_counted(quantity):
     """Without its counters there is no number, whatever the histograms hold."""
     bins = {("read", kind): {3: 4} for kind in ("size", "depth_time", "d2c", "i2d", "q2c", "seek")}
-    span = made_span.span({"read": dict.fromkeys(made_span.FLOW, 9)}, bins, unknown=made_span.FLOW)
+    span = span_of({"read": dict.fromkeys(FLOW, 9)}, bins, unknown=FLOW)
     assert quantity.number(Figures(span, "read")) is None
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import random
 
 import pytest
-from made_span import span
+from made_phase import span_of
 
 from raidtrace.demo import truth
 from raidtrace.quantity.shown import UserError
@@ -45,7 +45,7 @@ def counted(commands):
         if direction != "flush":
             bins[direction, "size"][command.sectors] += 1
     bins["all", "depth_time"] = truth.depth_time([stretched(c) for c in commands], 0, END)
-    return span(flow, bins, 0, END)
+    return span_of(flow, bins, 0, END)
 
 
 def brute_depth_time(commands, end, step):
@@ -121,9 +121,9 @@ def test_the_depth_at_issue_must_agree_when_nothing_was_observed_longer():
         ("all", "depth_time"): truth.depth_time(log, 0, 1000),
         ("all", "depth_issue"): {0: 1, 1: 1},
     }
-    assert not truth.compare(span(flow, bins), log).mismatches
+    assert not truth.compare(span_of(flow, bins), log).mismatches
     bins["all", "depth_issue"] = {0: 2}
-    assert any("another depth" in line for line in truth.compare(span(flow, bins), log).mismatches)
+    assert any("another depth" in line for line in truth.compare(span_of(flow, bins), log).mismatches)
 
 
 def test_a_requeued_request_did_not_arrive():

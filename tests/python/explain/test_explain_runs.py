@@ -8,8 +8,7 @@ import subprocess
 
 import pytest
 from conftest import TOP, call
-from explain_make import SECOND, record
-from explain_phase import phase
+from made_phase import SECOND, phase, record
 
 from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import explain as cli_explain

@@ -2,7 +2,7 @@
 """The gain that a remedy is expected to have: what it is computed from, and where no figure is given."""
 
 import pytest
-from explain_phase import judged
+from made_phase import judged
 
 from raidtrace.explain.evidence import Verdict
 from raidtrace.explain.gain import unbroken
@@ -130,7 +130,6 @@ def test_without_a_silence_the_rest_of_the_time_stays():
 
 
 def test_a_volume_has_the_part_of_the_others_to_give():
-    """At its limit: 75 % of it is theirs."""
     others = {"submitters": [(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], "others": (9,), "d2c": {1.0: 10, 8.0: 990}}
     assert gain("competing", **others, driver="virtio-pci") == (4.0, "Expected without them: about 4 times as fast.")
     assert gain("competing", **others, driver="virtio-pci", samples=uneven(9))[0] is None

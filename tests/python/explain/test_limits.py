@@ -3,7 +3,7 @@
 
 import pytest
 from conftest import TOP
-from explain_phase import first, judged, phase, verdict
+from made_phase import first, judged, phase, verdict
 
 from raidtrace.explain import chain, limits
 from raidtrace.explain.evidence import Verdict
@@ -578,7 +578,6 @@ def test_reads_that_take_neither_alike_nor_very_differently_are_an_open_question
 
 
 def test_few_bytes_that_may_be_unwritten_may_be_what_holds_a_writer():
-    """Up to 64 MiB; not of direct writes, nor of reads."""
     few = {"idle": 0.5, "machine": {"vm.dirty_bytes": str(64 << 20)}}
     assert verdict("program", direction="write", **few) is Verdict.NOT_SHOWN
     assert "65536 KiB" in judged("program", direction="write", **few).statement
@@ -600,7 +599,6 @@ def test_reads_of_which_no_window_is_read_ahead_are_not_a_matter_of_its_size():
 
 
 def test_pieces_that_end_where_metadata_is_read_may_be_of_one_file():
-    """100 pieces."""
     assert verdict("pieces", **PIECES, metadata=49) is INFERRED
     assert verdict("pieces", **PIECES, metadata=50) is Verdict.NOT_SHOWN
 
@@ -655,7 +653,6 @@ def test_a_name_of_a_value_is_of_one_quantity():
 
 
 def test_a_queue_that_ran_empty_does_not_contradict_a_busy_disk():
-    """A request that is alone keeps the disk busy."""
     text = judged("device", **{**EMPTIES, "dry": 120}).statement
     assert "the queue ran empty 120 times: for 9% of the time it had no request, or one alone" in text
 

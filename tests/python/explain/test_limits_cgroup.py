@@ -4,8 +4,7 @@
 import sqlite3
 
 import pytest
-from explain_make import record
-from explain_phase import first, judged, phase, verdict
+from made_phase import first, judged, phase, record, verdict
 
 from raidtrace.explain import pair, runs
 from raidtrace.explain.evidence import Verdict
@@ -223,7 +222,6 @@ def test_a_recording_says_it_in_its_first_sentence(tmp_path):
 
 
 def test_recordings_with_cgroups_are_read(tmp_path):
-    """Paths are no counters."""
     result = {one.comm: one for one in invariants.load(limited(tmp_path)).spans[0].submitters}
     assert result["dd"].counts == {"queued": 1024, "bytes_queued": 1 << 27, "seeks_queued": 0}
     assert result["dd"].cgroup == "/a"

@@ -4,7 +4,7 @@
 import dataclasses
 
 import pytest
-from explain_phase import SECOND, phase
+from made_phase import SECOND, phase
 
 from raidtrace.explain import chain, limits_host
 from raidtrace.explain.case import Case, trimmed

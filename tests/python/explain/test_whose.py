@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 from conftest import call
-from explain_make import MIB, record
+from made_phase import MIB, record
 
 from raidtrace.cli import compare as cli_compare
 from raidtrace.explain import runs as explain_runs

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from compiled import PRELOADED, STRICT, compiled
+from conftest import PRELOADED, STRICT, compiled
 
 from paper2004 import reproduce_run
 

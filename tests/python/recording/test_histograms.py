@@ -126,7 +126,6 @@ def test_both_forms_are_the_same_to_sql_report_and_export(rows):
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds, columns, merged", [(50, 600, 1), (130, 600, 3), (50, 7, 72)])
 def test_steps_are_the_samples_or_their_mean_lowest_and_highest(tmp_path, seconds, columns, merged):
-    """7 columns: a step holds parts of two phases."""
     path = tmp_path / "run.rtdb"
     long_recording.write(path, seconds, 10, 1)
     with sample_rows.opened(path, series=True) as rows:

@@ -319,7 +319,6 @@ def test_the_lock_is_taken_before_anything_is_written(kernel, monkeypatch):
 
 
 def test_two_sweeps_on_one_machine_are_refused_and_a_dead_one_leaves_no_lock(tmp_path):
-    """Each would put back what the other had set."""
     code = (
         f"import pathlib\nfrom raidtrace.sweep import journal\nwith journal.alone(pathlib.Path({str(tmp_path)!r})):\n"
     )
@@ -378,7 +377,6 @@ def test_a_disk_that_stays_writable_is_reported(tmp_path, monkeypatch):
 
 
 def test_one_more_setting_is_covered(kernel, tmp_path):
-    """It may be changed from then on, and comes back."""
     path = tmp_path / "cgroup.freeze"
     path.write_text("0\n")
     log = Journal.begin(["sda"], kernel.machine, kernel.journals)

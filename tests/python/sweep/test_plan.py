@@ -241,7 +241,6 @@ def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
 
 @pytest.mark.parametrize("kind", ["ext2", "ext3", "ext4"])
 def test_only_a_disk_of_the_lab_is_taken_for_zeroed(kind):
-    """On a real one old data would become inodes."""
     the_plan = parse(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'))
     for lab in (True, False):
         place = steps.Place(tuple("abcdef"), "/mnt", 1 << 30, lab=lab)

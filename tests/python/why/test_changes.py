@@ -30,20 +30,17 @@ def test_readahead(now: str, tried: list[str]) -> None:
     ("nomerges", "2", ["0"]), ("nomerges", "0", []), ("scheduler", "none", ["mq-deadline"]),
 ])  # fmt: skip
 def test_others(name: str, now: str, tried: list[str]) -> None:
-    """Up where it stands narrow, down where it does not."""
     assert values(name, now) == tried
 
 
 @pytest.mark.parametrize("now, tried", [("512", "1280"), ("1280", "640")])
 def test_no_larger_requests_than_linux_would_make(now: str, tried: str) -> None:
-    """Of a driver that would take any."""
     limits = {"max_sectors_kb": ("2147483647",)}
     assert [change.settings[0][1] for change in changes.singles({"max_sectors_kb": now}, limits)] == [tried]
     assert changes.wide({"max_sectors_kb": now}, limits) == ({"max_sectors_kb": tried} if now == "512" else {})
 
 
 def test_a_setting_that_a_disk_lacks_is_not_tried() -> None:
-    """As queue_depth of a disk that is no SCSI disk."""
     assert changes.singles({}, {}) == []
 
 
@@ -86,6 +83,5 @@ def test_what_to_type() -> None:
 
 
 def test_each_setting_is_in_the_page() -> None:
-    """By its name, or by the cause that it is."""
     page = (TOP / "Documentation/why.rst").read_text(encoding="utf-8")
     assert [name for name in changes.FILES if name not in page and changes.CAUSES[name] not in page] == []

@@ -69,7 +69,6 @@ def test_data_in_memory(first: Run, warm: bool) -> None:
 
 
 def test_others() -> None:
-    """Only what was consented to."""
     assert Made().others(frozenset()) == []
     place = Made(load="cat", freeze=("system.slice/x.service",))
     assert [change.cause for change in place.others(frozenset({"sync"}))] == [
@@ -77,7 +76,6 @@ def test_others() -> None:
 
 
 def test_left_is_in_pairs() -> None:
-    """A change takes two runs."""
     place = Made(most_runs=11)
     assert place.left() == 5
     place.runs = 10

@@ -2,13 +2,18 @@
 """An experiment on made-up machines: each is a function from settings to seconds, so the right answer is known."""
 
 import dataclasses
+import json
 import math
+import pathlib
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
+from made_phase import phase
 
+from raidtrace.explain import limits, runs
 from raidtrace.quantity.shown import UserError
+from raidtrace.recording.quantities import Reading
 from raidtrace.why import changes, experiment, mapping, rate, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import Run
@@ -88,7 +93,6 @@ def ahead(values: Mapping[str, str], _change: Change) -> float:
 
 
 def test_one_setting() -> None:
-    """The cause, the smallest that does, what to type."""
     _, sentence = outcome(Made(ahead))
     assert sentence.causes == ("readahead",) and sentence.shown
     assert sentence.commands == ("blockdev --setra 4096 /dev/sdx",)
@@ -111,8 +115,6 @@ def test_the_smallest_within_5_percent(slower: float, value: str) -> None:
 
 
 def test_masked_pair() -> None:
-    """Neither alone gains anything, both do."""
-
     def both(values: Mapping[str, str], _change: Change) -> float:
         return 1.0 if int(values["read_ahead_kb"]) >= 2048 and int(values["queue_depth"]) >= 32 else 3.4
 
@@ -124,8 +126,6 @@ def test_masked_pair() -> None:
 
 
 def test_a_bystander_is_left_out_of_the_group() -> None:
-    """Three stand narrow, two of them matter."""
-
     def two(values: Mapping[str, str], _change: Change) -> float:
         return 1.0 if int(values["read_ahead_kb"]) >= 2048 and int(values["queue_depth"]) >= 32 else 3.0
 
@@ -145,8 +145,6 @@ def test_a_group_that_adds_nothing_is_not_the_answer() -> None:
     ({"read_after": NOW}, "not tested: the command changed queue_depth 32 to 254 itself"),
 ])  # fmt: skip
 def test_a_run_that_fails_is_no_gain(fault: dict[str, object], why: str) -> None:
-    """3,627 times as fast, for it did nothing."""
-
     def broken(change: Change, run: Run) -> Run:
         hit = any(name == "queue_depth" for name, _ in change.settings)
         return dataclasses.replace(run, seconds=run.seconds / 3627, **fault) if hit else run  # type: ignore[arg-type]
@@ -168,7 +166,6 @@ def test_nothing_but_physics() -> None:
 
 
 def test_not_the_disk() -> None:
-    """Even a free array would not make it faster."""
     _, sentence = outcome(Made(lambda *_: 3.0, free=Change("data in memory", "disk", Kind.FREE, warm=True)))
     assert sentence.causes == ("not the disk",) and sentence.commands == () and sentence.shown
 
@@ -225,8 +222,6 @@ def test_program_and_load() -> None:
 
 
 def test_a_limit_of_the_cgroup_says_what_to_type() -> None:
-    """Also where a setting gains a little."""
-
     def throttled(values: Mapping[str, str], change: Change) -> float:
         return 1.0 if change.unlimited else 3.0 if int(values["queue_depth"]) > 8 else 4.0
 
@@ -241,7 +236,6 @@ def test_a_limit_of_the_cgroup_says_what_to_type() -> None:
 
 
 def test_what_a_program_does_not_do_is_not_left_out() -> None:
-    """No run is spent on it."""
     place = Made(lambda *_: 1.0, observed=frozenset({"sync"}))
     outcome(place)
     assert "without fsync and O_SYNC" in place.tried and "without its sleeps" not in place.tried
@@ -249,7 +243,6 @@ def test_what_a_program_does_not_do_is_not_left_out() -> None:
 
 @pytest.mark.parametrize("gain, helps", [(1.051, True), (1.049, False)])
 def test_least_effect(gain: float, helps: bool) -> None:
-    """5 % without noise."""
     _, sentence = outcome(Made(lambda values, _: 1.0 if values["scheduler"] == "none" else gain))
     assert bool(sentence.causes) == helps
 
@@ -390,13 +383,13 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
     assert len(table.rows) == 3  # of a batch of seven, those that were complete
     assert table.stopped and table.rows and table.unfinished[-1].startswith("stopped by a signal")
     assert not any(row.shown for row in table.rows if len(row.costs) < 2) and sentence
-    for most, runs in ((53, 3), (50, 2), (49, 1)):
+    for most, count in ((53, 3), (50, 2), (49, 1)):
         place = Stopped(ahead, most_runs=most)
         table, sentence = outcome(place)
         assert (
             table.stopped
             and not table.rows
-            and len(table.costs) == runs
+            and len(table.costs) == count
             and sentence.sentence.startswith("No change was measured")
         )
         assert table.unfinished == ["stopped by a signal: no change was measured"]
@@ -407,6 +400,79 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
             "raidctl explain" in line
             for line in verdict.lines(table, dataclasses.replace(sentence, causes=("x",)), True)
         )
-        assert not any("times as fast" in line for line in lines) and ("1 run. " in " ".join(lines)) == (runs == 1)
+        assert not any("times as fast" in line for line in lines) and ("1 run. " in " ".join(lines)) == (count == 1)
     with pytest.raises(KeyboardInterrupt):
         outcome(Stopped(ahead, most_runs=48))
+
+
+def test_the_names_on_both_sides_exist() -> None:
+    """A key that explain renames, or a cause that changes renames, would put nothing first."""
+    keys = {
+        limit.key
+        for direction in ("read", "write")
+        for limit in limits.limits(Reading("A", phase(direction=direction)), direction, {})
+    }
+    few = limits.limits(Reading("A", phase(settings={"nr_requests": "4"})), "read", {})
+    assert set(experiment.CHANGES) <= keys | {limit.key for limit in few}
+    causes = set(changes.CAUSES.values()) | {cause for cause, _, _ in changes.PROGRAM.values()}
+    causes |= {changes.ALONE.cause, changes.unlimited({"/x/io.max": "rbps=1"}).cause}
+    assert {cause for named in experiment.CHANGES.values() for cause in named} <= causes
+
+
+def test_changes_against_the_causes_come_first_and_the_others_stay() -> None:
+    up, depth, slots = (changes.setting(*text) for text in (
+        ("read_ahead_kb", "8192"), ("queue_depth", "32"), ("nr_requests", "256")))  # fmt: skip
+    direct, *_ = changes.program(frozenset({"direct"}))
+    expected = [direct, up, depth, slots]
+    assert experiment.most_likely_first(expected, ()) == expected
+    assert experiment.most_likely_first(expected, ("request slots", "readahead")) == [slots, up, direct, depth]
+    assert experiment.most_likely_first(expected, ("device", "queue depth")) == [depth, direct, up, slots]
+
+
+def test_a_recording_that_cannot_be_read_puts_nothing_first(tmp_path: pathlib.Path) -> None:
+    broken = tmp_path / "broken.rtdb"
+    broken.write_text("no recording", encoding="utf-8")
+    assert (
+        experiment.inferred("") == experiment.inferred(str(broken)) == experiment.inferred(str(tmp_path / "none")) == ()
+    )
+
+
+VERDICT = {"sentence": "Readahead: 3.5x.", "commands": ["blockdev --setra 4096 /dev/sda"]}
+
+
+def made(directory: pathlib.Path, change: str = "as it is, trial 0", **more: object) -> pathlib.Path:
+    """A directory as raidctl why leaves it; the recording of one run."""
+    run = directory / "run-01"
+    run.mkdir()
+    (run / runs.CHANGE).write_text(change)
+    runs.write_experiment(directory, json.dumps({"format": 1, "verdict": VERDICT, **more}))
+    return run / "run.rtdb"
+
+
+def test_tested(tmp_path: pathlib.Path) -> None:
+    path = made(tmp_path)
+    assert runs.tested(path) == "Readahead: 3.5x. Type: blockdev --setra 4096 /dev/sda"
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("more", [{"format": 2}, {"verdict": None}, {"verdict": {"sentence": 5}}, {"verdict": []}])
+def test_strange_tables_say_nothing(tmp_path: pathlib.Path, more: dict[str, object]) -> None:
+    assert runs.tested(made(tmp_path, **more)) == ""
+
+
+def test_what_was_changed_is_not_what_was_tested(tmp_path: pathlib.Path) -> None:
+    assert runs.tested(made(tmp_path, "readahead 4096, trial 0")) == ""
+
+
+def test_no_table(tmp_path: pathlib.Path) -> None:
+    assert runs.tested(tmp_path / "run.rtdb") == ""
+    path = made(tmp_path)
+    (tmp_path / runs.EXPERIMENT).write_text("{" * 100)
+    assert runs.tested(path) == ""
+    (tmp_path / runs.EXPERIMENT).write_text(" " * (runs.MOST_BYTES + 1))
+    assert runs.tested(path) == ""
+
+
+def test_control_characters_do_not_reach_a_terminal(tmp_path: pathlib.Path) -> None:
+    path = made(tmp_path, verdict={"sentence": "a\x1b[31mb\n", "commands": []})
+    assert runs.tested(path) == "a?[31mb?"

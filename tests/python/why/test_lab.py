@@ -80,7 +80,6 @@ def test_what_follows_a_setting_is_put_back() -> None:
 
 
 def test_a_sata_disk_of_flash_has_no_heads() -> None:
-    """Its model refuses keys of platters."""
     place = lab.Lab(setup_of(profile="sata-ssd"))
     free = place.bound()
     assert free and not any(key in dict(free.lab) for key in ("drive.rpm", "drive.media_outer_kib_s"))
@@ -101,7 +100,6 @@ def test_guest() -> None:
 @pytest.mark.parametrize("change", [changes.BASELINE, changes.setting("scheduler", "bfq"), changes.ALONE])
 @pytest.mark.parametrize("more", [{}, {"prepare": "echo 'a b'\nfalse || true"}, {"load": "dd if='x y'"}])
 def test_scripts_are_shell(change: Change, more: dict[str, str]) -> None:
-    """With any change and option."""
     text = lab.script(setup_of(**more), change)
     subprocess.run(["sh", "-n"], input=text, text=True, check=True)
     assert ("setsid" in text) == (bool(more.get("load")) and not change.alone)
@@ -120,7 +118,6 @@ def test_measured() -> None:
 
 
 def test_runs_and_time_are_limited() -> None:
-    """Whichever ends first."""
     place = lab.Lab(setup_of(), most_runs=10, budget_s=20.0)
     assert place.left() == 10
     place.runs, place.wall_s = 4, [8.0, 8.0]
@@ -130,7 +127,6 @@ def test_runs_and_time_are_limited() -> None:
 
 
 def test_a_recording_that_is_not_there_is_a_failure(tmp_path: pathlib.Path) -> None:
-    """With what is missing."""
     run = figures.read(tmp_path, "sda", "", 0.0)
     assert run.failure.startswith("no figures: ") and "settings" in run.failure
 

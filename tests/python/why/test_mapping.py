@@ -75,7 +75,6 @@ def test_the_readers_have_a_largest_request(octets: int, mean_ms: float, reads: 
 
 @pytest.mark.parametrize("below, costs", [((104.0,) * 3, False), ((106.0,) * 3, True), ((90.0, 300.0, 100.0), False)])
 def test_it_costs_something_beyond_chance(below: tuple[float, ...], costs: bool) -> None:
-    """And by 5 % at least."""
     assert Layer("dm-0", "dm-linear", "sda", 4096, 1, False, tuple((100.0, one) for one in below)).costs() == costs
 
 

@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from compiled import PRELOADED, STRICT, compiled
-from conftest import TOP
+from conftest import PRELOADED, STRICT, TOP, compiled
 
 # what each does: a pipe cannot be synced or advised, so a call that was not left out is an error
 DOES = {
@@ -66,12 +65,10 @@ def test_a_program_without_calls_is_observed_to_make_none(library: pathlib.Path,
 
 
 def test_small_mappings_are_of_libraries(library: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """Below 1 MiB nothing is observed."""
     text = DOES["mapping"].replace("2 << 20", "(1 << 20) - 4096")
     assert run(library, text, tmp_path, "mapping") == (1, set())
 
 
 def test_flags_and_modes_are_passed_on(library: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """The mode of a new file is the requested one."""
     run(library, "import os, sys; os.umask(0); os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY, 0o640)", tmp_path)
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640

@@ -109,7 +109,6 @@ BOTH = Rates((2990.0, 3010.0), (125.0 * MIB, 126.0 * MIB))
     (100, 237 * MIB, ()),
 ])  # fmt: skip
 def test_a_command_that_reaches_a_rate_is_limited_by_it(requests: int, octets: int, cause: tuple[str, ...]) -> None:
-    """From 95 % on; here of 2 s."""
     result = cause_and_sentence(Run(seconds=2.0, disk_requests=requests, disk_bytes={"read": octets}), BOTH)
     assert result.causes == cause
     if cause:
@@ -135,7 +134,6 @@ def test_sentences() -> None:
 
 
 def test_a_limit_comes_before_a_small_gain() -> None:
-    """In the lab, the limit is a change itself."""
     gain = 1.1
     run = Run(seconds=1.0, disk_requests=3000, disk_bytes={"read": 1}, read_back={"read_ahead_kb": "128"})
     result = cause_and_sentence(run, BOTH, (changes.setting("read_ahead_kb", "1024"), gain))
@@ -205,7 +203,6 @@ def test_numbers_that_allow_no_run_are_refused(words: list[str], capsys: pytest.
 
 
 def test_a_budget_has_a_unit(capsys: pytest.CaptureFixture[str]) -> None:
-    """Seconds where none is written."""
     assert [cli.parser().parse_args(["-t", text]).budget for text in ("90", "90s", "3min", "2m", "1.5h")] == [
         90, 90, 180, 120, 5400]  # fmt: skip
     with pytest.raises(SystemExit):

@@ -26,7 +26,6 @@ def but(**what: object) -> Run:
     (but(seconds=0.0), "nothing was measured"),
 ])  # fmt: skip
 def test_what_does_not_count(run: Run, message: str) -> None:
-    """Each says why."""
     assert invalid(run, GOOD) == message
 
 
@@ -41,7 +40,6 @@ def test_what_counts() -> None:
 
 
 def test_costs() -> None:
-    """Less is better of each."""
     assert GOOD.cost(figures.SECONDS) == 2.0
     assert GOOD.cost(figures.RATE) == 2.0 / (1 << 28)
     assert GOOD.cost(figures.P99) == 2.0 and but(p99_ms={"read": 2.0, "write": 9.0}).cost(figures.P99) == 9.0
@@ -68,7 +66,6 @@ def test_a_cost_is_reported_in_its_unit(text: str, message: str) -> None:
 
 
 def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:
-    """Another number of bytes is then no other work."""
     run = but(disk_bytes={"read": 16 << 20, "write": 0})
     assert invalid(dataclasses.replace(run, requested_bytes=1), run, "1 / mib_per_s") == ""
     assert "asked for" in invalid(dataclasses.replace(run, requested_bytes=1), run, "seconds + p99_ms")
@@ -77,7 +74,6 @@ def test_an_expression_with_a_rate_is_of_a_fixed_time() -> None:
 @pytest.mark.parametrize("text", ["second", "seconds ** 2", "seconds.real", "__import__('os')", "'a' * 9", "(", "-seconds",
                                   "[seconds]", "seconds if 1 else 2", "1 +" * 99 + "1", "True"])  # fmt: skip
 def test_what_is_no_metric_is_refused_with_what_there_is(text: str) -> None:
-    """Nothing of it is run."""
     with pytest.raises(ValueError, match="none of seconds, rate, p99 and no sum.*mib_per_s"):
         figures.checked_metric(text)
 

@@ -7,8 +7,8 @@ import pathlib
 import types
 from collections.abc import Mapping
 
-import made_span
 import pytest
+from made_phase import span_of
 from test_experiment import NOW, Made, ahead, outcome
 
 from raidtrace.why import chance, changes, experiment, figures, verdict
@@ -37,8 +37,6 @@ def test_a_member_of_a_group_is_worth_a_tenth(lost: float, member: bool) -> None
 
 
 def test_a_member_with_a_failed_run_is_not_judged() -> None:
-    """It stays, for nothing says that it is not needed."""
-
     def broken(change: Change, run: Run) -> Run:
         return dataclasses.replace(run, failure="no end") if change.name == "all wide but readahead" else run
 
@@ -52,8 +50,6 @@ def test_a_member_with_a_failed_run_is_not_judged() -> None:
 
 @pytest.mark.parametrize("whole, counts", [(2.21, True), (2.19, False)])
 def test_a_group_is_a_tenth_faster_than_the_best_of_its_members(whole: float, counts: bool) -> None:
-    """Readahead alone is twice as fast."""
-
     def both(values: Mapping[str, str], _change: Change) -> float:
         if int(values["read_ahead_kb"]) < 2048:
             return whole
@@ -76,7 +72,6 @@ def test_a_group_that_gains_less_than_the_noise_is_none(whole: float, counts: bo
 
 @pytest.mark.parametrize("noise, least", [(0.0, 1.05), (0.017, 1.05), (0.018, 1.0522), (0.05, 1.1519)])
 def test_the_least_effect_is_5_percent_or_twice_the_noise_of_a_pair(noise: float, least: float) -> None:
-    """A pair has the noise of two runs."""
     assert experiment.Table(Run(), [1.0], "seconds", noise).least() == pytest.approx(least, abs=1e-4)
 
 
@@ -140,8 +135,6 @@ def test_the_three_best_are_confirmed_and_no_more() -> None:
 
 @pytest.mark.parametrize("slower, named", [(1.04, True), (1.06, False)])
 def test_a_short_latency_that_costs_time_is_not_recommended(slower: float, named: bool) -> None:
-    """Up to 5 % of speed."""
-
     def shorter(change: Change, run: Run) -> Run:
         deep = dict(change.settings).get("queue_depth") == "32"
         return dataclasses.replace(run, p99_ms={"read": 0.5 if deep else 2.0, "write": None})
@@ -177,7 +170,7 @@ def test_what_timeout_ended_is_no_result(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, status: int, cap: float, failure: str
 ) -> None:
     """124 is its status; without a cap nothing was ended, and it is the program's own."""
-    span = made_span.span({"read": {"bytes_completed": 1 << 20}}, end=6 * 10**9, disk="sdx")
+    span = span_of({"read": {"bytes_completed": 1 << 20}}, end=6 * 10**9, disk="sdx")
     monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
     files = {figures.SETTINGS: "scheduler none\n", figures.AFTER: "", figures.LIMITS: "scheduler none\n",
              figures.STATUS: f"{status}\n", figures.REQUESTED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
@@ -203,7 +196,7 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
     (tmp_path / figures.STDOUT).write_bytes(bytes(figures.MOST_STDOUT + 1))
 
     def read(counted: dict[str, int], bios: bool) -> Run:
-        span = made_span.span({"read": counted}, disk="sdx", bio_based=bios)
+        span = span_of({"read": counted}, disk="sdx", bio_based=bios)
         monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
         return figures.read(tmp_path, "sdx", "", 0.0)
 
@@ -232,7 +225,6 @@ def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Ver
 
 @pytest.mark.parametrize("high, sure", [(1.09, True), (1.11, False)])
 def test_that_it_is_not_the_disk_is_shown_where_the_bound_is_below_a_tenth(high: float, sure: bool) -> None:
-    """Even at the end of its interval."""
     text = bounded(high)
     assert text.shown == sure and text.causes == (("not the disk",) if sure else ())
     assert ("It may not be the disk, or that is chance: " in text.sentence) != sure, text
@@ -246,8 +238,6 @@ def test_a_bound_that_gains_is_the_disk(factor: float, disk: bool) -> None:
 
 
 def test_the_latency_of_the_best_is_not_reported_twice() -> None:
-    """Nor is there one where no setting was tried."""
-
     def shorter(change: Change, run: Run) -> Run:
         return dataclasses.replace(run, p99_ms={"read": 0.5 if ("scheduler", "none") in change.settings else 2.0})
 
@@ -278,7 +268,6 @@ def test_of_pairs_both_must_count_and_a_failed_one_is_not_run_again() -> None:
 
 
 def test_two_pairs_are_too_few_to_tell() -> None:
-    """However well they agree."""
     row = experiment.Row(changes.setting("queue_depth", "32"), [(3.0, 1.0)] * 2, effect=chance.Effect(3, 3, 3, 2, 0.0))
     here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
     here.table = experiment.Table(Run(), [1.0], "seconds", 0.0, [row])
@@ -287,7 +276,6 @@ def test_two_pairs_are_too_few_to_tell() -> None:
 
 
 def test_what_is_settled_gets_no_more_pairs() -> None:
-    """Three that agree, where ten are allowed."""
     place = Made(lambda values, _: 1.0 if values["queue_depth"] == "32" else 3.0, most_pairs=10)
     table, _ = outcome(place)
     assert {len(row.costs) for row in table.rows if row.change.settings == (("queue_depth", "32"),)} == {3}

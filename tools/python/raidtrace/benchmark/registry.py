@@ -117,7 +117,6 @@ class Job:
         return int(self.parameters[key])
 
     def text(self, key: str) -> str:
-        """A parameter that is text."""
         return str(self.parameters[key])
 
     def mib(self) -> int:
@@ -308,7 +307,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 
 def find(name: str) -> Benchmark:
-    """A benchmark by its name."""
     if name not in BENCHMARKS:
         raise UserError(f"there is no benchmark {name}; there are: {', '.join(BENCHMARKS)}")
     return BENCHMARKS[name]

@@ -44,7 +44,6 @@ class Case:
 
     @property
     def activity(self) -> Activity:
-        """Between two looks."""
         return self.facts.activity
 
     def rate(self, count: float) -> float:

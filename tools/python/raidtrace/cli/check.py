@@ -23,7 +23,6 @@ COLUMN = 38  # of the first word of a finding
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     top = argparse.ArgumentParser("raidctl check", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("disks", metavar="DISK", nargs="*", help="a name as in /sys/block, or a path")
     top.add_argument("-s", "--data-size", type=_size, metavar="SIZE",
@@ -58,7 +57,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def as_text(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
-    """A table for people."""
     columns, (bold, plain) = terminal.width(), terminal.styles()
     lines = ["simulated: this machine is a guest of the lab\n"] if machine_facts.profile is not None else []
     lines.append(f"{bold}{'VERDICT':<14} {'RULE':<13} {'DISK':<8} FOUND{plain}\n")

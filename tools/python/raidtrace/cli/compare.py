@@ -18,7 +18,6 @@ differences of machine, command and settings. --with TABLE alone checks the tabl
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     top = argparse.ArgumentParser("raidctl compare", description=DESCRIPTION)
     top.add_argument("a", type=pathlib.Path, nargs="?", help="a recording, or the directory of a sweep")
     top.add_argument("b", type=pathlib.Path, nargs="?", help="another one of the same kind")
@@ -56,7 +55,6 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
 
 
 def published_name(table: str) -> str:
-    """The long name of a table."""
     return next(name for name, short in paper.TABLES.items() if table in (name, short))
 
 

@@ -18,7 +18,6 @@ has its numbers and a verdict. Causes are inferred from the counters; raidctl wh
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     top = argparse.ArgumentParser("raidctl explain", description=DESCRIPTION)
     top.add_argument(
         "recording",

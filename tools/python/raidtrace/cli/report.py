@@ -19,7 +19,6 @@ and their differences."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     top = argparse.ArgumentParser("raidctl report", description=DESCRIPTION)
     top.add_argument(
         "recordings", metavar="RECORDING", nargs="*", help="a file of raidctl record or import; two are compared"

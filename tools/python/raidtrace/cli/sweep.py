@@ -51,7 +51,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line of a run."""
     top = argparse.ArgumentParser("raidctl sweep", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument(
         "plan", nargs="?", help="a name that raidctl sweep plans prints, or a .toml file; not with --resume"

@@ -21,7 +21,6 @@ DESCRIPTION = """Run a known benchmark and print its figures, or parse the outpu
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
     top = argparse.ArgumentParser("raidctl workload", description=DESCRIPTION)
     verbs = top.add_subparsers(dest="verb", required=True, metavar="list|show|run|parse")
     verbs.add_parser("list", help="list the benchmarks")

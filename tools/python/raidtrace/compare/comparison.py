@@ -34,7 +34,6 @@ class Figures:
     terms: Terms = dataclasses.field(default_factory=lambda: terms.NONE)
 
     def middle(self) -> float:
-        """Median of the trials."""
         return statistics.median(self.values)
 
     def spread_percent(self) -> float | None:
@@ -107,7 +106,6 @@ def pair(a: Mapping[tuple[tuple[str, str], ...], Figures],
 
 
 def text(key: Sequence[tuple[str, str]]) -> str:
-    """A key in words."""
     return " ".join(value for _, value in key if value)
 
 

@@ -69,7 +69,6 @@ def _lacks(a: Recorded, b: Recorded, x: str | None, y: str | None) -> str | None
 
 
 def different_facts(a: Recorded, b: Recorded) -> Iterator[Difference]:
-    """Of the recordings."""
     for what, why in FACTS.items():
         x, y = (one.fact(what) for one in (a, b))
         if x == y and not (what == "invariants" and x not in ("", "hold")):
@@ -86,7 +85,6 @@ def different_facts(a: Recorded, b: Recorded) -> Iterator[Difference]:
 
 
 def different_targets(a: Recorded, b: Recorded) -> Iterator[Difference]:
-    """Of disks."""
     for x in a.targets:
         for y in b.targets:
             if not same_disk(a, b, x.disk, y.disk) or None in (x.unit_3ware, y.unit_3ware):
@@ -145,24 +143,19 @@ class Row:
         return self.a != self.b or bool(self.a)
 
     def to_json(self) -> Json:
-        """As raidctl.schema.json has it."""
         return {"a": self.a, "b": self.b, "ratio": self.ratio(), "not_comparable": self.not_comparable()}
 
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """The spans of a phase and disk."""
-
     a: Span
     b: Span
     other_times: bool
 
     def row(self, quantity: Quantity | SpanQuantity | RowQuantity, of: Callable[[Span], Number]) -> Row:
-        """A number of both."""
         return Row(quantity, of(self.a), of(self.b), self.other_times)
 
     def length(self) -> Row:
-        """How long each was."""
         return self.row(figures.LENGTH, figures.LENGTH.of)
 
     def directions(self) -> dict[str, list[Row]]:
@@ -173,7 +166,6 @@ class Pair:
                 for direction, (a, b) in both.items()}  # fmt: skip
 
     def disk(self) -> list[Row]:
-        """The numbers without direction."""
         return [self.row(quantity, quantity.of) for quantity in figures.OF_DISK]
 
     def classes(self) -> dict[str, list[Row]]:
@@ -211,7 +203,6 @@ class Pair:
         }
 
     def to_json(self) -> Json:
-        """As raidctl.schema.json has it."""
         return {
             "phase": self.a.phase,
             "disk_a": self.a.disk,
@@ -233,7 +224,6 @@ class Alone:
     where: str
 
     def to_json(self) -> Json:
-        """As raidctl.schema.json has it."""
         disks = {f"disk_{letter.lower()}": self.span.disk if letter == self.where else None for letter in "AB"}
         return {"phase": self.span.phase, **disks, "directions": {}}
 
@@ -253,7 +243,6 @@ class Comparison:
                 "spans": [pair.to_json() for pair in self.pairs]}  # fmt: skip
 
     def to_json(self) -> str:
-        """The same as text."""
         return json.dumps(self.members(), indent=1, ensure_ascii=False)
 
 
@@ -413,6 +402,5 @@ def counters(comparison: Comparison) -> Iterator[str]:
 
 
 def lines(comparison: Comparison, width: int) -> list[str]:
-    """All of it."""
     paths = (f"{letter}  {visible(path)}" for letter, path in (("A", comparison.a), ("B", comparison.b)))
     return [*paths, *differences(comparison, width), *counters(comparison)]

@@ -167,7 +167,6 @@ def clear(out: pathlib.Path, cells: Sequence[workload.Cell]) -> None:
 
 
 def export(raidctl: pathlib.Path, run: Run, directory: pathlib.Path) -> None:
-    """Tidy CSV tables of one recording."""
     command = [str(raidctl), "export", "--csv", str(directory / "csv"), str(run.recording.path)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -181,7 +180,6 @@ def pair(runs: Mapping[workload.Cell, Run], cells: Sequence[workload.Cell], file
 
 
 def draw(out: pathlib.Path, runs: Sequence[Run]) -> None:
-    """inflight.svg and inflight.png."""
     panels = [
         (key, run.evidence, workload.points(run.recording.path, "read"))
         for key, run in zip(("untuned", "tuned"), runs, strict=True)
@@ -416,7 +414,6 @@ def _ratio(untuned: Row, tuned: Row) -> str:
 
 
 def paragraph(sentences: Sequence[str]) -> list[str]:
-    """Sentences as lines."""
     return textwrap.wrap(" ".join(sentences), WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 

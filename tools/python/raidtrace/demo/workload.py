@@ -37,11 +37,9 @@ class Cell:
     mib: int
 
     def name(self) -> str:
-        """Directory of its files."""
         return f"{self.filesystem or 'raw'}-{self.setra_sectors}"
 
     def title(self) -> str:
-        """What people call it."""
         return f"{self.workload} {self.filesystem or 'raw'}"
 
 
@@ -67,7 +65,6 @@ SUMMARY_HEADER = (
 
 
 def cells(dd_mib: int, bonnie_mib: int) -> list[Cell]:
-    """All cells, untuned before tuned."""
     kinds = (("dd", "", dd_mib), ("bonnie++", "xfs", bonnie_mib), ("bonnie++", "ext2", bonnie_mib))
     return [Cell(workload, filesystem, setra, mib) for workload, filesystem, mib in kinds for setra in SETRA]
 

@@ -32,7 +32,6 @@ class Case:
 
     @property
     def phase(self) -> Observation:
-        """The phase."""
         return self.reading.phase
 
     def value(self, name: str, number: float | None, unit: str, *counters: str) -> Value:

@@ -18,7 +18,7 @@ Text, JSON and the HTML report are made of these values alone; nothing below rea
       summary: sentences            of all chains together, in their order
       opening: (name, sentence)     of a recording with several phases: a row each, in order of time
 
-A verdict is one of VERDICTS. "shown": the counts show it. A cause is never counted: "inferred" means that the counts have its
+A verdict is one of Verdict. "shown": the counts show it. A cause is never counted: "inferred" means that the counts have its
 signature and lack those of the others; only an experiment tests it. "not shown": the recording could have shown it and does
 not. "contradicted": the counts show the opposite. "not available": it was not recorded, with the reason. A Value of None is
 not available, never zero.
@@ -34,8 +34,7 @@ from collections.abc import Iterable, Sequence
 VERSION = (
     2  # of the JSON; a change of meaning or a member less is another, a new member is not. 2: causes are "inferred"
 )
-# keys of links, in the order of the chain; in a sweep SWEEP_LINKS come before them
-SWEEP_LINKS = ("rates", "trend", "knee", "correlation", "together")
+# keys of links, in the order of the chain
 LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame",
          "cost", "cache", "classes", "difference")  # fmt: skip
 
@@ -48,9 +47,6 @@ class Verdict(enum.StrEnum):
     NOT_SHOWN = "not shown"
     CONTRADICTED = "contradicted"
     NOT_AVAILABLE = "not available"
-
-
-VERDICTS = tuple(Verdict)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -281,7 +281,6 @@ def parity(case: Case) -> Limit:
 
 @rule("device", "Array's ceiling")
 def device(case: Case) -> Limit:
-    """The disk itself."""
     limit = _device(case)
     return dataclasses.replace(limit, title=DISK) if case.one_disk() else limit
 

@@ -89,7 +89,6 @@ def _directions(phase: Observation) -> list[str]:
 
 
 def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
-    """Explain one recording."""
     return of_one(observation.load(path, choice.window), choice)
 
 

@@ -58,7 +58,6 @@ Row = Mapping[str, str]
 
 @functools.cache
 def rows(table: str) -> tuple[Row, ...]:
-    """All rows of a published table."""
     with (DIRECTORY / FILES[table]).open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))
 

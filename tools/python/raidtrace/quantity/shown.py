@@ -69,7 +69,6 @@ class Door:
         self.raw = raw
 
     def write(self, text: str) -> int:
-        """Write lines."""
         self.raw.write(lines(text))
         return len(text)
 

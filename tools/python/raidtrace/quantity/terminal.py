@@ -91,5 +91,4 @@ class _Pager(shown.Door):
     """A pager shows what the terminal behind it would."""
 
     def isatty(self) -> bool:
-        """As the terminal."""
         return True

@@ -143,7 +143,6 @@ class Definition:
         return _folded(name) in {_folded(own) + tail for own in (self.name, *self.others) for tail in TAILS}
 
     def shown(self) -> str:
-        """Two lines or more."""
         names = f"{self.name} ({', '.join(self.others)})" if self.others else self.name
         return f"{names}, {self.unit or 'no unit'}\n" + terminal.wrapped(self.text, terminal.width(), 4)
 

@@ -28,7 +28,6 @@ def load(path: pathlib.Path, phase: str | None = None) -> Any:
 
 
 def recording(recorded: Recorded) -> Json:
-    """The whole document."""
     return {
         "recording": str(recorded.path) or None,
         "meta": {name: value or None for name, value in recorded.meta.items()},

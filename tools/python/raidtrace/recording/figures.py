@@ -234,7 +234,6 @@ def _bytes(figures: Figures) -> int | None:
 
 
 def _times(kind: str) -> "tuple[Quantity, ...]":
-    """Mean and p99 of i2d or q2c."""
     return (
         Quantity(f"{kind}_mean_ns", f"{kind}, mean", "ns", "ns", (f"{kind}_sum_ns",), lambda f: f.mean_ns(kind), timed=True,
                  member=False),
@@ -379,7 +378,6 @@ class Given:
     bytes: int
 
     def any(self) -> bool:
-        """Whether there was any bio."""
         return bool(self.own_bios or self.bios)
 
     def fan_out(self) -> float | None:
@@ -396,7 +394,6 @@ class Given:
 
 
 def given(span: Span, members: Sequence[Span], direction: str) -> Given:
-    """Of one direction."""
     return Given(
         span.count(direction, "queued"), span.count(direction, "bytes_queued"), span.count(direction, "splits"),
         sum(member.count(direction, "queued") for member in members),

@@ -287,7 +287,6 @@ class Observation:
         return sum(end - start for start, end in self.spans) / 1e9
 
     def of(self, direction: str) -> Figures:
-        """The quantities of a direction."""
         return Figures(self.span, direction)
 
     def count(self, direction: str, counter: str) -> int | None:
@@ -311,7 +310,6 @@ class Observation:
         return tuple(sorted(self.span.processes(), key=lambda one: (-one.seeks, -one.bytes)))
 
     def setting(self, name: str) -> int | None:
-        """A setting that is a number."""
         try:
             return int(self.settings[name])
         except (KeyError, ValueError):
@@ -332,11 +330,9 @@ class Observed:
     whole: tuple[float, float] | None = None
 
     def simulated(self) -> bool:
-        """Whether the controller is a model."""
         return self.meta.get("simulated") == "yes"
 
     def find(self, disk: str, phase: str) -> Observation | None:
-        """One phase of one disk."""
         return next((o for o in self.observations if (o.disk.name, o.phase) == (disk, phase)), None)
 
     def parent(self, of: Observation) -> Observation | None:

@@ -178,14 +178,13 @@ def share(phase: Observation, direction: str, counter: str, of: str) -> float | 
 CLEARING = ("discard", "write_zeroes")  # directions that move no data
 
 
-def class_share(phase: Observation, name: str, counter: str = "bytes_queued") -> float | None:
-    """Part of all that bios (or requests) of a class had of a counter; of bytes, those that discards and zeroing name do not
-    count, since nothing is moved."""
+def class_share(phase: Observation, name: str) -> float | None:
+    """Part of the bytes of all bios that those of a class had. Bytes of discards and zeroing do not count: nothing is moved."""
     if phase.origin is None:
         return None
-    whole = sum(counts.get(counter, 0) for counts in phase.origin.values())
-    whole -= sum(phase.count(direction, counter) or 0 for direction in CLEARING) if counter == "bytes_queued" else 0
-    return phase.origin.get(name, {}).get(counter, 0) / whole if whole else None
+    whole = sum(counts.get("bytes_queued", 0) for counts in phase.origin.values())
+    whole -= sum(phase.count(direction, "bytes_queued") or 0 for direction in CLEARING)
+    return phase.origin.get(name, {}).get("bytes_queued", 0) / whole if whole else None
 
 
 def seeks(phase: Observation) -> int | None:
@@ -228,7 +227,6 @@ def kernel_work(phase: Observation) -> tuple[str, float]:
 
 
 def kib(sectors: float) -> str:
-    """Sectors as raidctl prints sizes."""
     return units.octets(sectors * SECTOR)
 
 

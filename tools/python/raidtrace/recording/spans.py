@@ -199,7 +199,6 @@ def merged(spans: Sequence[Span]) -> Span:
 
 
 def _sums(tables: Iterable[Mapping[Any, Mapping[Any, int]]]) -> dict[Any, dict[Any, int]]:
-    """Tables of counters, added."""
     totals: dict[Any, collections.Counter[Any]] = {}
     for table in tables:
         for key, counts in table.items():
@@ -246,7 +245,6 @@ class Recorded:
         return value
 
     def disk(self, target: int) -> str:
-        """Name of a disk."""
         return next((one.disk for one in self.targets if one.target == target), "?")
 
     def members(self, span: Span) -> list[Span]:
@@ -265,11 +263,9 @@ class Recorded:
         return merged(chosen)
 
     def begin_ns(self) -> int:
-        """Start of the first span."""
         return min((span.start_ns for span in self.spans), default=0)
 
     def end_ns(self) -> int:
-        """End of the last span."""
         return max((span.end_ns for span in self.spans), default=0)
 
     def series_of(self, target: int) -> "Series | None":

@@ -136,7 +136,6 @@ def _steps(one: Recorded) -> str:
 
 
 def _opening(recorded: Recorded, letter: str, several: bool) -> Sentence:
-    """What was recorded."""
     time = "real time" if recorded.fact("lab_time") == "real" else "simulated time"
     simulated = f"Simulated: models of the disks, in {time}. " if recorded.simulated() else ""
     seconds = (recorded.end_ns() - recorded.begin_ns()) / 1e9

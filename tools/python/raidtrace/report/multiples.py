@@ -149,7 +149,6 @@ class _Scale:
             self.low = max(10.0 ** math.floor(math.log10(min(means))), self.top / MOST_DECADES)
 
     def text(self, unit: str) -> str:
-        """From where to where."""
         return f"{self.low:g} to {_digits(self.top)} {unit}".strip() + (", logarithmic" if self.log else "")
 
     def lines(self) -> list[float]:

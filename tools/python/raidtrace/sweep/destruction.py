@@ -32,7 +32,6 @@ class Refusal:
     forcible: bool = False
 
     def text(self) -> str:
-        """A line of a message."""
         return f"{self.disk}: {self.reason} ({self.remedy})"
 
 
@@ -59,7 +58,6 @@ def refusals(look: disk_users.Look, disk: str, known: bool = False) -> list[Refu
 
 
 def _in_use(look: disk_users.Look, disk: str) -> list[Refusal]:
-    """What nobody may override."""
     machine = look.machine
     machine.at_its_place(disk)
     reasons = [Refusal(disk, use.what, use.remedy) for use in look.uses(disk)]

@@ -207,11 +207,9 @@ class Machine:
             return ""
 
     def disks(self) -> list[str]:
-        """All whole disks."""
         return sorted(path.name for path in (self.sys / "block").glob("*"))
 
     def partitions(self, disk: str) -> list[str]:
-        """Its partitions."""
         return sorted(path.parent.name for path in (self.sys / "class/block" / disk).glob("*/partition"))
 
     def holders(self, name: str) -> list[str]:

@@ -217,7 +217,6 @@ def _btrfs(machine: Machine, name: str, which: str) -> list[Use]:
 
 
 def processes(machine: Machine) -> list[pathlib.Path]:
-    """All processes."""
     paths = [path for path in machine.proc.glob("[0-9]*") if path.name.isdigit()]
     return sorted(paths, key=lambda path: int(path.name))
 

@@ -74,7 +74,6 @@ class Curve:
 
 
 def cells(path: pathlib.Path) -> list[Cell]:
-    """Finished cells of a sweep."""
     file = path / NAME if path.is_dir() else path
     index = Index(file)
     rates: dict[int, dict[str, float]] = collections.defaultdict(dict)
@@ -147,7 +146,6 @@ def bound(cells: Sequence[Cell]) -> list[str]:
 
 
 def chain_of(curve: Curve, together: Sequence[str]) -> Chain:
-    """What one curve says."""
     title = " ".join(value for name, value in curve.about if name not in BESIDES and value not in ("None", "none"))
     points, medians = curve.points(), curve.medians()
     links = [_setting(curve), _trend(medians), _knee(curve), _correlation(points, curve.source()),

@@ -46,8 +46,6 @@ CREATE TABLE queue(cell INTEGER NOT NULL REFERENCES cell, disk TEXT NOT NULL, ph
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A cell of the index."""
-
     cell: int
     name: str
     identity: str
@@ -141,11 +139,9 @@ class Index:
         return Index(path, write=True)
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     def meta(self) -> dict[str, str]:
-        """Facts about the sweep."""
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
     def entries(self) -> list[Entry]:
@@ -154,7 +150,6 @@ class Index:
         return [Entry(*row) for row in self._db.execute(f"SELECT {columns} FROM cell ORDER BY cell")]
 
     def axes(self, cell: int) -> dict[str, plan.Value]:
-        """The axes of a cell."""
         return dict(self._db.execute("SELECT name, value FROM axis WHERE cell=?", (cell,)))
 
     def about(self) -> dict[int, tuple[str, str, bool]]:
@@ -183,7 +178,6 @@ class Index:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def begin(self, cell: int, started_utc: str) -> None:
-        """A cell runs."""
         self._db.execute(
             "UPDATE cell SET state=?, started_utc=?, error=NULL WHERE cell=?", (RUNNING, started_utc, cell)
         )
@@ -216,7 +210,6 @@ class Index:
             self._db.execute("UPDATE cell SET state=? WHERE state=?", (WAITING, FAILED))
 
     def note(self, key: str, value: str) -> None:
-        """A fact about the sweep."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
 
 

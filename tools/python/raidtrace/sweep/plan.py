@@ -315,12 +315,10 @@ class Cell:
         return dict(self.axes).get(axis)
 
     def text(self, axis: str, default: str = "") -> str:
-        """An axis of text."""
         value = self.get(axis)
         return default if value is None else str(value)
 
     def number(self, axis: str) -> int | None:
-        """An axis of whole numbers."""
         value = self.get(axis)
         return None if value is None else int(value)
 
@@ -349,7 +347,6 @@ class Plan:
         return str(settings.pop("kind")), settings
 
     def varying(self) -> list[str]:
-        """The axes in which cells differ."""
         names = dict.fromkeys(name for cell in self.cells for name, _ in cell.axes)
         return [name for name in names if len({cell.get(name) for cell in self.cells}) > 1]
 
@@ -372,7 +369,6 @@ def find(name: str) -> pathlib.Path:
 
 
 def load(path: pathlib.Path, overrides: Mapping[str, Value] = MappingProxyType({})) -> Plan:
-    """Read and check a plan."""
     try:
         if path.exists() and not path.is_file():
             raise UserError(f"{path}: no regular file")

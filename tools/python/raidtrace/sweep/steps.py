@@ -104,7 +104,6 @@ def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.B
 
 
 def steps(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> list[Step]:
-    """All steps in order."""
     chosen, what = job(cell, the_plan, place)
     disk = top(cell, place)
     destroyed = members(cell, place) if chosen.destroys(what) else ()

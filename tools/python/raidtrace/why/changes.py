@@ -87,7 +87,6 @@ WARM = Change("data in memory", "disk", Kind.FREE, warm=True)
 
 
 def setting(name: str, value: str) -> Change:
-    """One setting of the queue changed."""
     return Change(label(name, value), CAUSES[name], Kind.SETTING, settings=((name, value),))
 
 

@@ -169,7 +169,6 @@ class Disk(Room):
             return None
 
     def end(self) -> None:
-        """End what still runs."""
         for child in self._children:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)

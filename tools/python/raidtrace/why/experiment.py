@@ -194,7 +194,6 @@ class Table:
     more: str = ""
 
     def row(self, change: Change) -> Row | None:
-        """Of a change that was tried."""
         return next((row for row in self.rows if row.change == change), None)
 
     def least(self) -> float:

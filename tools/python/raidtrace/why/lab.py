@@ -89,7 +89,6 @@ class Setup:
     sets: Mapping[str, str] = dataclasses.field(default_factory=dict)
     options: tuple[str, ...] = ()
     other_kernel: str = ""
-    keep: bool = False
 
 
 class Lab(Room):
@@ -226,7 +225,6 @@ class Lab(Room):
         return WALL_S + WALL_FACTOR * max(self.wall_s[:BASELINES]) if len(self.wall_s) >= BASELINES else FIRST_S
 
     def guest(self, change: Change, seed: int, out: pathlib.Path, limit_s: float) -> list[str]:
-        """raidctl lab run for one run."""
         words = [str(self.setup.raidctl), "lab", "run", "-q", "--out", str(out), "--seed", str(seed)]
         words += ["--profile", self.setup.profile]
         words += ["--timeout", f"{limit_s:.0f}"]

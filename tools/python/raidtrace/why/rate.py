@@ -153,7 +153,6 @@ def measure(path: str, reads: Reads) -> tuple[float, float]:
 
 
 def main(words: list[str]) -> int:
-    """Exit status."""
     path, octets, depth, pattern, *others = words
     reads = Reads(int(octets), int(depth), pattern, *map(int, others))
     if pattern == ALONE:

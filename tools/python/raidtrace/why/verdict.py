@@ -316,7 +316,6 @@ NAME, TIMES, LATE = 30, 17, 12  # columns
 
 
 def word(row: Row, table: Table) -> str:
-    """The verdict of a row."""
     if row.wrong:
         return "does not count"
     factor, least = row.factor(), table.least()

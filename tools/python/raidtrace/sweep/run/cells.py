@@ -39,11 +39,9 @@ class Forecast(Generic[C]):
         self._begun: dict[C, float] = {}
 
     def begin(self, run: C) -> None:
-        """A run begins."""
         self._begun[run] = time.monotonic()
 
     def end(self, run: C) -> None:
-        """A run has ended."""
         self.seconds[run] = time.monotonic() - self._begun.pop(run)
 
     def left(self) -> float:
@@ -81,12 +79,10 @@ class Progress(Generic[C]):
         self._line = sys.stdout.isatty()
 
     def started(self, cell: C, name: str) -> None:
-        """A cell begins."""
         self._forecast.begin(cell)
         self._running[cell] = name
 
     def ended(self, cell: C, error: str = "") -> None:
-        """A cell has ended."""
         name = self._running.pop(cell)
         self._forecast.end(cell)
         self._failed += bool(error)
@@ -108,7 +104,6 @@ class Progress(Generic[C]):
             print("\r\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
     def text(self) -> str:
-        """The bar in words and signs."""
         signs, done = round(WIDTH * self._forecast.done()), len(self._forecast.seconds)
         failed = f", {self._failed} failed" if self._failed else ""
         return (f"[{'#' * signs}{'.' * (WIDTH - signs)}] {done} of {self._all} {self._what}{failed}, "

@@ -35,7 +35,6 @@ class Disks:
     _child: subprocess.Popen[str] | None = None
 
     def place(self, cell: plan.Cell) -> steps.Place:
-        """Where a cell runs."""
         return place(self.arrays[cell.text("array")], self.mount(), self.record)
 
     def mount(self) -> str:
@@ -124,7 +123,6 @@ class Disks:
 
 
 def place(disks: tuple[str, ...], mount: str, record: bool) -> steps.Place:
-    """Where a cell on real disks runs."""
     return steps.Place(disks, mount, ram_bytes(), lab=False, record=record)
 
 

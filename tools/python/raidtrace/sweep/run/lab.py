@@ -97,7 +97,6 @@ class Lab:
         return steps.Place(disks, MOUNT, self.memory(), lab=True, settle_s=SETTLE_S, host=self.host)
 
     def command(self, cell: plan.Cell, directory: pathlib.Path) -> list[str]:
-        """raidctl lab run for a cell."""
         lab = self.the_plan.lab
         command = [str(self.raidctl), "lab", "run", "-q", "--profile", cell.text("array"), "--out", str(directory)]
         command += ["--host"] if self.host else []
