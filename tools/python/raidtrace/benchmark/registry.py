@@ -99,13 +99,13 @@ Parameters = Mapping[str, int | str | bool]
 
 
 def kind(value: int | str | bool) -> str:
-    """What a parameter takes, in words."""
+    """The type of a parameter, in words."""
     return "true or false" if isinstance(value, bool) else "a whole number" if isinstance(value, int) else "text"
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What a benchmark is to do. One of directory and disk (a path below /dev) is empty."""
+    """The task of a benchmark. One of directory and disk (a path below /dev) is empty."""
 
     directory: str
     disk: str

@@ -48,7 +48,7 @@ class Difference:
     decides: bool
 
     def text(self) -> str:
-        """Of A and B, as compare calls them."""
+        """The difference of A and B, as compare names them."""
         return f"{self.name} {self.a} in A, {self.b} in B"
 
     def instead(self) -> str:

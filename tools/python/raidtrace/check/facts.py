@@ -28,7 +28,7 @@ class UsageError(Exception):
 
 
 class Kind(enum.Enum):
-    """What a disk is, as far as readahead is concerned."""
+    """The kind of a disk, as far as readahead is concerned."""
 
     ARRAY = "an array of rotating drives"
     DRIVE = "one rotating drive"
@@ -127,7 +127,7 @@ def _disk(machine: Machine, name: str) -> Disk:
 
 
 def _kind(machine: Machine, name: str) -> Kind:
-    """Of md and dm devices the kind of their members."""
+    """The kind of a disk; md and dm devices have the kind of their members."""
     members = _members(machine, name)
     kinds = {_kind_of_one(machine, member) for member in members}
     for kind in (Kind.VIRTUAL, Kind.FLASH):
@@ -337,7 +337,7 @@ def parse_interrupts(text: str) -> dict[int, Line] | None:
 
 
 def between(before: Look, after: Look, own: int, ticks_per_second: float) -> Activity:
-    """What happened between two looks, but for the process `own`."""
+    """The activity between two looks, without the process `own`."""
     seconds = after.time_s - before.time_s
     pages = (before.swapped_pages, after.swapped_pages)
     changes = _changes(before, after)

@@ -36,7 +36,7 @@ ORDER = tuple(Verdict)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """What one rule judges: facts of the machine, all disks that are looked at, and for a rule about disks one of them."""
+    """The input of one rule: facts of the machine, all disks that are looked at, and for a rule about disks one of them."""
 
     facts: Facts
     disks: tuple[Disk, ...]

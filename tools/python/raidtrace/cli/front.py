@@ -84,7 +84,7 @@ def answer(find: Callable[[], F], lines: Callable[[F, int], Sequence[str]], as_j
 
 
 def sentence(error: Exception, again: str) -> str:
-    """What ended a verb, and what to do about it. again: the command that shows the traceback."""
+    """The message of an error that ended a verb, with advice. again: the command that shows the traceback."""
     if isinstance(error, ModuleNotFoundError):
         module = (error.name or "").partition(".")[0]
         how = "apt-get install python3" if module in sys.stdlib_module_names else PACKAGES.get(module)

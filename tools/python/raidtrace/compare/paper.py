@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What published tables say of themselves: their own arithmetic done again, and where their words and figures disagree."""
+"""Checks of published tables: their own arithmetic done again, and their text compared with their figures."""
 
 import csv
 import dataclasses

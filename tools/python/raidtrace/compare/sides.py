@@ -118,7 +118,7 @@ def words(observed: Observed) -> list[str]:
 
 
 def reported(observed: Observed) -> tuple[parsers.Figure, ...]:
-    """What the recorded program itself printed; nothing when it is none that is known, or did not say."""
+    """The figures that the recorded program printed; none if the program is not known, or printed none."""
     name = observation.program(observed.meta)
     if name not in benchmark.BENCHMARKS:
         return ()

@@ -101,7 +101,7 @@ def _property(target: Target, name: str) -> str:
 
 
 def different_settings(a: Recorded, b: Recorded, of_a: Span, of_b: Span) -> Iterator[Difference]:
-    """Of a disk's settings at the begin of spans that belong together."""
+    """Differences of a disk's settings at the begin of two paired spans."""
     for name in dict.fromkeys(one.name for of in (a, b) for one in of.settings if one.name not in NO_SETTINGS):
         x, y = a.setting(of_a.target, name, of_a.start_ns), b.setting(of_b.target, name, of_b.start_ns)
         if (x or "n/a") != (y or "n/a"):
@@ -322,7 +322,7 @@ def _difference(one: Difference, width: int) -> Iterator[str]:
 
 
 def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
-    """What a trace does not hold is no difference: names of facts, and how many settings."""
+    """The facts that a trace lacks, by name, and the number of such settings: they are no differences."""
     lacking = [one for one in differences if one.not_recorded_in]
     names = [one.what for one in lacking if not one.disk]
     settings = len(lacking) - len(names)
@@ -333,7 +333,7 @@ def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
 
 
 def differences(comparison: Comparison, width: int) -> Iterator[str]:
-    """What differs between machines, commands and settings; words in lines of at most so many columns."""
+    """The differences between machines, commands and settings, in lines of at most so many columns."""
     width = min(max(width, LEAST), MOST)
     if not comparison.differences:
         yield "Machine, command and settings are the same."

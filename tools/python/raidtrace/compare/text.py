@@ -23,7 +23,7 @@ MORE = "Every counter of both: raidctl compare -v. What explains the difference:
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
-    """What is compared. a, b: what each side is; checks: of words with figures; notes: what to keep in mind; published: one of
+    """A comparison. a, b: names of the sides; checks: of words with figures; notes: what to keep in mind; published: one of
     them or both are a published table, with rates in KiB/s. spans: the differences and all counters of two recordings; the
     text has the counters if it is verbose."""
 

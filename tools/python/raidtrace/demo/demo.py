@@ -247,7 +247,7 @@ def programs(raidctl: pathlib.Path, built: str, seeds: int) -> str:
 
 
 def kept(out: pathlib.Path, name: str) -> list[str]:
-    """What an earlier demo of the same programs printed, and its date; empty if its results are not in `out`."""
+    """The output of an earlier demo of the same programs, and its date; empty if its results are not in `out`."""
     try:
         facts = json.loads((out / KEPT).read_text(encoding="utf-8"))
         if facts["programs"] != name:
@@ -355,7 +355,7 @@ def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
 
 
 def spread_text(spreads: Sequence[Spread]) -> list[str]:
-    """What one run is good for, MB/s."""
+    """The spread of the rates over all seeds, MB/s."""
     form = "{:22} {:>6} {:>7} {:>7} {:>7}  {}"
     lines = [f"Simulated MB/s of {len(spreads[0].draws)} seeds. In brackets: the 95 % interval of the median."]
     lines.append(form.format("", "SETRA", "LEAST", "MEDIAN", "MOST", "").rstrip())

@@ -137,7 +137,7 @@ def points(path: pathlib.Path, phase: str) -> list[Point]:
 
 
 def evidence(cell: Cell, recording: Recorded) -> explain.ReadPhase:
-    """What explain needs to know of a run."""
+    """The input of explain: a run's read phase."""
     reads = read_phase(cell, recording)
     row = _row(cell, "read", reads, {})
     mean, sectors, share = row.inflight_reads_mean, row.request_bytes_mode, row.sequential_share
@@ -168,7 +168,7 @@ SPREAD_HEADER = ("workload", "filesystem", "setra_sectors", "phase", "draws", "l
 
 
 def spreads(draws: Sequence[Sequence[Row]]) -> list[Spread]:
-    """Of the rows of each draw, in the same order; phases without a rate are left out."""
+    """The spread of each phase with a rate. draws: rows of each draw, in the same order."""
     all_spreads = []
     for rows_of_one in zip(*draws, strict=True):
         rates_of_one = tuple(row.kib_per_s for row in rows_of_one if row.kib_per_s is not None)

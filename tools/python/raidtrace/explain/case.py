@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What limits are judged by: a phase in one direction without the idle time around it, and what others did meanwhile."""
+"""The input of the rules: a phase in one direction without the idle time around it, and the concurrent work of others."""
 
 import dataclasses
 import functools
@@ -141,21 +141,21 @@ def rule(key: str, title: str) -> Callable[[Callable[[Case], Limit]], Callable[[
 
 
 def unknown(why: str) -> Limit:
-    """What was not recorded."""
+    """The recording lacks the evidence."""
     return Limit("", "", why, Verdict.NOT_AVAILABLE)
 
 
 def ruled_out(text: str, *values: Value) -> Limit:
-    """What the counts contradict."""
+    """The counts contradict the cause."""
     return Limit("", "", text, Verdict.CONTRADICTED, values)
 
 
 def open_question(text: str, *values: Value, remedy: str = "") -> Limit:
-    """What the counts could have shown, and do not. remedy: of what is wrong in any case, whatever it costs."""
+    """The counts could have shown the cause, and do not. remedy: of a fault that should be mended in any case."""
     return Limit("", "", text, Verdict.NOT_SHOWN, values, remedy)
 
 
 def inferred(text: str, remedy: str, *values: Value, share: float | None = None, gain: Gain = NO_GAIN, key: str = "",
              title: str = "") -> Limit:  # fmt: skip
-    """What the counts have the signature of. key, title: of a cause that is not the one of the rule."""
+    """The counts have the signature of the cause. key, title: of another cause than that of the rule."""
     return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, *gain)

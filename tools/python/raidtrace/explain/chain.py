@@ -76,7 +76,7 @@ def single(reading: Reading, direction: str, meta: Mapping[str, str], siblings: 
 
 
 def _part(phase: Observation, siblings: Sequence[Observation]) -> float | None:
-    """Of the time of all phases of the disk."""
+    """The phase's share of the time of all phases of the disk."""
     whole = phase.seconds() + sum(other.seconds() for other in siblings)
     return phase.seconds() / whole if whole else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raidctl explain hands over: a chain of links, each with its numbers, where they come from, and a verdict.
+"""The result of raidctl explain: a chain of links, each with its numbers, their sources, and a verdict.
 
 Text, JSON and the HTML report are made of these values alone; nothing below reads a file.
 

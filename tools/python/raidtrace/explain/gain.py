@@ -105,8 +105,8 @@ MORE_IN_FLIGHT = _figure(1.0, "from more in flight or more readahead")
 
 
 def twice_io_max(idle: float) -> Gain:
-    """Of a limit of the kernel (io.max) twice as high, where the disk is idle for this part of the time: the rate doubles, or
-    the disk is busy all the time."""
+    """The gain of a limit of the kernel (io.max) twice as high, where the disk is idle for this part of the time: the rate
+    doubles, or the disk is busy all the time."""
     return _figure(min(TWICE, 1 / max(1 - idle, 1e-3)), "with twice the limit")
 
 
@@ -124,9 +124,9 @@ def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
 
 
 def twice_the_readahead(case: Case) -> Gain:
-    """Of a local array that one reader reads in windows of few whole requests, two windows at a time. The requests of a window
-    are issued together and come one after the other, so that a window of n takes 1 + (n - 1) * LATER times as long as one
-    request does, and half of it is the time from window to window."""
+    """The gain on a local array that one reader reads in windows of few whole requests, two windows at a time. The requests
+    of a window are issued together and come one after the other, so that a window of n takes 1 + (n - 1) * LATER times as
+    long as one request does, and half of it is the time from window to window."""
     window, largest, depth = (
         case.reading.readahead_sectors() or 0,
         case.reading.largest_sectors() or 0,
@@ -156,15 +156,15 @@ def larger_pieces(case: Case) -> Gain:
 
 
 def half_the_flushes(case: Case) -> Gain:
-    """Of a program that waits for each flush: the writes between two flushes take next to no time. On one disk with heads they
-    take turns of the platter that depend on their places."""
+    """The gain of a program that waits for each flush: the writes between two flushes take next to no time. On one disk
+    with heads they take turns of the platter that depend on their places."""
     heads = case.one_disk() and case.rotates()
     return NO_GAIN if heads else _figure(TWICE, "with half as many flushes")
 
 
 def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gain:
-    """Of a queue with too few requests. Those that wait for one are counted by Little's law: rate times the time from queue to
-    completion. waits: ms of the fastest request and of the median."""
+    """The gain of a queue with more requests. Those that wait for one are counted by Little's law: rate times the time from
+    queue to completion. waits: ms of the fastest request and of the median."""
     seconds = case.phase.seconds()
     queued = (case.phase.count(case.direction, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
     flash = case.one_disk() and not case.rotates()
@@ -175,14 +175,14 @@ def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gai
 
 
 def not_held_back(case: Case, held_ms: float, served_ms: float) -> Gain:
-    """Of a scheduler that delayed requests by more than the disk then took, on drives that work at once."""
+    """The gain without a scheduler that delays requests by more than the disk then takes, on drives that work at once."""
     local = not case.virtual() and not case.rotates() if case.one_disk() else case.local_array()
     return _figure((held_ms + served_ms) / served_ms, "") if local else NO_GAIN
 
 
 def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
-    """Of a disk without heads. part: of its load that is of others. At the limit of a volume their part is free then; on a
-    local disk a request takes what the fastest did."""
+    """The gain without the load of others, on a disk without heads. part: their share of the load. At the limit of a volume
+    their part is free then; on a local disk a request takes what the fastest did."""
     mean_ms, rate = q.d2c_mean_ms(case.phase, case.direction), even(case, case.phase)[0]
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
         return NO_GAIN
@@ -207,10 +207,10 @@ def unbroken(length: float, silent: float, interval: float) -> Gain:
 
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
-    """Of a program that pauses, or computes. Without pauses its rate is that while the disk was busy, where it waits for each
-    request, and where the disk is a local one without heads. Elsewhere a limit, or other seeks, may come first, and
-    the figure is of pauses half as long. The disk's time is in addition to them where it does not work during them; where that
-    is not known, the figure is in the middle of both, no more than an eighth from either."""
+    """The gain of a program without its pauses, or computing. Without pauses its rate is that while the disk was busy,
+    where it waits for each request, and where the disk is a local one without heads. Elsewhere a limit, or other seeks, may
+    come first, and the figure is of pauses half as long. The disk's time is in addition to them where it does not work
+    during them; where that is not known, the figure is in the middle of both, no more than an eighth from either."""
     calls, waits = (q.class_share(case.phase, "direct") or 0.0) >= CALLS, alone(case)
     if calls and waits and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS:
         return _figure(1 / (1 - min(idle, 0.999)), "")

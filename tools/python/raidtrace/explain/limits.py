@@ -116,7 +116,7 @@ def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tup
 
 
 def _crowded(limit: Limit, crowd: limits_device.Crowd, full: bool) -> Limit:
-    """Of one disk, a cause that more in flight would cure, where requests already wait for each other."""
+    """Open a cause that more requests in flight would cure, if requests of this one disk already wait for each other."""
     longer = crowd.many_ms / crowd.few_ms if crowd.few_ms else 0.0
     if limit.key not in DEPTH or ((longer < WAITING or crowd.growth >= limits_device.GAIN) and not full):
         return limit
@@ -129,7 +129,7 @@ def _crowded(limit: Limit, crowd: limits_device.Crowd, full: bool) -> Limit:
 
 
 def _open(limit: Limit, reason: str) -> Limit:
-    """What was inferred is not shown, for this reason."""
+    """An inferred limit becomes an open question, for this reason."""
     if limit.verdict is not Verdict.INFERRED:
         return limit
     text = f"{limit.statement}; but {reason}"

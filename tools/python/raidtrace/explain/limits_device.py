@@ -127,8 +127,8 @@ def flat(case: Case) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Crowd:
-    """What more in flight did on one disk: requests in flight, few and many, ms that one takes then, and the growth of the
-    rate from few to many."""
+    """The effect of more requests in flight on one disk: requests in flight, few and many, ms that one takes then, and the
+    growth of the rate from few to many."""
 
     few: float
     many: float
@@ -344,7 +344,7 @@ def _iops(case: Case) -> float:
 
 
 def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
-    """What one disk, or one volume, gives at most."""
+    """The rate of one disk, or one volume, as its limit."""
     queued = full(case)
     text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.direction}s a second"
     if case.rotates() and case.streams() > 1:
@@ -367,7 +367,7 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
 
 
 def _other_than_depth(case: Case) -> str:
-    """What may still help where more in flight does not."""
+    """The remedy where more requests in flight do not help."""
     text = "more in flight does not help: it is what the disk gives, or the limit of its volume"
     return f"{text}. {cheaper(case) or 'If that limit counts requests, larger ones move more'}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happened to a disk: resets, errors, a lost or slow drive, settings that changed while it was measured."""
+"""Events of a disk: resets, errors, a lost or slow drive, settings that changed while it was measured."""
 
 import re
 

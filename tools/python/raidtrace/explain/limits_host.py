@@ -215,9 +215,9 @@ def discards(case: Case) -> Limit:
 
 
 def strangers(case: Case) -> tuple[float, str]:
-    """What processes other than the command's, which the recorder saw running, took of this disk, of 1, and a sentence on it.
-    It is their part of the bios, or of the bytes, or the time that heads need to reach their places. Kernel threads write for
-    other processes, and are left out."""
+    """The share of this disk, of 1, that processes other than the command's used, and a sentence on it. The recorder
+    observed them. It is their part of the bios, or of the bytes, or the time that heads need to reach their places. Kernel
+    threads write for other processes, and are left out."""
     rows = case.phase.submitters or ()
     whole = sum(one.bios for one in rows)
     others = [one for one in rows if one.pid in case.phase.others and not (one.comm or "").startswith(KERNEL_THREADS)]
@@ -267,7 +267,7 @@ def _undelayed(case: Case) -> str:
 
 @rule("competing", "Competing load")
 def competing(case: Case) -> Limit:
-    """What the disk did for others, or for the other direction, meanwhile."""
+    """Concurrent work of the disk for other processes, or for the other direction."""
     other = "write" if case.direction == "read" else "read"
     meanwhile = case.phase.timeline.meanwhile(case.direction)
     ours, theirs, issued = (
@@ -321,7 +321,7 @@ def competing(case: Case) -> Limit:
 
 
 def run_sectors(reading: Reading) -> float | None:
-    """What is read in one piece, on average: bytes by bios that continue no stream."""
+    """The mean length of a contiguous run: bytes by bios that continue no stream."""
     queued, streams = reading.phase.count("read", "queued"), reading.phase.count("read", "stream_queued")
     moved = reading.phase.count("read", "bytes_queued")
     if queued is None or streams is None or moved is None or not queued:

@@ -278,7 +278,7 @@ def positioning(case: Case) -> Limit:
 
 
 def _stream(case: Case) -> str:
-    """What the same disk gave in order, where another phase of the recording shows it."""
+    """The rate of the same disk in order, if another phase of the recording shows it."""
     rates = [(q.mib_per_s(one, case.direction) or 0.0, one.phase) for one in case.siblings if _ordered(case, one)]
     here = q.mib_per_s(case.phase, case.direction)
     best = max(rates, default=(0.0, ""))

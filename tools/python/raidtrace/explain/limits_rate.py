@@ -28,7 +28,7 @@ AHEAD = 0.5  # part of the bytes that were read ahead
 
 
 def _kind(case: Case, mine: Even) -> str:
-    """What the limit counts, "IOPS" or "bandwidth", where sizes tell; else empty."""
+    """The unit of the limit, "IOPS" or "bandwidth", if request sizes show it; else empty."""
     if min(mine.requests, mine.bytes) <= EVEN and max(mine.requests, mine.bytes) > tolerance(mine):
         return "IOPS" if mine.requests <= EVEN else "bandwidth"
     for other in case.siblings:

@@ -131,7 +131,7 @@ EVENTS: tuple[tuple[str, Callable[[Reading], int]], ...] = (("resets", _resets),
 
 
 def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
-    """What was run: another program, or the same with other arguments, and then those that are not in both."""
+    """The difference of the commands: another program, or the arguments that are not in both."""
     if a == b:
         return []
     try:
@@ -331,7 +331,7 @@ def _factors(ratio: Ratios) -> str:
 
 
 def _together(names: list[str]) -> list[str]:
-    """What else is recorded to differ: whether that is one thing, or the evidence does not tell several apart."""
+    """The sentence on other recorded differences: one cause, or several that the evidence does not distinguish."""
     others = [name for name in names if name not in ("arguments", "interval")]
     things = {next((begin for begin in ONE_THING if name.startswith(begin)), name) for name in others}
     things -= {"array"} if things.intersection(WORK) else set()
@@ -353,7 +353,7 @@ def _depths(a: Reading, b: Reading, direction: str) -> str:
 
 
 def _next(limits: tuple[Limit, ...], same: bool) -> list[str]:
-    """What limits B: by itself, or as it does A. same: readahead was, and the rates were not."""
+    """The limit of B, and whether it also limits A. same: both have the same readahead, and different rates."""
     of = {letter: [limit for limit in limits if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     if not of["B"]:
         return []
@@ -365,7 +365,7 @@ def _next(limits: tuple[Limit, ...], same: bool) -> list[str]:
 
 
 def _only(limits: tuple[Limit, ...], slower: str) -> list[str]:
-    """What limits the slower one and not the other: in the faster one it went away."""
+    """The limits of the slower recording that the faster one does not have."""
     other = "A" if slower == "B" else "B"
     of = {letter: [limit for limit in limits if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     keys = {limit.key for limit in of[other]}

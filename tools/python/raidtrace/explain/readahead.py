@@ -18,7 +18,7 @@ AGREEMENT = 0.05  # a figure and what predicts it agree within this part
 
 @dataclasses.dataclass(frozen=True)
 class ReadPhase:
-    """What was counted while one workload read. largest_sectors: the largest request the disk takes."""
+    """The counters of one workload's read phase. largest_sectors: the largest request the disk takes."""
 
     workload: str
     setra_sectors: int

@@ -29,7 +29,7 @@ def subject(letter: str, observed: Observed) -> Subject:
 
 
 def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
-    """What holds for the whole explanation. Where there are several recordings, each note names its own."""
+    """Notes on the whole explanation. Where there are several recordings, each note names its own."""
     texts = []
     times = {observed.meta.get("lab_time", "simulated") for observed in subjects if observed.simulated()}
     if "simulated" in times:
@@ -54,7 +54,7 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What of a recording is explained; None: all of it. window: s since it began."""
+    """The part of a recording to explain; None: all of it. window: s since it began."""
 
     phase: str | None = None
     disk: str | None = None

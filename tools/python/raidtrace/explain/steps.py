@@ -163,7 +163,7 @@ def _windows(reading: Reading) -> list[Distribution]:
 
 
 def bios(readings: Sequence[Reading], direction: str) -> Link:
-    """What the page cache or the program gave the block layer."""
+    """The bios that the page cache or the program queued."""
 
     def say(reading: Reading) -> str:
         number, size = reading.phase.count(direction, "queued"), q.bio_mean(reading.phase, direction)
@@ -226,7 +226,7 @@ def splits(readings: Sequence[Reading], direction: str) -> Link:
 
 
 def size(readings: Sequence[Reading], direction: str) -> Link:
-    """What size requests have, against the largest that the disk takes."""
+    """The size of requests, compared with the largest that the disk takes."""
 
     def verdict(reading: Reading) -> Verdict:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()

@@ -118,7 +118,7 @@ DASHES: dict[str, tuple[int, ...]] = {"read": (), "write": (2, 2)}
 
 
 def values(one: Series, panel: str, direction: str) -> Floats | None:
-    """What a panel shows of a direction, a number for each step; NaN: there is none. None: not counted, or nothing moved."""
+    """The values of a direction in a panel, a number for each step; NaN: there is none. None: not counted, or nothing moved."""
     if direction not in one.moved or not one.moved[direction].any():
         return None
     if panel == PANELS[0]:

@@ -89,7 +89,7 @@ def _amcc(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | Non
 
 
 def _trials(*key: object) -> list[Row]:
-    """Of the paper of 2004: array, tool, file system, setra, metric."""
+    """The rows of the paper of 2004 with this array, tool, file system, setra and metric."""
     names = ("array", "tool", "filesystem")
     return [
         row
@@ -99,7 +99,7 @@ def _trials(*key: object) -> list[Row]:
 
 
 def quoted(array: str, tool: str, filesystem: str, setra_sectors: int, metric: str) -> float | None:
-    """What the paper of 2004 quotes, in KiB/s. None: not published, or no rate of bytes."""
+    """The figure that the paper of 2004 quotes, in KiB/s. None: not published, or no rate of bytes."""
     for row in _trials(array, tool, filesystem, setra_sectors, metric):
         if row["trial"] == QUOTED and row["unit"] in KIB:
             return float(row["value"]) * KIB[row["unit"]]

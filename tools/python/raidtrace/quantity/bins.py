@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What bins of histograms span: the same definitions as kmod/histogram.h, which tests compare them with."""
+"""The bounds of histogram bins: the definitions of kmod/histogram.h. Tests compare both."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What seeks cost: of many samples, how much longer the disk was busy for each seek than its bytes account for.
+"""The cost of seeks: how much longer the disk was busy for each seek than its bytes account for, over many samples.
 
 busy time = bytes x a + seeks x b, by least squares over the samples of a phase, neither negative. The interval of b is of the
 jackknife: b is fitted again without each sample, and what these fits spread by gives the standard error. Where samples are
@@ -72,7 +72,7 @@ def _blocks(samples: Sequence[Row]) -> tuple[Sequence[Row], int]:
 
 
 def _products(block: Row) -> Sums:
-    """What the normal equations are sums of."""
+    """The summands of the normal equations."""
     busy, octets, seeks = map(float, block)
     return octets * octets, octets * seeks, seeks * seeks, busy * octets, busy * seeks
 

@@ -44,7 +44,7 @@ def lines(text: str) -> str:
 
 
 def cell(value: object) -> object:
-    """What a CSV file is given: what a spreadsheet takes for a formula is marked, numbers stay numbers."""
+    """A value for a CSV file: text that a spreadsheet would take for a formula is marked, numbers stay numbers."""
     if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")) or _NUMBER.fullmatch(value):
         return value
     return "'" + value

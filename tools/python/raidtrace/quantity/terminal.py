@@ -26,7 +26,7 @@ def width() -> int:
 
 
 def styles() -> tuple[str, str]:
-    """What begins and ends bold text; empty off a terminal and with NO_COLOR."""
+    """The control sequences that begin and end bold text; empty off a terminal and with NO_COLOR."""
     return ("\033[1m", "\033[0m") if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else ("", "")
 
 

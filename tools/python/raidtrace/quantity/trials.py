@@ -75,8 +75,8 @@ def drift(values: Sequence[float]) -> str:
 
 
 def steadiness(rates: Sequence[float]) -> tuple[float, float] | None:
-    """Of rates in windows of equal length: change along the fitted line from first to last, and largest less smallest,
-    both in per cent of the mean. None: fewer than three windows, or nothing moved."""
+    """Steadiness of rates in windows of equal length: change along the fitted line from first to last, and largest less
+    smallest, both in per cent of the mean. None: fewer than three windows, or nothing moved."""
     count, mean = len(rates), statistics.fmean(rates) if rates else 0.0
     if count < 3 or not mean:
         return None
@@ -167,7 +167,7 @@ Pairs = Sequence[tuple[float, float]]
 
 @dataclasses.dataclass(frozen=True)
 class Correlation:
-    """Of pairs: Spearman's rho and Kendall's tau-b, a bootstrap interval of rho, and how many pairs there are."""
+    """Correlation of pairs: Spearman's rho and Kendall's tau-b, a bootstrap interval of rho, and how many pairs there are."""
 
     rho: float
     tau: float
@@ -243,7 +243,8 @@ def correlate(pairs: Pairs) -> Correlation | None:
 
 
 def knee(curve: Pairs) -> tuple[float, float]:
-    """Of (setting, throughput), settings rising: the smallest setting within WITHIN of the best, and its throughput."""
+    """Points are (setting, throughput), settings rising. Returns the smallest setting within WITHIN of the best, and its
+    throughput."""
     best = max(y for _, y in curve)
     return next((x, y) for x, y in curve if y >= (1 - WITHIN) * best)
 

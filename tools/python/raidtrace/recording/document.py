@@ -52,7 +52,7 @@ def recording(recorded: Recorded) -> Json:
 
 
 def _target(target: Target) -> dict[str, Json]:
-    """Of a disk in a trace nothing but its name and when is known."""
+    """A disk. A trace has only its name and its time."""
     named = target.unit_3ware is None
     object_: dict[str, Json] = {"target": target.target}
     for name in TARGET:

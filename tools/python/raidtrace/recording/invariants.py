@@ -79,7 +79,7 @@ def _tags(recorded: Recorded, target: int) -> int:
 
 
 def _span(recorded: Recorded, span: Span) -> str:
-    """What of a span is impossible; empty: nothing."""
+    """The first contradiction in a span; empty: none."""
     tags = _tags(recorded, span.target)
     before = [other for other in recorded.spans
               if other.target == span.target and other.end_ns == span.start_ns and other is not span]  # fmt: skip
@@ -102,7 +102,7 @@ def _left(span: Span, direction: str) -> int:
 
 
 def _possible_before(span: Span, tags: int) -> tuple[Mapping[str, int], str]:
-    """What was in flight where a recording begins is not in it: what its end and its counters say must be possible."""
+    """The requests in flight before the recording, computed from its end and its counters, and a contradiction or nothing."""
     if span.unknown & NEVER:
         return {}, ""
     before = {}
@@ -118,7 +118,7 @@ def _possible_before(span: Span, tags: int) -> tuple[Mapping[str, int], str]:
 
 
 def _unbalanced(span: Span, before: Mapping[str, int]) -> str:
-    """What the counters of a span contradict."""
+    """The first sum of a span's counters that is wrong; empty: none."""
     for direction in () if span.unknown & NEVER else (*COUNTED, "all"):
         each = COUNTED if direction == "all" else (direction,)
         came = before.get(direction, 0) + sum(span.count(d, "issued") for d in each)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was counted in one phase of one disk, as sums: hours of samples do not become objects.
+"""The counters of one phase of one disk, as sums: hours of samples do not become objects.
 
 Phases of one name are one observation. Units are those of Documentation/counters.rst and recording.rst; what was not
 counted is None or missing from a mapping, never 0.
@@ -174,7 +174,7 @@ def _spread(ends: Sequence[int], growth: Sequence[int]) -> float:
 
 
 def build(rows: SampleRows, target: int, phases: Collection[int], changes: Iterable[Change]) -> Timeline:
-    """Of the phases of one disk that have a name in common."""
+    """The timeline of all phases of one disk that have the same name."""
     mine = rows.of(target, phases)
     none = rows.filled(0)
     read, written = (rows.flow(direction, "bytes_completed") or none for direction in READ_WRITE)
@@ -234,7 +234,7 @@ KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", 
 
 @dataclasses.dataclass(frozen=True)
 class Charged:
-    """What was charged to a cgroup; by_kernel: bios of it that kernel threads queued."""
+    """The bios that were charged to a cgroup; by_kernel: bios of it that kernel threads queued."""
 
     cgroup: str
     bios: int
@@ -341,7 +341,7 @@ class Observed:
 
 
 def program(meta: Mapping[str, str]) -> str:
-    """What ran, in a word or two."""
+    """The name of the recorded program, in a word or two."""
     try:
         words = json.loads(meta.get("command", ""))
     except ValueError:
@@ -447,7 +447,8 @@ class _Tables:
         ]
 
     def _host(self) -> dict[str, dict[tuple[str, str], int]]:
-        """What the machine and the command did in each phase; rows of single processes and interrupts are left out."""
+        """The counters of the machine and of the command in each phase; rows of single processes and interrupts are left
+        out."""
         by_phase: dict[str, dict[tuple[str, str], int]] = {}
         if "host" not in self._rows.tables:
             return by_phase

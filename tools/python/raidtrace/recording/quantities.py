@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is computed of one observation: the terms of Documentation/counters.rst, as numbers. None: not available."""
+"""Quantities of one observation: the terms of Documentation/counters.rst, as numbers. None: not available."""
 
 import dataclasses
 import re

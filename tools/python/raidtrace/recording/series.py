@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a disk did over time, in at most COLUMNS steps however long the recording is.
+"""The activity of a disk over time, in at most COLUMNS steps however long the recording is.
 
 A step is one sample where there are no more than COLUMNS of them, and otherwise consecutive samples that together are about
 as long as the recording by COLUMNS. It keeps the mean over its time, the lowest and the highest mean of its samples, and the

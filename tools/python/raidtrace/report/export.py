@@ -114,7 +114,7 @@ def _own(path: pathlib.Path, head: bytes) -> IO[str]:
 
 
 def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
-    """What each column means, and every row of every table, in parts of one text."""
+    """The meaning of each column, and every row of every table, in parts of one text."""
     meanings = [{"table": one.table, "column": one.name, "unit": one.unit, "meaning": one.meaning}
                 for one in _described(rows.added) if one.kind]  # fmt: skip
     yield '{\n  "columns": [' + ",".join(f"\n    {row_json(one)}" for one in meanings) + '\n  ],\n  "tables": {'

@@ -86,7 +86,7 @@ def _answer(explanation: Explanation) -> list[str]:
 
 
 def _names(paths: Sequence[pathlib.Path]) -> list[str]:
-    """What each is called on the page; with its directory where the name alone tells nothing or is that of the other."""
+    """The names of the recordings on the page. A common or ambiguous name has its directory before it."""
     short = [path.name for path in paths]
     alike = len(set(short)) < len(short)
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a page of the HTML report is made of, and how it is put together and written.
+"""The parts of a page of the HTML report, how they become one page, and how that is written.
 
 What a recording holds - command, output, names - was written by anybody: it is text on the page, never markup.
 """

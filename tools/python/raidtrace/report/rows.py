@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report is made of, and how a terminal shows it: lines, paragraphs, and tables of cells.
+"""The parts of a report, and their form on a terminal: lines, paragraphs, and tables of cells.
 
 A table is made once (tables.py) and rendered here as text and in page.py as HTML; neither knows a counter. Text of a recording
 goes through visible() when its row is made, so the marks of bold text come from here alone.

@@ -30,8 +30,8 @@ class DeviceError(UserError):
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """What tells a disk from another one that has its name later. sequence: the kernel's number of it, with that of the
-    boot. serial: empty when it has none."""
+    """The identity of a disk; a later disk of the same name has another one. sequence: the kernel's number of it, with that
+    of the boot. serial: empty when it has none."""
 
     name: str
     sequence: str
@@ -50,7 +50,7 @@ class Identity:
 
 @dataclasses.dataclass(frozen=True)
 class Loop:
-    """What a loop device lies on. rdev: the block device that it was given, 0 if it is a file; file_system: the device
+    """The backing of a loop device. rdev: the block device that it was given, 0 if it is a file; file_system: the device
     number of the file system that a file lies on. Both as st_rdev has them."""
 
     name: str
@@ -166,7 +166,7 @@ class Machine:
         return os.makedev(int(major), int(minor)) if colon else 0
 
     def identity(self, disk: str) -> Identity:
-        """What tells the disk from others."""
+        """The identity of the disk."""
         block = self.sys / "block" / disk
         sequence = self.read(block / "diskseq")
         sequence = f"{self.read(self.proc / 'sys/kernel/random/boot_id')}/{sequence}" if sequence else ""
@@ -217,7 +217,7 @@ class Machine:
         return sorted(entry.name for entry in (self.sys / "class/block" / name / "holders").glob("*"))
 
     def below(self, name: str) -> list[str]:
-        """What it was made of, and the disk of a partition."""
+        """The devices below it: its members, and the disk of a partition."""
         path = self.sys / "class/block" / name
         slaves = sorted(entry.name for entry in (path / "slaves").glob("*"))
         return slaves + ([path.resolve().parent.name] if (path / "partition").exists() else [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who uses a disk: whatever lies on it, and the mounts, swap, processes and exports of the kernel on any of that.
+"""The users of a disk: everything that lies on it, and the mounts, swap, processes and exports of the kernel on any of that.
 
 A use need not claim the disk: a loop device with an offset, a virtual machine with a raw disk and an exported disk only
 have it open. So what is open is looked for in every process, and mounts in every mount namespace.
@@ -67,7 +67,7 @@ def lies_on(machine: Machine, disk: str, loops: list[Loop]) -> dict[str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """What of a machine is in use at one moment, by device number. paths: wide name of a disk -> the disks that have it."""
+    """The uses of a machine's devices at one moment, by device number. paths: wide name of a disk -> the disks that have it."""
 
     machine: Machine
     loops: list[Loop]
@@ -111,7 +111,7 @@ class Look:
         return list(dict.fromkeys(uses))
 
     def _roots(self, numbers: dict[int, str]) -> Iterator[str]:
-        """Whose root file system lies on one of the devices: ours, or that of the first process."""
+        """The owners of root file systems on the devices: empty for ours, or the first process."""
         for mount in self.mounts:
             if mount.point == "/" and mount.number in numbers and (not mount.owner or mount.owner.startswith("1 ")):
                 yield f" of process {mount.owner}" if mount.owner else ""
@@ -139,7 +139,7 @@ class Look:
 
 
 def _kind(machine: Machine, holder: str) -> str:
-    """What made a device of others, in the words of its field."""
+    """The software that made a device of others, by its usual name."""
     if holder.startswith("md"):
         return "md"
     if not holder.startswith("dm-"):

@@ -68,7 +68,7 @@ def _write(path: pathlib.Path | str, text: str) -> None:
 
 
 def limit(file: str, machine: Machine, disk: str) -> str:
-    """What a file io.max says of a disk."""
+    """The line of a disk in a file io.max."""
     device = f"{value(machine.sys / 'block' / disk / 'dev')} "
     lines = pathlib.Path(file).read_text(encoding="ascii").splitlines()
     return next((line.removeprefix(device) for line in lines if line.startswith(device)), NO_LIMIT)
@@ -210,7 +210,7 @@ def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
 
 
 def kept(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Of settings that a sweep would change, those that it would put back, and to what."""
+    """The settings that a sweep would restore, out of those that it would change, with their values."""
     changed = [path for path in paths if not _gone_with_device(path) and pathlib.Path(path).exists()]
     return [(path, value(path)) for path in changed]
 
@@ -346,7 +346,7 @@ def _allow_writing(line: dict[str, Any], machine: Machine) -> str:
 
 
 def _limit_back(line: dict[str, Any], machine: Machine) -> str:
-    """Of a cgroup that is no more, and of a disk that was unplugged, there is no limit."""
+    """Restore a limit, unless its cgroup or its disk is gone. Returns a text, empty if nothing was done."""
     file, disk, before = line["limit"], line["disk"]["name"], line["before"]
     gone = _unplugged(line["disk"], machine) or not pathlib.Path(file).exists()
     if gone or limit(file, machine, disk) == before:

@@ -323,7 +323,7 @@ class Cell:
         return None if value is None else int(value)
 
     def identity(self) -> str:
-        """What makes it this cell, the same whatever else the plan holds and in whatever order."""
+        """The identity of this cell; it does not depend on other cells of the plan or on their order."""
         return json.dumps([sorted(self.axes), self.trial])
 
 
@@ -479,7 +479,7 @@ def _judge_axes(document: dict[str, Any], matrix: dict[str, list[Value]], number
 
 
 def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
-    """What is refused of one cell although each of its values is allowed."""
+    """Refuse combinations of values in one cell, although each of its values is allowed."""
 
     def refuse(key: str, why: str) -> None:
         raise place(("matrix", number, key), why)

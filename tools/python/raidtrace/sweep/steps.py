@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a cell does, step by step: the same list is printed by --dry-run, run in a guest of the lab, and run on real disks."""
+"""The steps of a cell: the same list is printed by --dry-run, run in a guest of the lab, and run on real disks."""
 
 import dataclasses
 import shlex

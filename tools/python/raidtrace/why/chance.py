@@ -34,8 +34,8 @@ class Effect:
 
 
 def effect(before: Sequence[float], after: Sequence[float], floor: float = 0.0, looks: int = LOOKS) -> Effect:
-    """Of pairs of costs, at least one. floor: the least standard deviation of a logarithm, from the baselines: pairs that agree
-    by chance are not taken to be exact. looks: how often the effect is tested while pairs come in."""
+    """The effect of at least one pair of costs. floor: the least standard deviation of a logarithm, from the baselines:
+    pairs that agree by chance are not taken to be exact. looks: how often the effect is tested while pairs come in."""
     ratios = [math.log(a / b) for a, b in zip(before, after)]
     count, mean = len(ratios), statistics.fmean(ratios)
     if count < 2:

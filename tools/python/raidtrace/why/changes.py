@@ -48,7 +48,7 @@ PROGRAM = {  # calls that the preloaded library observes and can leave out: caus
 
 
 class Kind(enum.Enum):
-    """What sort of thing is changed. The order is that of preference where two gain alike: what is easiest comes first."""
+    """The kind of a change. Where two gain the same, the easier one, which comes first here, is preferred."""
 
     BASELINE = "baseline"
     SETTING = "setting"
@@ -96,7 +96,7 @@ def label(name: str, value: str) -> str:
 
 
 def command(name: str, value: str, disk: str) -> str:
-    """What to type for a setting."""
+    """The shell command that makes a setting."""
     if name == "read_ahead_kb":
         return f"blockdev --setra {2 * int(value)} /dev/{disk}"
     return f"echo {value} >/sys/block/{disk}/{FILES[name]}"
@@ -108,7 +108,7 @@ def unlimited(files: Mapping[str, str]) -> Change:
 
 
 def unlimit(file: str, limit: str, disk: str) -> str:
-    """What to type to take away a limit."""
+    """The shell command that removes a limit."""
     limits = [f"{name}=max" for name, _, rate in (word.partition("=") for word in limit.split()) if rate != "max"]
     return f'echo "$(cat /sys/block/{disk}/dev) {" ".join(limits)}" >{shlex.quote(file)}'
 

@@ -148,14 +148,15 @@ class Disk(Room):
         return mapping.measured(disk, *below, first, lambda name, reads: self._rate(reads, name))
 
     def _table(self, disk: str) -> str:
-        """What the device mapper says of a disk; empty if it is none of its."""
+        """The device mapper's table of a disk; empty if the disk is no mapping."""
         number = self.machine.number(disk)
         words = ["dmsetup", "table", "--major", str(os.major(number)), "--minor", str(os.minor(number))]
         done = subprocess.run(words, capture_output=True, check=False)
         return "" if done.returncode else done.stdout.decode(errors="replace")
 
     def _rate(self, reads: rate.Reads, disk: str = "") -> float | None:
-        """What one reader of rate.py measures, at another disk if it is named; None if there is no time, or it is not known."""
+        """The result of one reader of rate.py, on another disk if one is named. None: there is no time, or the reader
+        failed."""
         if not self.has(rate.WARM_S + rate.MOST_S):
             return None
         disk = disk or self.setup.disk
@@ -239,7 +240,7 @@ class Disk(Room):
                 self.permit.hold([setup.disk])
 
     def _set(self, change: Change) -> None:
-        """What is refused shows when settings are read back."""
+        """Make the settings of a change. A refused one shows when settings are read back."""
         before = self._settings()
         for name, file in FILES.items():
             value = dict(change.settings).get(name)

@@ -81,7 +81,7 @@ class Room:
         return max(0, min((self.most_runs - self.runs) // self.each, self._in_time()))
 
     def seconds_left(self) -> float:
-        """What all runs that are left would take, no longer than the budget."""
+        """The duration of all remaining runs, at most the budget."""
         return min(self.left() * self._change_s(), max(self._left_s(), 0.0))
 
     def has(self, seconds: float) -> bool:
@@ -124,19 +124,19 @@ class Place(Protocol):
         it is complete. It ends early when there is no room for more."""
 
     def bound(self) -> Change | None:
-        """What would tell whether it is the disk at all."""
+        """The change that shows whether the disk is the limit at all."""
 
     def others(self, observed: frozenset[str]) -> list[Change]:
         """Changes that are no settings: of the program, the concurrent load, faults."""
 
     def last(self) -> list[Change]:
-        """What only explains and cannot be bought: the model's physics."""
+        """Changes of the model's physics: they explain, and no setting makes them."""
 
     def rates(self) -> rate.Rates:
-        """What the disk completes whatever is requested, by reads of our own; nothing where a change shows it better."""
+        """The rates of the disk, measured by our own reads; empty where a change measures them better."""
 
     def layer(self) -> mapping.Layer:
-        """What a mapping costs on which the command reads, likewise."""
+        """The cost of a mapping through which the command reads, likewise."""
 
     def left(self) -> int:
         """As Room.left."""

@@ -102,7 +102,7 @@ class Run:
         return self.disk_bytes.get("write", 0) <= FEW_WRITES * self.disk_bytes.get("read", 0)
 
     def printed(self) -> str:
-        """What a failed command printed, as the end of a sentence."""
+        """The output of a failed command, as the end of a sentence."""
         return f"; it printed: {self.stderr}" if self.stderr else ""
 
     def cost(self, what: str) -> float:

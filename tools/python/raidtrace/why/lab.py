@@ -235,7 +235,7 @@ class Lab(Room):
 
 
 def script(setup: Setup, change: Change) -> str:
-    """What a guest does: prepare, set, read back, drop caches, record."""
+    """The script of a guest: prepare, set, read back, drop caches, record."""
     top = f"/sys/block/{setup.disk}"
     lines = ["# made by raidctl why for a guest of the lab", "grep -q '^simulated: yes' /proc/raidlab/status || exit 1"]
     lines += [
@@ -290,7 +290,7 @@ def profile_path(name: str) -> pathlib.Path:
 
 
 def _value(part: Part, values: Mapping[str, str]) -> str:
-    """What a limit of a volume is, behind its name."""
+    """The value of a volume's limit, to be printed after its name."""
     if part not in LIMITS:
         return ""
     number = int(values[part.larger[0]])

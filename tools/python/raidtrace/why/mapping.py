@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a mapping of the device mapper costs: the same reads through it, and at the disk below it.
+"""The cost of a mapping of the device mapper: the same reads through it, and at the disk below it.
 
 Only for a mapping of one piece on one device, so that both readers read the same places, and only for a command that reads.
 Nothing is created, and nothing is written. The readers are those of raidtrace.why.rate.
@@ -26,7 +26,8 @@ Measure = Callable[[str, Reads], float | None]  # requests a second of a reader 
 
 @dataclasses.dataclass(frozen=True)
 class Below:
-    """What a mapping maps. kind: dm-crypt. device: number of the one below, as st_rdev has it; from which of its sectors on."""
+    """The target of a mapping. kind: dm-crypt. device: number of the one below, as st_rdev has it; from which of its
+    sectors on."""
 
     kind: str
     device: int
@@ -65,7 +66,7 @@ class Layer:
 
 
 def mapped(table: str) -> Below | None:
-    """What the lines of `dmsetup table` say of one mapping; None if it is not one piece on one device."""
+    """The target of one mapping, from the lines of `dmsetup table`; None if it is not one piece on one device."""
     lines = [line.split() for line in table.splitlines()]
     if len(lines) != 1 or len(lines[0]) < 3 or lines[0][2] not in DEVICE:
         return None

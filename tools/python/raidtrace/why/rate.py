@@ -37,8 +37,8 @@ RANDOM, FORWARD, ALONG, ALONE = "random", "forward", "along", "alone"  # along: 
 
 @dataclasses.dataclass(frozen=True)
 class Reads:
-    """What one reader does. octets: of a request. depth: requests in flight. seed: of the places. start, length: bytes of the
-    disk that are read; length 0 for all from start on."""
+    """The requests of one reader. octets: of a request. depth: requests in flight. seed: of the places. start, length:
+    bytes of the disk that are read; length 0 for all from start on."""
 
     octets: int
     depth: int
@@ -57,7 +57,7 @@ Measure = Callable[[Reads], float | None]
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
-    """What a disk completes in a second, from the slowest to the fastest reader. None: it depends on what is requested, or was
+    """The rates of a disk, per second, from the slowest to the fastest reader. None: it depends on what is requested, or was
     not measured. requests: of 4 and 16 KiB. octets: of requests of 64 and 256 KiB. alone_ms: median time of a request of the
     command's size that is alone at the disk, below any limit."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a table of runs says: the cause, what to do about it, and what that gains. Cause and remedy may differ."""
+"""The verdict on a table of runs: the cause, the remedy, and its gain. Cause and remedy may differ."""
 
 import dataclasses
 import json
@@ -128,7 +128,7 @@ def _alone(table: Table, name: str) -> str:
 
 
 def _rest(table: Table, best: Row) -> str:
-    """What else was tried, and what the best costs in latency."""
+    """The sentence on the other changes, and on the latency with the best one."""
     others = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong and row is not best
               and not (row.moved and row.factor() >= table.least()) and not _same_cause(row.change, best.change)]  # fmt: skip
     top = max(others, key=lambda row: row.factor(), default=None)
@@ -154,7 +154,8 @@ def _rest(table: Table, best: Row) -> str:
 
 
 def _latency(table: Table, best: Row | None) -> str:
-    """What shortens the longest latencies most, if it costs no time, enough pairs show it, and the best change does not."""
+    """The change that shortens the p99 latency most, if it costs no time, enough pairs show it, and the best change does
+    not."""
     row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.FEWEST), None)
     if row is None or row is best or (best and best.p99_ms and row.p99_ms[0][1] > SHORTER * best.p99_ms[0][1]):
         return ""
@@ -237,7 +238,7 @@ def _differ(costs: list[float]) -> str:
 
 
 def _held(table: Table) -> tuple[str, str]:
-    """What of the disk itself holds the command back, a layer or a limit, and the sentence about it, as _limit() has them."""
+    """The layer or the limit of the disk that limits the command, and the sentence about it, as _limit() returns them."""
     return _layer(table) if table.layer.costs() else _limit(table)
 
 
@@ -258,7 +259,7 @@ def _layer(table: Table) -> tuple[str, str]:
 
 
 def layers(layer: mapping.Layer) -> str:
-    """What was measured of a layer."""
+    """The measured rates of a layer, as a sentence."""
     effect = layer.effect()
     assert effect
     through, below = (f"{units.octets(rate)}/s" for rate in layer.bytes_per_s())
@@ -326,7 +327,7 @@ def word(row: Row, table: Table) -> str:
 
 
 def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
-    """What is printed: the verdict first, then the table."""
+    """The printed lines: the verdict first, then the table."""
     out = textwrap.wrap(verdict.sentence, COLUMNS)
     if verdict.commands:
         out += ["Type:", *(f"  {command}" for command in verdict.commands)]
