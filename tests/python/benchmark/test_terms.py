@@ -15,7 +15,6 @@ from raidtrace.benchmark import terms
 from raidtrace.cli import compare as cli_compare
 from raidtrace.compare import comparison
 from raidtrace.compare import sides as compare_sides
-from raidtrace.compare import text as comparison_text
 from raidtrace.published import tables as published
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import table as sweep_table
@@ -160,6 +159,6 @@ def test_a_published_range_has_no_trial_in_its_middle(tmp_path):
 def test_rows_are_named():
     figures = comparison.normal((1.0,), "KiB/s")
     keys = ((("chunk", "4"), ("phase", "read")), (("chunk", "8"), ("phase", "read")))
-    compared = comparison_text.Compared("a", "b", tuple(comparison.Row(key, figures, figures) for key in keys))
-    assert "Rows: chunk" in comparison_text.lines(compared, 100)
+    compared = comparison.Compared("a", "b", tuple(comparison.Row(key, figures, figures) for key in keys))
+    assert "Rows: chunk" in comparison.lines(compared, 100)
     assert compare_sides.QUIET

@@ -14,7 +14,6 @@ from made_phase import record
 from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import report as cli_report
 from raidtrace.compare import comparison, paper
-from raidtrace.compare import text as comparison_text
 from raidtrace.published import tables as published
 from raidtrace.quantity import trials
 
@@ -189,7 +188,7 @@ def test_columns(tmp_path, monkeypatch):
     done = call(cli_compare.main, a, b)
     table = done.stdout.splitlines()[done.stdout.splitlines().index("") :]  # above it are paths, which are not cut
     assert all(len(line) <= 80 for line in table), table
-    assert comparison_text.VERSION == 1
+    assert comparison.VERSION == 1
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,11 @@ import pytest
 from conftest import program
 
 from raidtrace.demo import demo, workload
-from raidtrace.explain import readahead as explain
-from raidtrace.plot import recording as plot_recording
 from raidtrace.quantity.shown import UserError
 from raidtrace.recording import results
 from raidtrace.recording.sample_rows import Point
 
-RUN = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
+RUN = workload.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
 
 
 def test_only_an_earlier_demo_is_cleared(tmp_path):
@@ -71,7 +69,7 @@ def test_the_picture_is_labelled_and_repeatable(tmp_path):
     points = [Point(n * 100, (n + 1) * 100, 1.5 + n % 2, 4) for n in range(20)]
     panels = [("untuned", RUN, points), ("tuned", RUN, points[:5])]
     for name in ("a", "b"):
-        plot_recording.demo([tmp_path / f"{name}.svg", tmp_path / f"{name}.png"], panels, simulated=True)
+        demo.draw_runs([tmp_path / f"{name}.svg", tmp_path / f"{name}.png"], panels, simulated=True)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
     assert "simulated" in (tmp_path / "a.svg").read_text()

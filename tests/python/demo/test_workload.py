@@ -6,7 +6,6 @@ import dataclasses
 import pytest
 
 from raidtrace.demo import demo, truth, workload
-from raidtrace.explain import readahead as explain
 from raidtrace.quantity.shown import UserError
 from raidtrace.recording import invariants
 
@@ -113,14 +112,14 @@ def test_draws_of_chance_are_reported_per_phase_that_has_a_rate(tmp_path):
     assert max(map(len, demo.spread_text(result))) <= demo.WIDTH
 
 
-UNTUNED = explain.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
-TUNED = explain.ReadPhase("bonnie++ xfs", 16384, 414000.0, 76.0, 256, 255.0, 256, 0.999, 23.1)
+UNTUNED = workload.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256, 0.999, 2.6)
+TUNED = workload.ReadPhase("bonnie++ xfs", 16384, 414000.0, 76.0, 256, 255.0, 256, 0.999, 23.1)
 
 
 def why(untuned=None, tuned=None):
     low = dataclasses.replace(UNTUNED, **(untuned or {}))
     high = dataclasses.replace(TUNED, **(tuned or {}))
-    return " ".join(explain.why(low, high))
+    return " ".join(workload.why(low, high))
 
 
 def test_the_published_story_with_its_numbers():

@@ -16,7 +16,7 @@ from raidtrace.explain import chain, evidence
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import steps
 from raidtrace.explain.evidence import LINKS, Chain, Verdict, lower_initial, opening
-from raidtrace.quantity import seek_cost
+from raidtrace.quantity import trials
 from raidtrace.recording import columns, observation
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.quantities import Reading
@@ -491,8 +491,8 @@ def test_a_rate_of_data_alone_far_beyond_any_that_was_observed_is_not_claimed(tm
     reading = Reading("A", observation.load(record(tmp_path)).observations[0])
     assert (best := steps._best(reading)) == pytest.approx(128.0)
     for rate, message in ((1.2 * best, True), (1.3 * best, False)):
-        result = seek_cost.Cost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
-        monkeypatch.setattr(seek_cost, "cost", lambda _, result=result: result)
+        result = trials.SeekCost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
+        monkeypatch.setattr(trials, "seek_cost", lambda _, result=result: result)
         assert ("data alone" in steps.cost(reading).statement) is message
 
 

@@ -10,7 +10,7 @@ from conftest import TOP, compiled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtrace.quantity import bins, seek_cost, trials
+from raidtrace.quantity import bins, trials
 
 POSITIVE = st.floats(min_value=1, max_value=1e9)
 
@@ -154,29 +154,29 @@ def made(a, b, count=100, noise=0.0, seeks=(0, 20)):
 
 @pytest.mark.parametrize(("a", "b"), [(0.1, 1e4), (2.4, 4e5), (100.0, 1e7), (1.0, 1e6), (50.0, 2e4)])
 def test_a_cost_that_is_there_is_detected(a, b):
-    result = seek_cost.cost(made(a, b))
+    result = trials.seek_cost(made(a, b))
     assert result.ms == pytest.approx(b / 1e6, rel=1e-3)
     assert result.stream_mib_per_s == pytest.approx(1e9 / a / 2**20, rel=1e-3)
     assert result.sure()
 
 
 def test_with_noise_the_interval_holds_it():
-    result = seek_cost.cost(made(2.4, 4e5, noise=0.02))
+    result = trials.seek_cost(made(2.4, 4e5, noise=0.02))
     assert result.low_ms <= 0.4 <= result.high_ms
 
 
 @pytest.mark.parametrize("samples", [made(2.4, 0, noise=0.05), [(1e8, 1e7, 5.0)] * 50])
 def test_seeks_that_cost_nothing_and_samples_that_are_all_alike_are_not_charged(samples):
-    assert not seek_cost.cost(samples).sure()
+    assert not trials.seek_cost(samples).sure()
 
 
 def test_too_few_say_nothing():
-    assert seek_cost.cost(made(2.4, 4e5, count=7)) is None
-    assert seek_cost.cost(made(2.4, 4e5, seeks=(0, 0))) is None
+    assert trials.seek_cost(made(2.4, 4e5, count=7)) is None
+    assert trials.seek_cost(made(2.4, 4e5, seeks=(0, 0))) is None
 
 
 def test_many_samples_are_put_together():
-    some, many = seek_cost.cost(made(2.4, 4e5, count=400)), seek_cost.cost(made(2.4, 4e5, count=36000))
+    some, many = trials.seek_cost(made(2.4, 4e5, count=400)), trials.seek_cost(made(2.4, 4e5, count=36000))
     assert many.ms == pytest.approx(some.ms, rel=1e-3)
     assert (some.blocks, some.merged, many.blocks, many.merged) == (400, 1, 1000, 36)
 
@@ -184,7 +184,7 @@ def test_many_samples_are_put_together():
 def test_samples_that_say_the_same_many_times_make_the_interval_no_narrower():
     few = made(2.4, 4e5, count=500, noise=0.1)
     often = [sample for sample in few for _ in range(20)]
-    some, many = seek_cost.cost(few), seek_cost.cost(often)
+    some, many = trials.seek_cost(few), trials.seek_cost(often)
     assert many.high_ms - many.low_ms > 0.7 * (some.high_ms - some.low_ms)
 
 
@@ -195,7 +195,7 @@ def test_the_interval_holds_the_cost_as_often_as_it_says():
         for _ in range(60):
             octets, times = source.uniform(1e6, 2e7), source.randint(0, 20)
             samples.append(((octets * 2.4 + times * 4e5) * source.gauss(1, 0.05), octets, times))
-        result = seek_cost.cost(samples)
+        result = trials.seek_cost(samples)
         return result.low_ms <= 0.4 <= result.high_ms
 
     kept = sum(map(holds, range(100)))
@@ -203,7 +203,7 @@ def test_the_interval_holds_the_cost_as_often_as_it_says():
 
 
 def test_the_same_samples_give_the_same_interval():
-    assert seek_cost.cost(made(2.4, 4e5, noise=0.1)) == seek_cost.cost(made(2.4, 4e5, noise=0.1))
+    assert trials.seek_cost(made(2.4, 4e5, noise=0.1)) == trials.seek_cost(made(2.4, 4e5, noise=0.1))
 
 
 SOURCE = """

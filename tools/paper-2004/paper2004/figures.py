@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raidtrace.demo import demo, workload
-from raidtrace.explain import readahead as explain
 from raidtrace.plot import recording as plot_recording
 from raidtrace.plot import style as plot
 from raidtrace.plot import sweep as plot_sweep
@@ -83,11 +82,11 @@ def differences(one: Data, other: Data) -> list[str]:
 
 def draw_depth(source: pathlib.Path, into: pathlib.Path) -> None:
     """Requests in flight of the demo, untuned and tuned."""
-    panels: list[tuple[str, explain.ReadPhase, Sequence[Point]]] = []
+    panels: list[tuple[str, workload.ReadPhase, Sequence[Point]]] = []
     for key, name in zip(("untuned", "tuned"), DEPTH):
         run: Mapping[str, Any] = kept(source)["runs"][name]
-        panels.append((key, explain.ReadPhase(**run["read"]), [Point(*point) for point in run["points"]]))
-    plot_recording.demo([into], panels, True, title_of(source))
+        panels.append((key, workload.ReadPhase(**run["read"]), [Point(*point) for point in run["points"]]))
+    demo.draw_runs([into], panels, True, title_of(source))
 
 
 def draw_seeks(source: pathlib.Path, into: pathlib.Path) -> None:

@@ -18,7 +18,10 @@ from raidtrace.benchmark import iozone_fio, parsers
 from raidtrace.benchmark.parsers import Figure
 from raidtrace.quantity.shown import UserError
 
-# What a job file of fio may say
+# The options of a job file of fio that are taken: they set the amount and kind of reads and writes, never a place.
+#
+# A job file overrides the command line. fio has some 300 options, each version has more, and several name a file: of
+# mapped memory, a library, logs, state. So only options that are known to name none are taken.
 
 FIO_OPTIONS = frozenset(
     """

@@ -19,6 +19,8 @@ from raidtrace.recording.quantities import RAID_DRIVERS, is_virtual
 from raidtrace.sweep import disk_users
 from raidtrace.sweep.device import DeviceError, Machine
 
+# The disks that raidctl check looks at: those that the command line names, or all units of 3ware controllers.
+
 DRIVER_3WARE = "3w-9xxx"
 LAB = pathlib.Path("/run/lab/raidlab-status")  # of a guest with a device that a process of the host simulates
 
@@ -182,6 +184,8 @@ def _options(of_mount: str, of_file_system: str) -> str:
     first = "ro" if "ro" in words else "rw"
     return ",".join([first, *(word for word in words if word not in ("ro", "rw"))])
 
+
+# The activity of processes, disks and interrupts: two looks at /proc, and the difference between them.
 
 GENERATIONS = 64  # of parents that may end between two looks
 _STAT = re.compile(r"(\d+) \((.*)\) \S (-?\d+)(.*)", re.DOTALL)

@@ -9,7 +9,6 @@ from raidtrace.cli import front
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import sides as compare_sides
 from raidtrace.compare import spans
-from raidtrace.compare import text as comparison_text
 from raidtrace.recording import invariants
 
 DESCRIPTION = """Compare two recordings or two sweeps, or one of them with a published table. Each figure has its ratio, its
@@ -32,18 +31,18 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def compare(options: argparse.Namespace) -> comparison_text.Compared:
+def compare(options: argparse.Namespace) -> comparison.Compared:
     """The comparison that the command line asks for."""
     if options.a is None:
         rows, checks = paper.own(paper.find(options.table))
         name = published_name(options.table)
-        return comparison_text.Compared(f"{name}, before", f"{name}, after", tuple(rows), tuple(checks), (), True)
+        return comparison.Compared(f"{name}, before", f"{name}, after", tuple(rows), tuple(checks), (), True)
     a = compare_sides.read(options.a, options.array, options.phase)
     if options.table:
         ours, theirs = compare_sides.against(a, paper.find(options.table))
         rows, _ = comparison.pair(theirs, ours, published=True)
         notes = tuple(sorted({f"{comparison.text(row.key)}: {row.a.note}" for row in rows if row.a.note}))
-        return comparison_text.Compared(
+        return comparison.Compared(
             f"{published_name(options.table)}, published", _name(a), tuple(rows), (), notes, True
         )
     b = compare_sides.read(options.b, options.array, options.phase)
@@ -51,7 +50,7 @@ def compare(options: argparse.Namespace) -> comparison_text.Compared:
     of_spans = spans.compare(a.recorded, b.recorded) if a.recorded and b.recorded else None
     broken = filter(None, (invariants.broken(letter, side.invariants) for letter, side in (("A", a), ("B", b))))
     notes = (*broken, *differs, *left)
-    return comparison_text.Compared(_name(a), _name(b), tuple(rows), (), notes, spans=of_spans, verbose=options.verbose)
+    return comparison.Compared(_name(a), _name(b), tuple(rows), (), notes, spans=of_spans, verbose=options.verbose)
 
 
 def published_name(table: str) -> str:
@@ -75,4 +74,4 @@ def main(arguments: Sequence[str]) -> int:
         top.error(f"there is no table {options.table}; there are: {', '.join(paper.TABLES)}")
     if (options.verbose or options.phase) and options.b is None:
         top.error("--verbose and --phase take two recordings")
-    return front.answer(lambda: compare(options), comparison_text.lines, options.json)
+    return front.answer(lambda: compare(options), comparison.lines, options.json)

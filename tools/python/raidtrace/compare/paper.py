@@ -2,9 +2,8 @@
 """Checks of published tables: their own arithmetic done again, and their text compared with their figures."""
 
 import csv
-import dataclasses
 
-from raidtrace.compare.comparison import UNITS, Figures, Row, normal, percent_of
+from raidtrace.compare.comparison import UNITS, Check, Figures, Row, normal, percent_of
 from raidtrace.published import tables as published
 from raidtrace.quantity.shown import UserError
 
@@ -12,15 +11,6 @@ TABLES = {file.removesuffix(".csv"): name for name, file in published.FILES.item
 WORDS = published.DIRECTORY / "amcc-9500s-2004-words.csv"
 DD_MIB = 20480  # what each dd of the white paper moved
 CALTECH_ACCURACY = 10.0  # MB/s to either side, says the page
-
-
-@dataclasses.dataclass(frozen=True)
-class Check:
-    """One statement compared with the table. said: as printed; found: the result from the table; agrees: whether it agrees."""
-
-    said: str
-    found: str
-    agrees: bool
 
 
 def find(name: str) -> str:

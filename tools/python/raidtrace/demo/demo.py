@@ -16,15 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from raidtrace.demo import truth, workload
 from raidtrace.demo.truth import CLOCK_READ_NS, CLOCK_READS, Verdict
 from raidtrace.demo.workload import Cell, Row, Spread
-from raidtrace.explain import readahead as explain
 from raidtrace.explain import runs as explain_runs
-from raidtrace.plot import recording as plot_recording
+from raidtrace.plot import style as plot
 from raidtrace.quantity.shown import UserError
 from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import invariants, results
 from raidtrace.recording.quantities import kib
+from raidtrace.recording.sample_rows import Point
 from raidtrace.recording.spans import Recorded
 from raidtrace.sweep.run.cells import Progress
+
+# Cells run in guests of the lab, a few at once, with a line of progress.
 
 SCRIPT = pathlib.Path(__file__).parent / "demo-cell"
 PROFILE = "9500s-12-raid0"
@@ -127,7 +129,7 @@ class Run:
     cell: workload.Cell
     recording: Recorded
     rows: tuple[workload.Row, ...]
-    evidence: explain.ReadPhase
+    evidence: workload.ReadPhase
     page_cache_kib: int
     fetched: float  # part of the data that the read phase read from the disk
     verdict: truth.Verdict
@@ -184,7 +186,7 @@ def draw(out: pathlib.Path, runs: Sequence[Run]) -> None:
         (key, run.evidence, workload.points(run.recording.path, "read"))
         for key, run in zip(("untuned", "tuned"), runs, strict=True)
     ]
-    plot_recording.demo([out / "inflight.svg", out / "inflight.png"], panels, simulated=True)
+    draw_runs([out / "inflight.svg", out / "inflight.png"], panels, simulated=True)
 
 
 def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out: pathlib.Path) -> list[str]:
@@ -194,7 +196,7 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
     lines += ["", "Why:"]
     for filesystem in ("xfs", "ext2"):
         low, high = pair(runs, cells, filesystem)
-        lines += paragraph(explain.why(low.evidence, high.evidence))
+        lines += paragraph(workload.why(low.evidence, high.evidence))
     ext2, xfs = (pair(runs, cells, filesystem)[1] for filesystem in ("ext2", "xfs"))
     compared = explain_runs.two(
         ext2.recording.path, xfs.recording.path, explain_runs.Choice("read", direction="read")
@@ -265,7 +267,7 @@ def kept(out: pathlib.Path, name: str) -> list[str]:
 def figure(low: Run, high: Run) -> list[str]:
     """The pair that was published: two lines with their ratio, and the sentence."""
     rows = [row for run in (low, high) for row in run.rows if row.phase == "read"]
-    return [*table(rows), "", *paragraph(explain.why(low.evidence, high.evidence)), ""]
+    return [*table(rows), "", *paragraph(workload.why(low.evidence, high.evidence)), ""]
 
 
 def build(raidctl: pathlib.Path) -> str:
@@ -324,6 +326,45 @@ def run(
         (out / KEPT).write_text(json.dumps(facts) + "\n", encoding="utf-8")
     say(f"{time.monotonic() - begin:.0f} s")
     return 1 if wrong else 0
+
+
+# The picture of the demo: reads in flight over time, untuned above tuned.
+
+DEMO_STYLES = {"untuned": plot.STYLES[0], "tuned": plot.STYLES[1]}
+
+
+def draw_runs(
+    paths: Sequence[pathlib.Path],
+    runs: Sequence[tuple[str, workload.ReadPhase, Sequence[Point]]],
+    simulated: bool,
+    title: str | None = None,
+) -> None:
+    """Reads in flight over time, one panel per run, the first on top, all over the same scales.
+
+    runs: (key of DEMO_STYLES, figures, points) each. Written once per path, its suffix gives the format.
+    title: of an SVG, not drawn.
+    """
+    picture = plot.figure(0.8 + 2.3 * len(runs))
+    panels = picture.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    highest = max(max(run.predicted()[1], *(p.highest for p in points)) for _, run, points in runs)
+    panels[0].set_ylim(0, 1.3 * highest)
+    longest = max((points[-1].end_ns - points[0].start_ns) / 1e9 for _, _, points in runs)
+    for panel, (key, run, points) in zip(panels, runs, strict=True):
+        begin, color = points[0].start_ns, DEMO_STYLES[key].line
+        edges = [0.0] + [(p.end_ns - begin) / 1e9 for p in points]
+        low, high = run.predicted()
+        band = f"predicted by setra: {low:g} to {high:g}"
+        panel.axhspan(low, high, facecolor=plot.GRID, edgecolor=plot.QUIET, linewidth=0.6, label=band)
+        panel.stairs([p.highest for p in points], edges, color=color, alpha=0.6, linewidth=1, label="highest")
+        panel.stairs([p.mean for p in points], edges, color=color, linewidth=2.2, label="mean")
+        panel.set_xlim(0, longest * 1.01)
+        panel.set_ylabel("reads in flight")
+        setra = f"{run.setra_sectors} ({kib(run.setra_sectors)})"
+        panel.set_title(f"{run.workload}, setra {setra}: {run.kib_per_s / 1000:.0f} MB/s")
+        panel.legend(ncols=3, loc="upper right", columnspacing=1.2, handlelength=1.5)
+    label = "simulated seconds since the read began\nsimulated 3ware 9500S-12, RAID 0 of 12 drives"
+    panels[-1].set_xlabel(label if simulated else "seconds since the read began")
+    plot.save(picture, paths, title)
 
 
 # The demo's figures as text of at most 80 columns.

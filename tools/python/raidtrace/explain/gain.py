@@ -14,6 +14,8 @@ from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Even, Observation
 
+# How even the rate of a phase is: requests that are served at a fixed rate complete along a straight line.
+
 EVEN = 2.0  # requests by which a sum of completions may leave a straight line
 EVEN_PART = 0.005  # part of all requests by which it may, where that is more: timers of a busy host are late
 LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)

@@ -14,6 +14,9 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import lab_config
 from raidtrace.recording.quantities import Reading
 
+# The highest rates of the simulated array of a recording, from its recorded profile with all changes of --set. A real
+# array reports no such rates: its counters show a ceiling, but not whether controller or drives make it.
+
 KIB_PER_MIB = 1024
 
 

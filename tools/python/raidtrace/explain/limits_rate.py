@@ -150,6 +150,10 @@ def amplification(case: Case) -> Limit:
 
 
 # io.max: the rate that a cgroup may have of a disk, and whether it was reached.
+#
+# The kernel throttles a bio before it is queued, so the bio is not in flight: the disk waits, as for a program. The
+# kernel counts the bytes of a bio once, and a bio once for each request that it is split into, for its cgroup and all
+# above it (block/blk-throttle.c). A kernel thread queues the throttled bios.
 
 SETTING = "io.max"
 NEAR = 0.85  # of what is allowed, from which on that is what came

@@ -5,7 +5,7 @@
 from collections.abc import Callable, Sequence
 
 from raidtrace.explain.evidence import Distribution, Link, Source, Value, Verdict, worst
-from raidtrace.quantity import bins, seek_cost
+from raidtrace.quantity import bins, trials
 from raidtrace.recording import figures
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
@@ -459,7 +459,7 @@ def blame(readings: Sequence[Reading]) -> Link:
 def cost(reading: Reading) -> Link:
     """The share of the busy time that seeks cost, and the rate without them. Where nearly all requests are seeks, the samples
     show nothing: limits compares with another phase."""
-    title, fit = "Cost of seeks", seek_cost.cost(reading.phase.over_time)
+    title, fit = "Cost of seeks", trials.seek_cost(reading.phase.over_time)
     many = q.seeks(reading.phase) or 0
     if fit is None or many > _issued(reading) / 2:
         why = "half of the requests or more are seeks" if fit else "too few samples or seeks"

@@ -94,6 +94,9 @@ def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
     return status
 
 
+# JSON and CSV of values that can hold any text: control characters and bytes that are not UTF-8 are written as numbers.
+# JSON has a line for each member, and 17 digits of a number with a fraction, so that none is lost. CSV follows RFC 4180.
+
 _HIDDEN_IN_JSON = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )

@@ -159,6 +159,8 @@ def chance(a: Sequence[float], b: Sequence[float]) -> float | None:
     return student_tail(difference / error, freedom) if error else float(not difference)
 
 
+# Rank correlation with a confidence interval, where a curve rises or falls, and where it has its knee.
+
 WITHIN = 0.05  # of the best: the knee is the smallest setting that comes so near
 LEAST = 4  # pairs; of fewer a correlation says nothing
 SETTINGS = 3  # that are not the same, for the same
@@ -260,3 +262,87 @@ def regions(curve: Pairs) -> list[Region]:
         else:
             merged.append(Region(direction, x, next_x))
     return merged
+
+
+# The cost of seeks: how much longer the disk was busy for each seek than its bytes account for, over many samples.
+#
+# busy time = bytes x a + seeks x b, by least squares over the samples of a phase, neither negative. The interval of b is
+# of the jackknife: b is fitted again without each sample, and the spread of these fits gives the standard error. Where
+# samples are too alike to distinguish a from b, the interval holds 0, and nothing is claimed.
+#
+# Neighbouring samples of a long phase are joined to at most MOST blocks, and each block is left out once. So an effect
+# that lasts longer than a sample does not count as many independent observations.
+
+MOST = 1000  # blocks
+LEAST_SAMPLES, LEAST_SEEKS = 8, 10
+BusyRow = tuple[float, float, float]  # busy ns, bytes, seeks
+Sums = tuple[float, float, float, float, float]  # bytes^2, bytes x seeks, seeks^2, busy x bytes, busy x seeks
+
+
+@dataclasses.dataclass(frozen=True)
+class SeekCost:
+    """ms of a seek, from and to with 95 %; part of the busy time; MiB/s that the bytes alone would take, None: no telling.
+
+    blocks: what was left out one at a time, each of up to `merged` samples.
+    """
+
+    ms: float
+    low_ms: float
+    high_ms: float
+    share: float
+    stream_mib_per_s: float | None
+    blocks: int
+    merged: int
+
+    def sure(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low_ms > 0
+
+
+def seek_cost(samples: Sequence[BusyRow]) -> SeekCost | None:
+    """None: too few samples or seeks to say anything."""
+    blocks, merged = _blocks(samples)
+    busy, seeks = math.fsum(block[0] for block in blocks), math.fsum(block[2] for block in blocks)
+    if len(blocks) < LEAST_SAMPLES or seeks < LEAST_SEEKS or not busy:
+        return None
+    products = [_products(block) for block in blocks]
+    whole = tuple(map(math.fsum, zip(*products, strict=True)))
+    a, b = _fit(whole)
+    without = [_fit([all_of - one for all_of, one in zip(whole, part, strict=True)])[1] for part in products]
+    error = math.sqrt((len(blocks) - 1) * statistics.pvariance(without))
+    far = statistics.NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * error
+    rate = 1e9 / a / (1 << 20) if a else None
+    return SeekCost(
+        b / 1e6, max(b - far, 0.0) / 1e6, (b + far) / 1e6, min(b * seeks / busy, 1.0), rate, len(blocks), merged
+    )
+
+
+def _blocks(samples: Sequence[BusyRow]) -> tuple[Sequence[BusyRow], int]:
+    """Neighbours put together until there are no more than MOST, and how many make one."""
+    step = -(-len(samples) // MOST)
+    if step <= 1:
+        return samples, 1
+    parts = (samples[at : at + step] for at in range(0, len(samples), step))
+    return [
+        (sum(row[0] for row in part), sum(row[1] for row in part), sum(row[2] for row in part)) for part in parts
+    ], step
+
+
+def _products(block: BusyRow) -> Sums:
+    """The summands of the normal equations."""
+    busy, octets, seeks = map(float, block)
+    return octets * octets, octets * seeks, seeks * seeks, busy * octets, busy * seeks
+
+
+def _fit(sums: Sequence[float]) -> tuple[float, float]:
+    """ns per byte and ns per seek."""
+    bytes2, both, seeks2, busy_bytes, busy_seeks = sums
+    determinant = bytes2 * seeks2 - both * both
+    solvable = determinant > 1e-9 * bytes2 * seeks2
+    a = (busy_bytes * seeks2 - busy_seeks * both) / determinant if solvable else -1.0
+    b = (busy_seeks * bytes2 - busy_bytes * both) / determinant if solvable else -1.0
+    if solvable and a >= 0 and b >= 0:
+        return a, b
+    if solvable and a < 0:
+        return 0.0, busy_seeks / seeks2 if seeks2 > 0 else 0.0
+    return busy_bytes / bytes2 if bytes2 > 0 else 0.0, 0.0

@@ -124,6 +124,8 @@ def _refuse(
             )
 
 
+# The definition of every printed number, from the tables of Documentation/counters.rst.
+
 PAGE = pathlib.Path(__file__).resolve().parents[4] / "Documentation" / "counters.rst"
 TAILS = ("", "-low", "-high")  # of members of JSON
 _BORDER = re.compile(r"=+( +=+)+ *")

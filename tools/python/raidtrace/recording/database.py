@@ -227,6 +227,8 @@ def _play(copy: pathlib.Path, journal: bytes, size: int) -> None:
         raise sqlite3.DatabaseError("its writer was killed, and the journal next to it is damaged")
 
 
+# A recording is one such file (Documentation/recording.rst): opened for reading, or refused with a reason.
+
 APPLICATION_ID = 0x52544442
 USER_VERSIONS = (1, 2)  # 2 has more tables and columns; all that 1 has keeps its meaning
 

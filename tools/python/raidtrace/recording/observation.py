@@ -22,6 +22,8 @@ from raidtrace.recording.figures import Figures
 from raidtrace.recording.sample_rows import SampleRows, Window, opened
 from raidtrace.recording.spans import OUTSIDE, Recorded, Span, Submitter, Target, merged
 
+# The order of events in a phase, which its sums lack: idle and silent times, the longest request, changed settings.
+
 Row = tuple[int, int, int, int, int, int, int, int]  # of Timeline.samples
 START, END, BUSY, READ, WRITTEN, SEEKS, READS, WRITES = range(8)  # its columns
 READ_WRITE = ("read", "write")

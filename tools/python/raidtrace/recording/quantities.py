@@ -236,6 +236,9 @@ def percent(part: float) -> str:
     return "99.9%" if text == "100.0%" and part < 1 else "<0.1%" if text == "0.0%" and part > 0 else text
 
 
+# The maker of a disk: a hypervisor or a cloud, or a RAID controller of the machine. A virtual disk's rotational flag is a
+# choice of the host, and it may have limits of rate. tools/raidctl/disk/disk.c has the same names for raidctl list.
+
 RAID_DRIVERS = ("3w-9xxx", "3w-sas", "3w-xxxx", "aacraid", "arcmsr", "hpsa", "megaraid_sas", "mpi3mr", "smartpqi")
 DRIVERS = ("virtio-pci", "virtio-mmio", "vmw_pvscsi", "hv_storvsc", "xen-blkfront")
 MODELS = re.compile("QEMU|VBOX|VMware|Virtual|Amazon Elastic|Google|MSFT NVMe")

@@ -127,6 +127,12 @@ def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
     yield "\n  }\n}\n"
 
 
+# A recording as a trace of Perfetto (TrackEvent): phases and requests as slices, the activity of a disk as counters.
+#
+# The few messages that this needs are encoded here. The numbers of their fields are those of Perfetto's
+# trace_packet.proto, track_descriptor.proto, counter_descriptor.proto and track_event.proto. Timestamps are
+# CLOCK_MONOTONIC, ns.
+
 LONGEST = 200  # characters of a name
 DIRECTIONS = ("read", "write")
 SEQUENCE = 1  # all packets are of one writer, in one order

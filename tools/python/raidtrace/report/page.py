@@ -152,6 +152,8 @@ def write(path: pathlib.Path, page: str) -> None:
     results.replace(path, [page.encode()], GENERATOR, HEAD_BYTES, "report", "--html")
 
 
+# The result of raidctl explain as chains on the page: every number leads to its row in a table.
+
 Rows = Callable[[Source], str]  # id of the row that a number is in; empty: of none
 
 

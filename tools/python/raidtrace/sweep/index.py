@@ -213,6 +213,12 @@ class Index:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
 
 
+# The indexes of many sweeps and hosts as one SQLite file, and as Parquet.
+#
+# Every table gets a column `sweep`, a number. The table `sweep` has the host, plan and file of each number. Merging again
+# replaces the rows of the same sweep. Its id, which it got when it began, identifies a sweep: a playbook starts hosts of
+# one name in the same second.
+
 MERGED_ID = 0x52544D47  # "RTMG"
 MERGED_VERSION = 2  # 1 had no id of a sweep
 TABLES = ("meta", "cell", "axis", "parameter", "step", "figure", "queue")

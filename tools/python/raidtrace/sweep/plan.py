@@ -23,6 +23,8 @@ import tomllib
 
 from raidtrace.quantity.shown import UserError
 
+# The keys of a plan: their rules, why a value is refused, and on which line of a TOML file a key stands.
+
 Path = tuple[str | int, ...]
 Scalar = Callable[[Any], str]  # why a value is refused; empty: it is not
 

@@ -20,6 +20,9 @@ from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import TOOK_TOO_LONG, Run, also_changed, invalid
 
 # key of a limit of explain -> causes of changes (changes.py)
+# The order of changes: those against the causes that explain infers from the recording of the unchanged command come
+# first.
+
 CHANGES = {
     "io.max": ("limit of its cgroup",),
     "sync": ("sync",),

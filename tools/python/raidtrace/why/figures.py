@@ -15,6 +15,8 @@ from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Span
 from raidtrace.why.changes import FILES, OF_REQUESTS, Change, label
 
+# The compared figure: a word, or an expression of the figures of a run. Both are costs: less is better.
+
 SECONDS, RATE, P99 = "seconds", "rate", "p99"
 ALL = (SECONDS, RATE, P99)
 FIGURES = ("seconds", "mib_per_s", "p99_ms", "read_p99_ms", "write_p99_ms", "read_mib", "write_mib")  # of an expression
@@ -63,6 +65,8 @@ def _metric_expression(text: str) -> Expression:
 
 
 MIB = 1 << 20
+# One run of the command, and whether it counts. A run that failed or did less looks fastest, so it never counts.
+
 CAP = 3.0  # baselines: a run that takes longer is ended
 FEW_WRITES = 0.01  # of the bytes that are read
 SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /proc may differ by

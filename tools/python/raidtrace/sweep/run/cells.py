@@ -19,6 +19,8 @@ from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import DONE, FAILED, NAME, WAITING, Entry, Index, Outcome
 
+# The progress of many runs: when they end, and a bar that is renewed on a terminal, or a line per finished run elsewhere.
+
 WIDTH = 20
 C = TypeVar("C", bound=Hashable)
 
