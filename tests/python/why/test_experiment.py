@@ -24,7 +24,7 @@ Seconds = Callable[[Mapping[str, str], Change], float]
 
 
 @dataclasses.dataclass
-class Made(experiment.Room):
+class Made(experiment.Place):
     """A Place with runs that take the time of `seconds`. wrong: change -> the fault of its run."""
 
     seconds: Seconds

@@ -22,9 +22,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from raidtrace.explain import runs
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
-from raidtrace.why import chance, changes, figures, mapping, rate
+from raidtrace.why import changes, figures, mapping, rate
 from raidtrace.why.changes import FILES, FOLLOW, OF_REQUESTS, Change, Kind
-from raidtrace.why.experiment import Room
+from raidtrace.why.experiment import Place
 from raidtrace.why.figures import CAP, Run
 
 BASELINES = 5
@@ -52,11 +52,8 @@ class Setup:
     freeze: tuple[str, ...] = ()
 
 
-class Disk(Room):
+class Disk(Place):
     """A Place on a disk. Each changed run has a run as it is next to it, now before and now after it."""
-
-    looks = chance.LOOKS
-    most_pairs = chance.MOST
 
     def __init__(self, setup: Setup, machine: Machine, log: journal.Journal, permit: destruction.Permit | None,
                  most_runs: int, budget_s: float) -> None:  # fmt: skip
@@ -118,9 +115,6 @@ class Disk(Room):
         ]
         candidates += [changes.unlimited(self.limited)] if self.limited else []
         return candidates + changes.program(observed)
-
-    def last(self) -> list[Change]:
-        return []  # a disk has no other physics to try
 
     def rates(self) -> rate.Rates:
         rates, first = rate.judge(self._rate), self._first or Run()

@@ -4,13 +4,13 @@
 Where runs are made is another's business (Place), so all that is decided here can be tested on made-up runs.
 """
 
+import abc
 import dataclasses
 import math
 import pathlib
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
 
 from raidtrace.explain import runs
 from raidtrace.quantity.shown import UserError
@@ -66,9 +66,15 @@ COLD = 0.1  # of the bytes, from which on a run was not from memory
 
 
 @dataclasses.dataclass(kw_only=True)
-class Room:
-    """Runs and s that an experiment may take. each: runs of one change; jobs: runs at once. runs: so far; wall_s: what they
-    took. late: a measurement other than a run was left out for lack of time."""
+class Place(abc.ABC):
+    """The place where runs are made, and how many runs and seconds an experiment may take there.
+
+    each: runs of one change; jobs: runs at once. runs: so far; wall_s: their durations. late: a measurement other than a run
+    was left out for lack of time. looks: how often a test is evaluated. most_pairs: of one change.
+    """
+
+    looks = chance.LOOKS
+    most_pairs = chance.MOST
 
     most_runs: int
     budget_s: float = math.inf
@@ -78,6 +84,35 @@ class Room:
     wall_s: list[float] = dataclasses.field(default_factory=list)
     begun: float = dataclasses.field(default_factory=time.monotonic)
     late: bool = False
+
+    @abc.abstractmethod
+    def baselines(self) -> Iterator[Run]:
+        """The command as it is, several times, each as soon as it was measured."""
+
+    @abc.abstractmethod
+    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[tuple[Run, Run]]:
+        """For each change and trial, in order, the unchanged run that belongs to it and the changed one, each pair as soon as
+        it is complete. It ends early when there is no room for more."""
+
+    @abc.abstractmethod
+    def bound(self) -> Change | None:
+        """The change that shows whether the disk is the limit at all."""
+
+    @abc.abstractmethod
+    def others(self, observed: frozenset[str]) -> list[Change]:
+        """Changes that are no settings: of the program, the concurrent load, faults."""
+
+    def last(self) -> list[Change]:
+        """Changes of the model's physics: they explain, and no setting makes them."""
+        return []
+
+    def rates(self) -> rate.Rates:
+        """The rates of the disk, measured by our own reads; empty where a change measures them better."""
+        return rate.Rates()
+
+    def layer(self) -> mapping.Layer:
+        """The cost of a mapping through which the command reads; empty where there is none."""
+        return mapping.Layer()
 
     def left(self) -> int:
         """Changes that can still be run once."""
@@ -108,47 +143,6 @@ class Room:
     def _in_time(self) -> int:
         change_s, left_s = self._change_s(), self._left_s()
         return int(left_s / change_s) if change_s and left_s < math.inf else self.most_runs
-
-
-class Place(Protocol):
-    """Where runs are made, within a Room. looks: how often a test is looked at. most_pairs: of one change."""
-
-    looks: int
-    most_pairs: int
-    most_runs: int
-    runs: int
-    late: bool
-
-    def baselines(self) -> Iterator[Run]:
-        """The command as it is, several times, each as soon as it was measured."""
-
-    def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[tuple[Run, Run]]:
-        """For each change and trial, in order, the unchanged run that belongs to it and the changed one, each pair as soon as
-        it is complete. It ends early when there is no room for more."""
-
-    def bound(self) -> Change | None:
-        """The change that shows whether the disk is the limit at all."""
-
-    def others(self, observed: frozenset[str]) -> list[Change]:
-        """Changes that are no settings: of the program, the concurrent load, faults."""
-
-    def last(self) -> list[Change]:
-        """Changes of the model's physics: they explain, and no setting makes them."""
-
-    def rates(self) -> rate.Rates:
-        """The rates of the disk, measured by our own reads; empty where a change measures them better."""
-
-    def layer(self) -> mapping.Layer:
-        """The cost of a mapping through which the command reads, likewise."""
-
-    def left(self) -> int:
-        """As Room.left."""
-
-    def seconds_left(self) -> float:
-        """As Room.seconds_left."""
-
-    def ended(self, missing: int) -> tuple[str, str]:
-        """As Room.ended."""
 
 
 @dataclasses.dataclass

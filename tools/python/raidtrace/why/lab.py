@@ -14,9 +14,9 @@ import tomllib
 
 from raidtrace.explain import runs
 from raidtrace.quantity import units
-from raidtrace.why import changes, figures, mapping, rate
+from raidtrace.why import changes, figures
 from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
-from raidtrace.why.experiment import Room
+from raidtrace.why.experiment import Place
 from raidtrace.why.figures import CAP, Run
 
 SCRIPT = "run.sh"
@@ -91,7 +91,7 @@ class Setup:
     other_kernel: str = ""
 
 
-class Lab(Room):
+class Lab(Place):
     """A Place in the lab; a run is a guest."""
 
     looks = 1
@@ -159,12 +159,6 @@ class Lab(Room):
             name = self.setup.other_kernel
             extra.append(Change(f"kernel {name}", "kernel", Kind.LAB, kernel=name))
         return extra
-
-    def rates(self) -> rate.Rates:
-        return rate.Rates()  # the limit itself is a change
-
-    def layer(self) -> mapping.Layer:
-        return mapping.Layer()
 
     def _faster(self, part: Part) -> dict[str, int]:
         values = self._profile | dict(self.setup.sets)
