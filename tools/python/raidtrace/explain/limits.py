@@ -7,7 +7,7 @@ that waits for its program is not limited by its ceiling.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from raidtrace.explain import gain, limits_device, limits_events, limits_host, limits_queue, limits_rate
 from raidtrace.explain.case import HARDLY, Case
@@ -70,35 +70,38 @@ def limits(
     reading: Reading, direction: str, meta: Mapping[str, str], siblings: Sequence[Observation] = ()
 ) -> tuple[Limit, ...]:
     """Those that are inferred first, the first what matters most; then open questions, what is ruled out, what is not known."""
-    made = [make(Case(reading, direction, meta, siblings)) for make in MAKERS]
-    if any(limits_rate.reached(limit) for limit in made):
-        made = [_bounded(limit) for limit in made]
     case = Case(reading, direction, meta, siblings)
-    if any(limit.key == "throttled" and limit.verdict is Verdict.INFERRED for limit in made):
-        made = [
-            _open(limit, "a limit of the volume decides the rate") if limit.key in UNDER_LIMIT else limit
-            for limit in made
-        ]
+    made = [make(case) for make in MAKERS]
+
+    def inferred(*keys: str) -> bool:
+        return any(limit.key in keys and limit.verdict is Verdict.INFERRED for limit in made)
+
+    def leave_open(keys: Container[str], reason: str) -> None:
+        made[:] = [_open(limit, reason) if limit.key in keys else limit for limit in made]
+
+    if any(limits_rate.reached(limit) for limit in made):  # then nothing else is what to change first
+        leave_open({limit.key for limit in made} - {"io.max", "reset"}, "io.max allows little more")
+    if inferred("throttled"):
+        leave_open(UNDER_LIMIT, "a limit of the volume decides the rate")
     if (idle := case.idle() or 0.0) >= 1 - HARDLY:
-        text = f"the disk had nothing to do for {q.percent(idle)} of the time"
-        made = [_open(limit, text) if limit.key in DEPTH else limit for limit in made]
-    if any(limit.key in CEILINGS and limit.verdict is Verdict.INFERRED for limit in made):
-        made = [_open(limit, "the disk is at its rate") if limit.key == "pieces" else limit for limit in made]
+        leave_open(DEPTH, f"the disk had nothing to do for {q.percent(idle)} of the time")
+    if inferred(*CEILINGS):
+        leave_open(("pieces",), "the disk is at its rate")
     if limits_device.link_near(case):
-        text = "the rate is near that of the fastest SATA link"
-        made = [_open(limit, text) if limit.key in (*DEPTH, "pieces", "file system") else limit for limit in made]
+        leave_open((*DEPTH, "pieces", "file system"), "the rate is near that of the fastest SATA link")
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
         text = "one disk with heads reads ahead by itself: whether more would come faster only an experiment tells"
-        made = [_open(limit, text) if limit.key in ONE_HEAD else limit for limit in made]
-    if crowded := limits_device.crowd(case):
+        leave_open(ONE_HEAD, text)
+    if (crowd := limits_device.crowd(case)) and _wait_for_each_other(case, crowd):
         # The seek to each place stays, however many requests wait for it.
-        full, keep = limits_device.full(case) is not None, ("seeks",) if case.rotates() else ()
-        made = [limit if limit.key in keep else _crowded(limit, crowded, full) for limit in made]
-    if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.NETWORK_MS):
         text = (
-            f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms: they wait for each other already"
+            f"with {crowd.many:.0f} in flight one takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in flight "
+            f"{about_ms(crowd.few_ms)}: they wait for each other already"
         )
-        made = [_open(limit, text) if limit.key in DEPTH else limit for limit in made]
+        leave_open(set(DEPTH) - ({"seeks"} if case.rotates() else set()), text)
+    if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.NETWORK_MS):
+        text = f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms"
+        leave_open(DEPTH, f"{text}: they wait for each other already")
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
@@ -115,17 +118,10 @@ def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tup
     return (host if host.key == "processor" else _open(host, text), *rest)
 
 
-def _crowded(limit: Limit, crowd: limits_device.Crowd, full: bool) -> Limit:
-    """Open a cause that more requests in flight would cure, if requests of this one disk already wait for each other."""
+def _wait_for_each_other(case: Case, crowd: limits_device.Crowd) -> bool:
+    """Whether requests of one disk already wait for each other, so that more in flight would not help."""
     longer = crowd.many_ms / crowd.few_ms if crowd.few_ms else 0.0
-    if limit.key not in DEPTH or ((longer < WAITING or crowd.growth >= limits_device.GAIN) and not full):
-        return limit
-    return _open(
-        limit,
-        f"with {crowd.many:.0f} in flight one takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in flight "
-        f"{about_ms(crowd.few_ms)}: "
-        "they wait for each other already",
-    )
+    return limits_device.full(case) is not None or (longer >= WAITING and crowd.growth < limits_device.GAIN)
 
 
 def _open(limit: Limit, reason: str) -> Limit:
@@ -136,8 +132,3 @@ def _open(limit: Limit, reason: str) -> Limit:
     return dataclasses.replace(
         limit, statement=text, verdict=Verdict.NOT_SHOWN, remedy="", share=None, gain=None, gain_of=""
     )
-
-
-def _bounded(limit: Limit) -> Limit:
-    """Where io.max allows little more than what came, nothing else is what to change first."""
-    return limit if limit.key in ("io.max", "reset") else _open(limit, "io.max allows little more")
