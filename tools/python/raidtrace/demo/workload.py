@@ -4,9 +4,9 @@
 import csv
 import dataclasses
 import pathlib
-import re
 from collections.abc import Iterable, Sequence
 
+from raidtrace.benchmark import parsers
 from raidtrace.published import tables as published
 from raidtrace.quantity import trials
 from raidtrace.quantity.shown import UserError
@@ -112,9 +112,6 @@ def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -
 
 ARRAY = "raid0"  # the published array that profile 9500s-12-raid0 stands for
 SETRA = (256, 16384)  # sectors: untuned and tuned in the published measurements
-BONNIE_CSV = re.compile(r"^1\.98,2\.00a,.*$", re.MULTILINE)
-BONNIE_FIELDS = {"write": 11, "rewrite": 13, "read": 17}  # columns of that line, KiB/s
-DD_LINE = re.compile(r"^(\d+) bytes .*copied, ([0-9.e+-]+) s,", re.MULTILINE)
 
 
 PLACED = ("read", "write", "discard", "write_zeroes", "other")  # directions that have a place on the disk
@@ -163,20 +160,12 @@ def cells(dd_mib: int, bonnie_mib: int) -> list[Cell]:
 
 
 def rates(cell: Cell, output: str) -> dict[str, float]:
-    """KiB/s of each phase that the command itself reports."""
-    if cell.workload == "dd":
-        match = DD_LINE.search(output)
-        if not match:
-            raise UserError(f"{cell.name()}: dd did not say how much it copied in what time")
-        return {"read": int(match[1]) / 1024 / float(match[2])}
-    match = BONNIE_CSV.search(output)
-    if not match:
-        raise UserError(f"{cell.name()}: bonnie++ 2.00a did not print its line of results")
-    fields = match[0].split(",")
-    try:
-        return {phase: float(fields[column]) for phase, column in BONNIE_FIELDS.items()}
-    except (ValueError, IndexError) as error:
-        raise UserError(f"{cell.name()}: bonnie++ reported no rate ({match[0]}): file too small?") from error
+    """KiB/s of each phase that the command itself reports. UserError: it does not report the rate of reading."""
+    figures = parsers.dd(output, "read") if cell.workload == "dd" else parsers.bonnie(output)
+    reported = {one.phase: one.value for one in figures if one.value is not None and one.unit == parsers.KIB_PER_S}
+    if "read" not in reported:
+        raise UserError(f"{cell.name()}: {cell.workload} reported no rate of reading: file too small?")
+    return reported
 
 
 def phase_name(cell: Cell, recorded: str) -> str:
