@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raidctl explain judges: a phase in memory, with an argument for each thing that a limit depends on; recordings in files."""
+"""Phases in memory, with an argument for each thing that a limit depends on, and recordings that raidctl explain reads."""
 
 
 import collections
