@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define PACKET_BYTES 1024U
+#define MAX_TESTS 512
 
 static bool reachable(u64 address, u32 bytes)
 {
@@ -352,11 +353,20 @@ void random_fill(u64 *seed, void *to, size_t bytes)
 		*at++ = (u8)random_number(seed);
 }
 
-/* Runs all groups. */
+static struct CMUnitTest all_tests[MAX_TESTS];
+static u32 nr_tests;
+
+void test_add(const struct CMUnitTest *test)
+{
+	if (nr_tests == MAX_TESTS)
+		abort();
+	all_tests[nr_tests++] = *test;
+}
+
 int main(void)
 {
-	return config_suite() + store_suite() + array_suite() + drive_suite() + parity_suite() + timing_suite() +
-	       probe_suite() + command_suite() + fault_suite() + rebuild_suite() + opcodes_suite() + log_suite() +
-	       cache_suite() + nvme_suite() + nvme_io_suite() + nvme_time_suite() + nvme_fault_suite() + ahci_suite() +
-	       virtio_suite() ? 1 : 0;
+	struct CMUnitTest tests[nr_tests];
+
+	memcpy(tests, all_tests, sizeof(tests));
+	return cmocka_run_group_tests_name("model", tests, NULL, NULL) ? 1 : 0;
 }

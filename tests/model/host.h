@@ -107,25 +107,21 @@ void driver_probe(struct host *host);
 u32 random_number(u64 *seed);
 void random_fill(u64 *seed, void *to, size_t bytes);
 
-/* One group of tests per part of the model; each returns how many failed. */
-int config_suite(void);
-int store_suite(void);
-int array_suite(void);
-int drive_suite(void);
-int parity_suite(void);
-int timing_suite(void);
-int probe_suite(void);
-int command_suite(void);
-int fault_suite(void);
-int rebuild_suite(void);
-int opcodes_suite(void);
-int log_suite(void);
-int cache_suite(void);
-int nvme_suite(void);
-int nvme_io_suite(void);
-int nvme_time_suite(void);
-int nvme_fault_suite(void);
-int ahci_suite(void);
-int virtio_suite(void);
+/*
+ * A function that is a test of the program. FIXTURE_TEST has cmocka's setup and teardown; *state of a HOST_TEST is a host
+ * of host_setup().
+ */
+#define FIXTURE_TEST(name, setup, teardown) \
+	static void name(void **state); \
+	__attribute__((constructor)) static void add_##name(void) \
+	{ \
+		test_add(&(struct CMUnitTest){ #name, name, setup, teardown, NULL }); \
+	} \
+	static void name(void **state __attribute__((unused)))
+#define HOST_TEST(name)	FIXTURE_TEST(name, host_setup, host_teardown)
+#define TEST(name)	FIXTURE_TEST(name, NULL, NULL)
+
+/* Before main(): another test for it to run. */
+void test_add(const struct CMUnitTest *test);
 
 #endif

@@ -169,12 +169,11 @@ static u32 queued(struct sata *sata, u32 slots)
 	return count;
 }
 
-static void says_what_it_is(void **state)
+TEST(says_what_it_is)
 {
 	struct sata *sata = sata_create(SMALL ",ata.queue_depth=16,drive.rpm=5400");
 	const u8 *page = host_at(sata->host, HOST_DATA);
 
-	(void)state;
 	assert_int_equal(get(sata, AH_REG_PI), 1);
 	assert_int_equal(get(sata, AH_REG_VS), AH_VERSION);
 	assert_true(get(sata, AH_REG_CAP) & AH_CAP_NCQ);
@@ -189,14 +188,13 @@ static void says_what_it_is(void **state)
 	sata_destroy(sata);
 }
 
-static void keeps_what_is_written(void **state)
+TEST(keeps_what_is_written)
 {
 	struct sata *sata = sata_create(SMALL);
 	u8 *disk = calloc(1, 1 << 20), *data;
 	u64 seed = 9;
 	u32 round;
 
-	(void)state;
 	for (round = 0; round < 300; round++) {
 		u32 lba = random_number(&seed) % 2000, count = 1 + random_number(&seed) % 40;
 		bool write = random_number(&seed) % 2;
@@ -222,13 +220,12 @@ static void keeps_what_is_written(void **state)
 }
 
 /* A read elsewhere takes seek and rotation; the next sectors come from the drive's cache. */
-static void takes_its_time(void **state)
+TEST(takes_its_time)
 {
 	struct sata *sata = sata_create(SMALL ",drive.command_us=100");
 	struct rl_drive trial = sata->model->disk.drive;
 	u64 begin = sata->host->clock, expected = rl_drive_read(&trial, 3000000, 8, begin);
 
-	(void)state;
 	command(sata, 3, AH_OP_READ_QUEUED, 3000000, 8, 0, 4096, 1);
 	queued(sata, 8);
 	assert_true(sata->host->clock == expected);
@@ -241,14 +238,13 @@ static void takes_its_time(void **state)
 }
 
 /* Of several commands the disk takes what it can end first; the order of the log is that of arrival. */
-static void takes_the_shortest_way(void **state)
+TEST(takes_the_shortest_way)
 {
 	struct sata *sata = sata_create("store_mib=16,log_entries=9999,drive.sectors=1000000000");
 	const struct rl_log *log = &sata->model->device.log;
 	u64 span, last = 0;
 	u32 slot, i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		u64 begin = sata->host->clock;
 
@@ -271,13 +267,12 @@ static void takes_the_shortest_way(void **state)
 }
 
 /* A reader whose next request is always queued does not keep the head: what came later waits for the next round. */
-static void takes_turns(void **state)
+TEST(takes_turns)
 {
 	struct sata *sata = sata_create("store_mib=16,log_entries=9999,drive.sectors=1000000000");
 	const struct rl_log *log = &sata->model->device.log;
 	u32 slot;
 
-	(void)state;
 	command(sata, 0, AH_OP_READ_QUEUED, 1000, 128, 0, 128 * 512, 1);
 	command(sata, 1, AH_OP_READ_QUEUED, 1128, 128, 0, 128 * 512, 1);
 	command(sata, 2, AH_OP_READ_QUEUED, 900000000, 8, 0, 4096, 1);
@@ -295,13 +290,12 @@ static void takes_turns(void **state)
 }
 
 /* Nor do writers that find the cache full: a read elsewhere waits for the pieces that were there when its round began. */
-static void reads_with_a_full_cache(void **state)
+TEST(reads_with_a_full_cache)
 {
 	struct sata *sata = sata_create("store_mib=16,log_entries=9999,drive.sectors=1000000000,ata.write_cache_kib=64");
 	u32 missing = 0xffffe, slot, writes = 0;
 	bool asked = false;
 
-	(void)state;
 	command(sata, 0, AH_OP_READ_QUEUED, 900000000, 8, 0, 4096, 1);
 	do {
 		for (slot = 1; slot < 20; slot++)
@@ -321,7 +315,7 @@ static void reads_with_a_full_cache(void **state)
 }
 
 /* Queued reads that follow on each other lose no turn, even if each fills a segment of the drive's cache. */
-static void reads_on_through_the_queue(void **state)
+TEST(reads_on_through_the_queue)
 {
 	struct sata *sata = sata_create(SMALL ",drive.cache_kib=1024,drive.segments=16");
 	const struct rl_geometry *geometry = &sata->model->disk.geometry;
@@ -329,7 +323,6 @@ static void reads_on_through_the_queue(void **state)
 	u64 media = rl_media_ns(geometry, 1000 + 8 * 128) - rl_media_ns(geometry, 1000 + 128), span;
 	u32 slot;
 
-	(void)state;
 	for (slot = 0; slot < 8; slot++)
 		command(sata, slot, AH_OP_READ_QUEUED, 1000 + slot * 128, 128, slot << 16, 128 * 512, 1);
 	queued(sata, 0xff);
@@ -339,13 +332,12 @@ static void reads_on_through_the_queue(void **state)
 }
 
 /* With a cache a write is done when the link is; a flush waits for the platter; without one each write does. */
-static void caches_writes(void **state)
+TEST(caches_writes)
 {
 	static const char *const configs[] = { SMALL, SMALL ",ata.write_cache_kib=0" };
 	u64 written[2], flushed[2];
 	u32 i, j;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct sata *sata = sata_create(configs[i]);
 		u64 begin = sata->host->clock;
@@ -365,13 +357,12 @@ static void caches_writes(void **state)
 }
 
 /* A write cache that is full makes writes wait: the cliff. */
-static void has_a_cliff(void **state)
+TEST(has_a_cliff)
 {
 	struct sata *sata = sata_create(SMALL ",ata.write_cache_kib=64");
 	u64 first = 0, last = 0;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 40; i++) {
 		u64 begin = sata->host->clock;
 
@@ -385,13 +376,12 @@ static void has_a_cliff(void **state)
 }
 
 /* A queued command that fails ends the others; its tag is in the log; then the driver starts the port again. */
-static void fails_a_bad_sector(void **state)
+TEST(fails_a_bad_sector)
 {
 	struct sata *sata = sata_create(SMALL ",fault.medium_lba=5004,fault.medium_sectors=2");
 	const u8 *page = host_at(sata->host, HOST_DATA);
 	u32 status;
 
-	(void)state;
 	command(sata, 4, AH_OP_READ_QUEUED, 5000, 8, 0, 4096, 1);
 	command(sata, 9, AH_OP_READ_QUEUED, 3900000, 8, 0, 4096, 1);
 	issue(sata, 1U << 4 | 1U << 9, true);
@@ -430,11 +420,10 @@ static u8 last_status(const struct sata *sata)
 	return rl_log_at(&sata->model->device.log, sata->model->device.log.count - 1)->status;
 }
 
-static void loses_and_forgets(void **state)
+TEST(loses_and_forgets)
 {
 	struct sata *sata = sata_create(SMALL ",fault.lose_command=1,fault.reset_command=3,fault.gone_command=4");
 
-	(void)state;
 	command(sata, 0, AH_OP_READ_QUEUED, 0, 8, 0, 4096, 1);
 	issue(sata, 1, true);
 	assert_int_equal(sata->host->wake, RL_NEVER);
@@ -457,12 +446,11 @@ static void loses_and_forgets(void **state)
 }
 
 /* Beyond the end, without memory, with a queue that is not there, unknown. */
-static void refuses(void **state)
+TEST(refuses)
 {
 	struct sata *sata = sata_create(SMALL ",ata.queue_depth=1");
 	u8 *table;
 
-	(void)state;
 	assert_false(get(sata, AH_REG_CAP) & AH_CAP_NCQ);
 	assert_true(alone(sata, AH_OP_READ_DMA_EXT, 3999999, 2, 0, 1024) & AH_IS_TASK_FILE);
 	assert_int_equal(get(sata, PORT(AH_PORT_TFD)) >> 8, AH_ATA_NO_ID);
@@ -490,14 +478,13 @@ static void refuses(void **state)
 		"flash.page_kib=4,flash.read_ns=75000,flash.program_ns=250000,link.latency_ns=7000"
 
 /* What the disk reports of its rotation, and whether it takes TRIM. */
-static void reports_its_rotation(void **state)
+TEST(reports_its_rotation)
 {
 	static const struct { const char *text; u32 rotation, trim; } disks[] = {
 		{ SMALL, 7200, 0 }, { SMALL ",queue.rotational=0", 1, 0 }, { FLASH, 0, 1 }, { FLASH ",queue.rotational=0", 1, 1 },
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(disks); i++) {
 		struct sata *sata = sata_create(disks[i].text);
 		const u8 *page = host_at(sata->host, HOST_DATA);
@@ -520,12 +507,11 @@ static u64 takes(struct sata *sata, u8 opcode, u64 lba, u32 count)
 }
 
 /* A sector takes 1 us on the link. With one command in flight the times of drive, link, flash and latency add up, to the nanosecond. */
-static void flash_takes_the_sum(void **state)
+TEST(flash_takes_the_sum)
 {
 	struct sata *sata = sata_create(FLASH), *through = sata_create(FLASH ",ata.write_cache_kib=0");
 	u64 begin;
 
-	(void)state;
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 3000000, 8), 10000 + 8000 + 75000 + 7000);
 	/* Half a page takes as long; four pages are on four channels. */
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 8, 4), 10000 + 4000 + 75000 + 7000);
@@ -570,7 +556,7 @@ static u64 rate(const char *text, u8 opcode, u32 count)
 }
 
 /* With many in flight the slowest part sets the rate: the link, the drive's own time, the flash. */
-static void flash_is_as_fast_as_its_slowest_part(void **state)
+TEST(flash_is_as_fast_as_its_slowest_part)
 {
 	static const struct { const char *text; u8 opcode; u32 count; u64 expected; } loads[] = {
 		{ FLASH ",flash.channels=64", AH_OP_READ_QUEUED, 64, 1000000 / 64 },
@@ -580,7 +566,6 @@ static void flash_is_as_fast_as_its_slowest_part(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(loads); i++) {
 		u64 found = rate(loads[i].text, loads[i].opcode, loads[i].count);
 
@@ -609,14 +594,13 @@ static u32 trim(struct sata *sata, u32 pages, u8 feature)
 	return status;
 }
 
-static void trims(void **state)
+TEST(trims)
 {
 	struct sata *sata = sata_create(FLASH ",fault.medium_lba=2000,fault.medium_sectors=4"), *other = sata_create(SMALL);
 	u8 *data = host_at(sata->host, HOST_DATA);
 	const struct rl_log_entry *entry;
 	u32 i;
 
-	(void)state;
 	memset(data, 0xa5, 4096);
 	assert_int_equal(alone(sata, AH_OP_WRITE_DMA_EXT, 1000, 8, 0, 4096), AH_IS_D2H);
 	memset(data, 0, 4096);
@@ -644,18 +628,17 @@ static void trims(void **state)
 	sata_destroy(sata);
 }
 
-static void flash_slows_down(void **state)
+TEST(flash_slows_down)
 {
 	struct sata *sata = sata_create(FLASH ",fault.slow_command=2,fault.slow_factor=3");
 
-	(void)state;
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 10000 + 8000 + 75000 + 7000);
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 30000 + 8000 + 225000 + 7000);
 	sata_destroy(sata);
 }
 
 /* One sentence each, which begins with the key. */
-static void refuses_keys(void **state)
+TEST(refuses_keys)
 {
 	static const struct { const char *text, *said; } bad[] = {
 		{ "ata.media=glass", "ata.media=glass: not one of platters, flash" },
@@ -674,7 +657,6 @@ static void refuses_keys(void **state)
 	struct ah_config config;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(bad); i++) {
 		if (rl_keys_parse(&ah_keys, &config.base, bad[i].text, error))
 			fail_msg("%s was accepted", bad[i].text);
@@ -682,30 +664,4 @@ static void refuses_keys(void **state)
 			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
 	}
 	assert_true(rl_keys_parse(&ah_keys, &config.base, "ata.media=flash,drive.rpm=7200,drive.command_us=9,fault.medium_lba=1953525167", error));
-}
-
-int ahci_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_what_it_is),
-		cmocka_unit_test(keeps_what_is_written),
-		cmocka_unit_test(takes_its_time),
-		cmocka_unit_test(takes_the_shortest_way),
-		cmocka_unit_test(takes_turns),
-		cmocka_unit_test(reads_with_a_full_cache),
-		cmocka_unit_test(reads_on_through_the_queue),
-		cmocka_unit_test(caches_writes),
-		cmocka_unit_test(has_a_cliff),
-		cmocka_unit_test(fails_a_bad_sector),
-		cmocka_unit_test(loses_and_forgets),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(reports_its_rotation),
-		cmocka_unit_test(flash_takes_the_sum),
-		cmocka_unit_test(flash_is_as_fast_as_its_slowest_part),
-		cmocka_unit_test(trims),
-		cmocka_unit_test(flash_slows_down),
-		cmocka_unit_test(refuses_keys),
-	};
-
-	return cmocka_run_group_tests_name("ahci", tests, NULL, NULL);
 }

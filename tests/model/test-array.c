@@ -54,7 +54,7 @@ static void places_are_a_bijection(const struct tw_array_config *config)
 	free(taken);
 }
 
-static void every_level_and_stripe_is_a_bijection(void **state)
+TEST(every_level_and_stripe_is_a_bijection)
 {
 	static const struct { u32 level, least, step, most; } kinds[] = {
 		{ TW_LEVEL_SINGLE, 1, 1, 1 }, { TW_LEVEL_RAID0, 2, 1, 32 }, { TW_LEVEL_RAID1, 2, 1, 2 },
@@ -63,7 +63,6 @@ static void every_level_and_stripe_is_a_bijection(void **state)
 	struct tw_array_config config = { .units = 1 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(kinds); i++)
 		for (config.stripe_kib = 16; config.stripe_kib <= 256; config.stripe_kib *= 2)
 			for (config.drives = kinds[i].least; config.drives <= kinds[i].most;
@@ -73,13 +72,12 @@ static void every_level_and_stripe_is_a_bijection(void **state)
 			}
 }
 
-static void extents_end_with_the_stripe_and_add_up(void **state)
+TEST(extents_end_with_the_stripe_and_add_up)
 {
 	u64 seed = 3;
 	size_t i;
 	u32 n;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(shapes); i++) {
 		struct tw_array array;
 
@@ -103,12 +101,11 @@ static void extents_end_with_the_stripe_and_add_up(void **state)
 	}
 }
 
-static void raid0_is_round_robin(void **state)
+TEST(raid0_is_round_robin)
 {
 	struct tw_array array;
 	struct tw_extent extent;
 
-	(void)state;
 	tw_array_create(&array, &shapes[2], 1 << 20);
 	assert_int_equal(array.sectors, 12ULL << 20);
 	extent = tw_array_map(&array, 128 * 13 + 5, 256);
@@ -117,27 +114,14 @@ static void raid0_is_round_robin(void **state)
 	assert_int_equal(extent.sectors, 123);
 }
 
-static void raid5_parity_visits_every_member(void **state)
+TEST(raid5_parity_visits_every_member)
 {
 	struct tw_array array;
 	u32 row, seen = 0;
 
-	(void)state;
 	tw_array_create(&array, &shapes[5], 1 << 20);
 	for (row = 0; row < 12; row++)
 		seen |= 1U << tw_array_map(&array, row * 11ULL * 128, 1).parity;
 	assert_int_equal(seen, 0xfff);
 	assert_int_equal(array.sectors, 11ULL << 20);
-}
-
-int array_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_level_and_stripe_is_a_bijection),
-		cmocka_unit_test(extents_end_with_the_stripe_and_add_up),
-		cmocka_unit_test(raid0_is_round_robin),
-		cmocka_unit_test(raid5_parity_visits_every_member),
-	};
-
-	return cmocka_run_group_tests_name("array", tests, NULL, NULL);
 }

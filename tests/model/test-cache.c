@@ -109,7 +109,7 @@ static u32 cut(const char *array, u32 command, u64 seed)
 }
 
 /* Property: on every level, whenever it happens, what was flushed is there; and something else is not. */
-static void no_battery_keeps_what_was_flushed(void **state)
+TEST(no_battery_keeps_what_was_flushed)
 {
 	static const char *const arrays[] = {
 		"array.level=single,array.drives=1", "array.level=raid0,array.drives=4",
@@ -122,7 +122,6 @@ static void no_battery_keeps_what_was_flushed(void **state)
 	char text[300];
 	u32 i, round, lost;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(arrays); i++) {
 		lost = 0;
 		snprintf(text, sizeof(text), "%s,controller.battery=0,controller.cache_mib=32", arrays[i]);
@@ -133,28 +132,25 @@ static void no_battery_keeps_what_was_flushed(void **state)
 	}
 }
 
-static void a_battery_keeps_everything(void **state)
+TEST(a_battery_keeps_everything)
 {
-	(void)state;
 	assert_int_equal(cut("array.level=raid5,array.drives=4", 150, 1), 0);
 	assert_int_equal(cut("array.level=raid0,array.drives=4", 150, 2), 0);
 }
 
-static void no_cache_loses_nothing(void **state)
+TEST(no_cache_loses_nothing)
 {
-	(void)state;
 	assert_int_equal(cut("array.level=raid0,array.drives=4,controller.battery=0,controller.cache_mib=0", 90, 1), 0);
 	assert_int_equal(cut("array.level=raid5,array.drives=4,controller.battery=0,controller.cache_mib=0", 90, 2), 0);
 }
 
 /* Where what is cached waits - in a row of RAID 5, in a drive's backlog - makes no difference. */
-static void what_waits_anywhere_is_lost(void **state)
+TEST(what_waits_anywhere_is_lost)
 {
 	static const char *const arrays[] = { "array.level=raid5,array.drives=4", "array.level=raid0,array.drives=4" };
 	char text[200];
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(arrays); i++) {
 		struct host *host;
 		u64 *data;
@@ -185,7 +181,7 @@ static bool was_told(struct host *host, u16 code)
 	return false;
 }
 
-static void the_driver_is_told(void **state)
+TEST(the_driver_is_told)
 {
 	static const struct { const char *text; bool dirty, kept, lost; } cases[] = {
 		{ "controller.battery=0", true, false, true },
@@ -196,7 +192,6 @@ static void the_driver_is_told(void **state)
 	char text[200];
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(cases); i++) {
 		struct host *host;
 
@@ -225,13 +220,12 @@ static u64 time_of_flush(struct host *host)
 }
 
 /* Much dirty on two drives of 72 MB/s: no faster than the platters turn, and then there is nothing left to do. */
-static void a_flush_takes_as_long_as_the_drives(void **state)
+TEST(a_flush_takes_as_long_as_the_drives)
 {
 	struct host *host = host_create(SMALL "array.drives=2,controller.cache_mib=64");
 	u64 dirty, first, least;
 	u32 i;
 
-	(void)state;
 	driver_probe(host);
 	for (i = 0; i < 128; i++) {
 		driver_transfer(host, 1, true, i * 512, 512, 0);
@@ -249,12 +243,11 @@ static void a_flush_takes_as_long_as_the_drives(void **state)
 }
 
 /* A flush is of its unit: another unit's dirty sectors stay where they are. */
-static void a_flush_is_of_one_unit(void **state)
+TEST(a_flush_is_of_one_unit)
 {
 	static const u8 write_cdb[10] = { 0x2a, 0, 0, 0, 0, 0, 0, 0, 128 };
 	struct host *host = host_create(SMALL "array.drives=2,array.units=2");
 
-	(void)state;
 	driver_probe(host);
 	assert_int_equal(driver_command(host, 0, write_cdb, 10, 65536), 0);
 	assert_int_equal(driver_command(host, 1, write_cdb, 10, 65536), 0);
@@ -264,12 +257,11 @@ static void a_flush_is_of_one_unit(void **state)
 	host_destroy(host);
 }
 
-static void mode_sense_says_what_the_profile_says(void **state)
+TEST(mode_sense_says_what_the_profile_says)
 {
 	static const u8 six[6] = { 0x1a, 0, 0x08, 0, 24 }, ten[10] = { 0x5a, 0, 0x3f, 0, 0, 0, 0, 0, 28 };
 	u32 reported;
 
-	(void)state;
 	for (reported = 0; reported < 2; reported++) {
 		char text[200];
 		struct host *host;
@@ -292,7 +284,7 @@ static void mode_sense_says_what_the_profile_says(void **state)
 }
 
 /* What MODE SENSE does not offer is refused, not ignored: a FUA write that is only cached would be a lie. */
-static void force_unit_access_is_refused(void **state)
+HOST_TEST(force_unit_access_is_refused)
 {
 	static const u8 opcodes[] = { 0x28, 0x2a, 0x88, 0x8a };
 	struct host *host = *state;
@@ -306,21 +298,4 @@ static void force_unit_access_is_refused(void **state)
 		assert_int_equal(tw_get16(driver_header(host, 0)->error), TW_ERROR_CDB_FIELD);
 		assert_int_equal(driver_header(host, 0)->sense[12], 0x24);
 	}
-}
-
-int cache_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_battery_keeps_what_was_flushed),
-		cmocka_unit_test(a_battery_keeps_everything),
-		cmocka_unit_test(no_cache_loses_nothing),
-		cmocka_unit_test(what_waits_anywhere_is_lost),
-		cmocka_unit_test(the_driver_is_told),
-		cmocka_unit_test(a_flush_takes_as_long_as_the_drives),
-		cmocka_unit_test(a_flush_is_of_one_unit),
-		cmocka_unit_test(mode_sense_says_what_the_profile_says),
-		cmocka_unit_test_setup_teardown(force_unit_access_is_refused, host_setup, host_teardown),
-	};
-
-	return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

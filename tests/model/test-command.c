@@ -29,14 +29,13 @@ static void expect_refusal(struct host *host, u32 id, u8 key, u8 asc, u16 error)
 	assert_int_equal(tw_get16(header->error), error);
 }
 
-static void inquiry_names_the_unit(void **state)
+TEST(inquiry_names_the_unit)
 {
 	static const u8 cdb[] = { 0x12, 0, 0, 0, 255, 0 };
 	struct host *host = host_create("store_mib=4,log_entries=99,controller.product=Logical_Disk_00,"
 					"controller.revision=1.00");
 	const u8 *data = host_at(host, HOST_DATA);
 
-	(void)state;
 	assert_int_equal(driver_command(host, 0, cdb, 6, 512), 0);
 	assert_int_equal(returned(host), 36);
 	assert_int_equal(data[0], 0);
@@ -44,7 +43,7 @@ static void inquiry_names_the_unit(void **state)
 	host_destroy(host);
 }
 
-static void inquiry_pages(void **state)
+HOST_TEST(inquiry_pages)
 {
 	static const u8 pages[] = { 0x12, 1, 0, 0, 255, 0 }, serial[] = { 0x12, 1, 0x80, 0, 255, 0 };
 	static const u8 identity[] = { 0x12, 1, 0x83, 0, 255, 0 }, none[] = { 0x12, 1, 0xb1, 0, 255, 0 };
@@ -62,7 +61,7 @@ static void inquiry_pages(void **state)
 	assert_int_equal(tw_get16(driver_header(host, 0)->error), TW_ERROR_CDB_FIELD);
 }
 
-static void an_answer_is_no_longer_than_asked_for(void **state)
+HOST_TEST(an_answer_is_no_longer_than_asked_for)
 {
 	static const u8 cdb[] = { 0x12, 0, 0, 0, 5, 0 };
 	struct host *host = *state;
@@ -79,7 +78,7 @@ static void an_answer_is_no_longer_than_asked_for(void **state)
 	assert_int_equal(driver_command(host, 0, cdb, 6, 0), 0);
 }
 
-static void capacity_in_both_sizes(void **state)
+HOST_TEST(capacity_in_both_sizes)
 {
 	static const u8 ten[10] = { 0x25 }, sixteen[16] = { 0x9e, 0x10, [13] = 32 };
 	struct host *host = *state;
@@ -96,13 +95,12 @@ static void capacity_in_both_sizes(void **state)
 	assert_int_equal(returned(host), 32);
 }
 
-static void beyond_2_tib_only_the_long_capacity_tells(void **state)
+TEST(beyond_2_tib_only_the_long_capacity_tells)
 {
 	static const u8 ten[10] = { 0x25 }, sixteen[16] = { 0x9e, 0x10, [13] = 32 };
 	struct host *host = host_create("store_mib=4,log_entries=99,array.drives=16,drive.sectors=2000000000");
 	const u8 *data = host_at(host, HOST_DATA);
 
-	(void)state;
 	assert_int_equal(driver_command(host, 0, ten, 10, 512), 0);
 	assert_int_equal(big(data), 0xffffffff);
 	assert_int_equal(driver_command(host, 0, sixteen, 16, 512), 0);
@@ -117,14 +115,13 @@ static void beyond_2_tib_only_the_long_capacity_tells(void **state)
 	host_destroy(host);
 }
 
-static void mode_sense_tells_of_the_cache(void **state)
+TEST(mode_sense_tells_of_the_cache)
 {
 	static const u8 six[] = { 0x1a, 0, 0x08, 0, 192, 0 }, ten[10] = { 0x5a, 0, 0x3f, [8] = 192 };
 	static const u8 changeable[] = { 0x1a, 0, 0x48, 0, 192, 0 }, other[] = { 0x1a, 0, 0x0a, 0, 192, 0 };
 	struct host *host = host_create("store_mib=4,log_entries=99,controller.write_cache_reported=1");
 	const u8 *data = host_at(host, HOST_DATA);
 
-	(void)state;
 	assert_int_equal(driver_command(host, 0, six, 6, 512), 0);
 	assert_int_equal(data[0], 23);
 	assert_memory_equal(data + 4, "\x08\x12\x04", 3);
@@ -137,7 +134,7 @@ static void mode_sense_tells_of_the_cache(void **state)
 	host_destroy(host);
 }
 
-static void commands_without_data(void **state)
+HOST_TEST(commands_without_data)
 {
 	static const u8 cdbs[][16] = { { 0x00 }, { 0x1b, 0, 0, 0, 1 }, { 0x1e }, { 0x35 }, { 0x91 },
 				       { 0x2f, [8] = 8 } };
@@ -148,7 +145,7 @@ static void commands_without_data(void **state)
 		assert_int_equal(driver_command(host, 0, cdbs[i], 16, 0), 0);
 }
 
-static void report_luns_is_one(void **state)
+HOST_TEST(report_luns_is_one)
 {
 	static const u8 cdb[16] = { 0xa0, [9] = 64 };
 	struct host *host = *state;
@@ -159,7 +156,7 @@ static void report_luns_is_one(void **state)
 	assert_int_equal(returned(host), 16);
 }
 
-static void unknown_things_are_refused(void **state)
+HOST_TEST(unknown_things_are_refused)
 {
 	static const u8 opcode[16] = { 0xc7 }, action[16] = { 0x9e, 0x12, [13] = 32 };
 	struct host *host = *state;
@@ -186,7 +183,7 @@ static void unknown_things_are_refused(void **state)
 	expect_refusal(host, 4, TW_SENSE_ILLEGAL, TW_ASC_OPCODE, TW_ERROR_OPCODE);
 }
 
-static void ranges_beyond_the_end_are_refused(void **state)
+HOST_TEST(ranges_beyond_the_end_are_refused)
 {
 	static const u8 force[16] = { 0x8a, 0x08, [13] = 8 };
 	static const struct { u64 lba; u32 sectors; } bad[] = {
@@ -206,7 +203,7 @@ static void ranges_beyond_the_end_are_refused(void **state)
 	expect_refusal(host, 3, TW_SENSE_ILLEGAL, TW_ASC_FIELD, TW_ERROR_CDB_FIELD);
 }
 
-static void bad_scatter_gather_lists_are_refused(void **state)
+HOST_TEST(bad_scatter_gather_lists_are_refused)
 {
 	static const u8 cdb[16] = { 0x28, [8] = 8 };
 	struct host *host = *state;
@@ -240,7 +237,7 @@ static void bad_scatter_gather_lists_are_refused(void **state)
 	expect_refusal(host, 3, TW_SENSE_ILLEGAL, TW_ASC_FIELD, TW_ERROR_SG_SIZE);
 }
 
-static void too_many_sectors_are_refused(void **state)
+HOST_TEST(too_many_sectors_are_refused)
 {
 	static const u8 cdb[16] = { 0x88, [11] = 1, [13] = 1 };
 	struct host *host = *state;
@@ -254,7 +251,7 @@ static void too_many_sectors_are_refused(void **state)
 }
 
 /* READ and WRITE in their three lengths, through lists cut at odd places, against an array. */
-static void random_transfers_equal_an_array(void **state)
+HOST_TEST(random_transfers_equal_an_array)
 {
 	enum { SPAN = 4096, AREA = 256 * 1024 };
 	struct host *host = *state;
@@ -313,7 +310,7 @@ static void random_transfers_equal_an_array(void **state)
 	free(truth);
 }
 
-static void six_byte_commands_move_256_for_zero(void **state)
+HOST_TEST(six_byte_commands_move_256_for_zero)
 {
 	static const u8 cdb[16] = { 0x0a, 0, 0, 5, 0 };
 	struct host *host = *state;
@@ -324,14 +321,13 @@ static void six_byte_commands_move_256_for_zero(void **state)
 	assert_int_equal(rl_log_at(&host->model.device.log, host->model.device.log.count - 1)->sectors, 256);
 }
 
-static void units_do_not_share_sectors(void **state)
+TEST(units_do_not_share_sectors)
 {
 	struct host *host = host_create("store_mib=4,log_entries=99,array.level=single,array.drives=1,array.units=3");
 	u8 cdb[16] = { 0x2a, [5] = 7, [8] = 1 };
 	struct segment segment = { HOST_DATA, 512 };
 	u8 unit;
 
-	(void)state;
 	for (unit = 0; unit < 3; unit++) {
 		memset(host_at(host, HOST_DATA), unit + 1, 512);
 		driver_scsi(host, 1, unit, cdb, &segment, 1);
@@ -348,13 +344,12 @@ static void units_do_not_share_sectors(void **state)
 	host_destroy(host);
 }
 
-static void an_exhausted_store_is_a_medium_error_and_a_report(void **state)
+TEST(an_exhausted_store_is_a_medium_error_and_a_report)
 {
 	struct host *host = host_create("store_mib=4,log_entries=99,array.drives=4");
 	u64 seed = 8;
 	u32 i;
 
-	(void)state;
 	random_fill(&seed, host_at(host, HOST_DATA), 256 * 512);
 	for (i = 0; i < 31; i++) {
 		driver_transfer(host, 1, true, i * 256, 256, 0);
@@ -366,28 +361,4 @@ static void an_exhausted_store_is_a_medium_error_and_a_report(void **state)
 	assert_true(host->model.store.exhausted);
 	assert_int_equal(host->reports, 1);
 	host_destroy(host);
-}
-
-int command_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inquiry_names_the_unit),
-		cmocka_unit_test_setup_teardown(inquiry_pages, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(an_answer_is_no_longer_than_asked_for, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(capacity_in_both_sizes, host_setup, host_teardown),
-		cmocka_unit_test(beyond_2_tib_only_the_long_capacity_tells),
-		cmocka_unit_test(mode_sense_tells_of_the_cache),
-		cmocka_unit_test_setup_teardown(commands_without_data, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(report_luns_is_one, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(unknown_things_are_refused, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(ranges_beyond_the_end_are_refused, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(bad_scatter_gather_lists_are_refused, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(too_many_sectors_are_refused, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(random_transfers_equal_an_array, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(six_byte_commands_move_256_for_zero, host_setup, host_teardown),
-		cmocka_unit_test(units_do_not_share_sectors),
-		cmocka_unit_test(an_exhausted_store_is_a_medium_error_and_a_report),
-	};
-
-	return cmocka_run_group_tests_name("command", tests, NULL, NULL);
 }

@@ -4,12 +4,11 @@
 
 #include "host.h"
 
-static void takes_every_type(void **state)
+TEST(takes_every_type)
 {
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
-	(void)state;
 	assert_true(rl_keys_parse(&tw_keys, &config.base, "name=some_profile,array.level=raid5,array.drives=7,"
 				    "controller.device_id=0x1003,drive.sectors=68719476736", error));
 	assert_string_equal(config.base.name, "some profile");
@@ -20,19 +19,18 @@ static void takes_every_type(void **state)
 	assert_string_equal(error, "");
 }
 
-static void empty_is_the_presets(void **state)
+TEST(empty_is_the_presets)
 {
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
-	(void)state;
 	assert_true(rl_keys_parse(&tw_keys, &config.base, "", error));
 	assert_int_equal(config.base.log_entries, 2000000);
 	assert_int_equal(config.array.level, TW_LEVEL_RAID0);
 	assert_string_equal(config.controller.vendor, "3ware");
 }
 
-static void refuses_and_names_the_key(void **state)
+TEST(refuses_and_names_the_key)
 {
 	static const struct { const char *text, *said; } bad[] = {
 		{ "array.drivs=4", "array.drivs: unknown key" },
@@ -86,7 +84,6 @@ static void refuses_and_names_the_key(void **state)
 	struct tw_config config;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(bad); i++) {
 		if (rl_keys_parse(&tw_keys, &config.base, bad[i].text, error))
 			fail_msg("%s was accepted", bad[i].text);
@@ -95,12 +92,11 @@ static void refuses_and_names_the_key(void **state)
 	}
 }
 
-static void a_long_pair_does_not_overrun_the_message(void **state)
+TEST(a_long_pair_does_not_overrun_the_message)
 {
 	char text[1000], error[RL_CONFIG_ERROR_BYTES + 1];
 	struct tw_config config;
 
-	(void)state;
 	memset(text, 'k', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	error[RL_CONFIG_ERROR_BYTES] = 0x7e;
@@ -109,7 +105,7 @@ static void a_long_pair_does_not_overrun_the_message(void **state)
 	assert_int_equal(error[RL_CONFIG_ERROR_BYTES], 0x7e);
 }
 
-static void faults_belong_to_one_controller(void **state)
+TEST(faults_belong_to_one_controller)
 {
 	static const char text[] = "controller.count=3,fault.controller=1,fault.lose_command=7,drive.slow_member=2,"
 				   "array.level=raid1,array.drives=2,array.verify=1";
@@ -117,7 +113,6 @@ static void faults_belong_to_one_controller(void **state)
 	struct tw_config config;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		assert_true(rl_keys_parse(&tw_keys, &config.base, text, error));
 		rl_keys_select(&tw_keys, &config.base, i);
@@ -128,28 +123,13 @@ static void faults_belong_to_one_controller(void **state)
 	}
 }
 
-static void thirty_two_units_on_later_controllers(void **state)
+TEST(thirty_two_units_on_later_controllers)
 {
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 
-	(void)state;
 	assert_true(rl_keys_parse(&tw_keys, &config.base, "array.level=single,array.drives=1,array.units=16", error));
 	assert_true(rl_keys_parse(&tw_keys, &config.base, "controller.device_id=0x1004,array.level=single,array.drives=1,"
 				    "array.units=32", error));
 	assert_int_equal(config.array.units, 32);
-}
-
-int config_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_every_type),
-		cmocka_unit_test(empty_is_the_presets),
-		cmocka_unit_test(refuses_and_names_the_key),
-		cmocka_unit_test(faults_belong_to_one_controller),
-		cmocka_unit_test(thirty_two_units_on_later_controllers),
-		cmocka_unit_test(a_long_pair_does_not_overrun_the_message),
-	};
-
-	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }

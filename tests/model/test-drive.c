@@ -28,11 +28,10 @@ static int setup(void **state)
 	return 0;
 }
 
-static void seeks_go_through_the_three_published_points(void **state)
+FIXTURE_TEST(seeks_go_through_the_three_published_points, setup, NULL)
 {
 	u64 stroke = f.geometry.stroke_ns, average = rl_seek_ns(&f.geometry, stroke / 3);
 
-	(void)state;
 	assert_int_equal(rl_seek_ns(&f.geometry, 0), 0);
 	assert_int_equal(rl_seek_ns(&f.geometry, f.geometry.rotation_ns - 1), 0);
 	assert_in_range(rl_seek_ns(&f.geometry, f.geometry.rotation_ns), 600 * US, 650 * US);
@@ -40,22 +39,20 @@ static void seeks_go_through_the_three_published_points(void **state)
 	assert_in_range(rl_seek_ns(&f.geometry, stroke), 10190 * US, 10210 * US);
 }
 
-static void a_longer_seek_never_takes_less(void **state)
+FIXTURE_TEST(a_longer_seek_never_takes_less, setup, NULL)
 {
 	u64 distance, last = 0;
 
-	(void)state;
 	for (distance = 0; distance <= f.geometry.stroke_ns; distance += f.geometry.stroke_ns / 5000) {
 		assert_true(rl_seek_ns(&f.geometry, distance) >= last);
 		last = rl_seek_ns(&f.geometry, distance);
 	}
 }
 
-static void media_time_rises_with_the_zones(void **state)
+FIXTURE_TEST(media_time_rises_with_the_zones, setup, NULL)
 {
 	u64 lba, step = f.geometry.sectors / 1000, last = 0, ns;
 
-	(void)state;
 	for (lba = step; lba <= f.geometry.sectors; lba += step) {
 		ns = rl_media_ns(&f.geometry, lba);
 		assert_true(ns > last);
@@ -67,11 +64,10 @@ static void media_time_rises_with_the_zones(void **state)
 	assert_in_range(ns, 19415 * US, 19422 * US);
 }
 
-static void one_long_read_runs_at_the_media_rate(void **state)
+FIXTURE_TEST(one_long_read_runs_at_the_media_rate, setup, NULL)
 {
 	u64 now = 0, lba, start;
 
-	(void)state;
 	now = rl_drive_read(&f.drive, 0, 128, now);
 	start = now;
 	for (lba = 128; lba < 128 * 1025; lba += 128)
@@ -88,12 +84,11 @@ static void check_angle(u64 done, u64 end)
 	assert_int_equal(left % f.geometry.rotation_ns, rl_media_ns(&f.geometry, end) % f.geometry.rotation_ns);
 }
 
-static void a_sector_passes_once_per_turn(void **state)
+FIXTURE_TEST(a_sector_passes_once_per_turn, setup, NULL)
 {
 	u64 seed = 3, now = 0, lba, done;
 	u32 i;
 
-	(void)state;
 	rl_drive_create(&f.drive, &f.geometry, 5);
 	for (i = 0; i < 1000; i++) {
 		lba = random_number(&seed) % (f.geometry.sectors - 100);
@@ -109,12 +104,11 @@ static void a_sector_passes_once_per_turn(void **state)
 	}
 }
 
-static void random_reads_take_seek_and_half_a_turn(void **state)
+FIXTURE_TEST(random_reads_take_seek_and_half_a_turn, setup, NULL)
 {
 	u64 now = 0, start, seed = 5, sum = 0;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 20000; i++) {
 		u64 lba = random_number(&seed) % (f.geometry.sectors / 16) * 16;
 
@@ -126,21 +120,19 @@ static void random_reads_take_seek_and_half_a_turn(void **state)
 	assert_in_range(sum / 20000, 7400 * US, 7900 * US);
 }
 
-static void a_second_read_comes_from_the_cache(void **state)
+FIXTURE_TEST(a_second_read_comes_from_the_cache, setup, NULL)
 {
 	u64 first = rl_drive_read(&f.drive, 1000000, 128, 0), again;
 
-	(void)state;
 	again = rl_drive_read(&f.drive, 1000000, 128, first);
 	/* 0.1 ms of command and 64 KiB at 146484 KiB/s. */
 	assert_in_range(again - first, 535 * US, 540 * US);
 }
 
-static void read_ahead_makes_the_next_read_a_hit(void **state)
+FIXTURE_TEST(read_ahead_makes_the_next_read_a_hit, setup, NULL)
 {
 	u64 first = rl_drive_read(&f.drive, 1000000, 128, 0), next;
 
-	(void)state;
 	next = rl_drive_read(&f.drive, 1000128, 128, first + 20 * 1000 * US);
 	assert_in_range(next - first, 20535 * US, 20540 * US);
 	create("drive.read_ahead=0");
@@ -149,44 +141,40 @@ static void read_ahead_makes_the_next_read_a_hit(void **state)
 	assert_true(next - first > 20900 * US);
 }
 
-static void a_write_makes_the_cache_forget(void **state)
+FIXTURE_TEST(a_write_makes_the_cache_forget, setup, NULL)
 {
 	u64 now = rl_drive_read(&f.drive, 1000000, 128, 0), read;
 
-	(void)state;
 	now = rl_drive_write(&f.drive, 1000010, 8, now, 0);
 	read = rl_drive_read(&f.drive, 1000000, 128, now) - now;
 	assert_true(read > 1000 * US);
 }
 
-static void writes_that_follow_miss_no_turn(void **state)
+FIXTURE_TEST(writes_that_follow_miss_no_turn, setup, NULL)
 {
 	u64 now = rl_drive_write(&f.drive, 0, 128, 0, 0), start = now;
 	u32 i;
 
-	(void)state;
 	for (i = 1; i <= 1024; i++)
 		now = rl_drive_write(&f.drive, i * 128ULL, 128, now + 50 * US, 0);
 	/* 64 MiB at the media rate, and 50 us between commands. */
 	assert_in_range(now - start, 930 * 1000 * US, 1000 * 1000 * US);
 }
 
-static void read_before_write_costs_a_turn(void **state)
+FIXTURE_TEST(read_before_write_costs_a_turn, setup, NULL)
 {
 	struct rl_drive twin = f.drive;
 	u64 plain = rl_drive_write(&f.drive, 500000, 8, 0, 0);
 
-	(void)state;
 	assert_int_equal(rl_drive_write(&twin, 500000, 8, 0, 1) - plain, f.geometry.rotation_ns);
 }
 
 /* Nothing may be over before it began, whatever the order of commands. */
-static void time_only_goes_forward(void **state)
+FIXTURE_TEST(time_only_goes_forward, setup, NULL)
 {
 	u64 now = 0, done, seed = 11;
 	u32 i;
 
-	(void)state;
 	create("drive.segments=3,drive.cache_kib=256");
 	for (i = 0; i < 200000; i++) {
 		u32 sectors = 1 + random_number(&seed) % 1000;
@@ -202,24 +190,4 @@ static void time_only_goes_forward(void **state)
 			fail_msg("command %u took from %llu to %llu", i, least, done);
 		now += random_number(&seed) % (5000 * US);
 	}
-}
-
-int drive_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(seeks_go_through_the_three_published_points, setup),
-		cmocka_unit_test_setup(a_longer_seek_never_takes_less, setup),
-		cmocka_unit_test_setup(media_time_rises_with_the_zones, setup),
-		cmocka_unit_test_setup(one_long_read_runs_at_the_media_rate, setup),
-		cmocka_unit_test_setup(a_sector_passes_once_per_turn, setup),
-		cmocka_unit_test_setup(random_reads_take_seek_and_half_a_turn, setup),
-		cmocka_unit_test_setup(a_second_read_comes_from_the_cache, setup),
-		cmocka_unit_test_setup(read_ahead_makes_the_next_read_a_hit, setup),
-		cmocka_unit_test_setup(a_write_makes_the_cache_forget, setup),
-		cmocka_unit_test_setup(writes_that_follow_miss_no_turn, setup),
-		cmocka_unit_test_setup(read_before_write_costs_a_turn, setup),
-		cmocka_unit_test_setup(time_only_goes_forward, setup),
-	};
-
-	return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
 }

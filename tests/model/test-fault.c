@@ -12,12 +12,11 @@ static u8 last_status(struct host *host)
 	return rl_log_at(&host->model.device.log, host->model.device.log.count - 1)->status;
 }
 
-static void a_command_is_lost_by_each_trigger(void **state)
+TEST(a_command_is_lost_by_each_trigger)
 {
 	static const char *const triggers[] = { "fault.lose_command=3", "fault.lose_ms=50", "fault.lose_lba=1003" };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(triggers); i++) {
 		struct host *host = probed(SMALL "array.drives=4,", triggers[i]);
 
@@ -34,13 +33,12 @@ static void a_command_is_lost_by_each_trigger(void **state)
 	}
 }
 
-static void a_bad_sector_has_its_sense_and_what_is_before_it(void **state)
+TEST(a_bad_sector_has_its_sense_and_what_is_before_it)
 {
 	struct host *host = probed(SMALL "array.drives=4,", "fault.medium_lba=5000,fault.medium_sectors=3");
 	const struct tw_header *header = driver_header(host, 1);
 	static const u8 place[] = { 0, 0, 0x13, 0x88 };
 
-	(void)state;
 	assert_int_equal(read_at(host, 4992, 8), 0);
 	assert_int_equal(read_at(host, 5003, 8), 0);
 	memset(host_at(host, HOST_DATA), 0x77, 16 * 512);
@@ -66,11 +64,10 @@ static void a_bad_sector_has_its_sense_and_what_is_before_it(void **state)
 	host_destroy(host);
 }
 
-static void redundancy_repairs_a_bad_sector(void **state)
+TEST(redundancy_repairs_a_bad_sector)
 {
 	struct host *host = probed(levels[2].shape, "fault.medium_command=2");
 
-	(void)state;
 	assert_int_equal(write_at(host, 100, 8, 0x44), 0);
 	assert_int_equal(read_at(host, 100, 8), 0);
 	assert_int_equal(*(u8 *)host_at(host, HOST_DATA), 0x44);
@@ -80,12 +77,11 @@ static void redundancy_repairs_a_bad_sector(void **state)
 	host_destroy(host);
 }
 
-static void a_drive_becomes_slow(void **state)
+TEST(a_drive_becomes_slow)
 {
 	struct host *host = probed(SMALL "array.drives=4,", "fault.slow_member=2,fault.slow_command=3,fault.slow_factor=50");
 	u64 before;
 
-	(void)state;
 	before = host->clock;
 	assert_int_equal(read_at(host, 32 * 900 + 32, 8), 0);
 	assert_true(host->clock - before < 40 * MS);
@@ -96,14 +92,13 @@ static void a_drive_becomes_slow(void **state)
 	host_destroy(host);
 }
 
-static void without_redundancy_a_removed_drive_takes_the_unit_along(void **state)
+TEST(without_redundancy_a_removed_drive_takes_the_unit_along)
 {
 	struct host *host = probed(SMALL "array.level=single,array.drives=1,array.units=3,",
 				   "fault.remove_member=2,fault.remove_command=2");
 	u8 cdb[16] = { 0x28, [8] = 1 };
 	struct segment segment = { HOST_DATA, 512 };
 
-	(void)state;
 	assert_int_equal(write_at(host, 9, 1, 7), 0);
 	assert_int_equal(read_at(host, 9, 1), 0);
 	expect_events(host, (const u16[]){ TW_AEN_DRIVE_REMOVED, TW_AEN_INCOMPLETE_UNIT, 0 });
@@ -116,12 +111,11 @@ static void without_redundancy_a_removed_drive_takes_the_unit_along(void **state
 	host_destroy(host);
 }
 
-static void a_unit_goes_and_others_stay(void **state)
+TEST(a_unit_goes_and_others_stay)
 {
 	static const u8 ready[6] = { 0 };
 	struct host *host = probed(SMALL "array.level=raid1,array.drives=2,array.units=2,", "fault.gone_ms=100,fault.unit=1");
 
-	(void)state;
 	assert_int_equal(driver_command(host, 1, ready, 6, 0), 0);
 	pass(host, 200 * MS);
 	assert_true(host->irq);
@@ -132,12 +126,11 @@ static void a_unit_goes_and_others_stay(void **state)
 	host_destroy(host);
 }
 
-static void the_queue_is_full_for_a_while(void **state)
+TEST(the_queue_is_full_for_a_while)
 {
 	struct host *host = probed(SMALL "array.drives=4,", "fault.full_command=2,fault.full_for_ms=30");
 	u32 irqs;
 
-	(void)state;
 	assert_int_equal(read_at(host, 0, 8), 0);
 	assert_false(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_COMMAND_FULL);
 	assert_int_equal(read_at(host, 0, 8), 0);
@@ -154,12 +147,11 @@ static void the_queue_is_full_for_a_while(void **state)
 	host_destroy(host);
 }
 
-static void the_controller_resets_itself(void **state)
+TEST(the_controller_resets_itself)
 {
 	struct host *host = probed(SMALL "array.drives=4,", "fault.reset_command=3");
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 3; i++)
 		driver_transfer(host, 10 + i, false, i * 1000, 8, i * 4096);
 	pass(host, 60000 * MS);
@@ -176,12 +168,11 @@ static void the_controller_resets_itself(void **state)
 }
 
 /* What is not redundant any more cannot be repaired. */
-static void a_bad_sector_in_a_degraded_unit_is_an_error(void **state)
+TEST(a_bad_sector_in_a_degraded_unit_is_an_error)
 {
 	struct host *host = probed(levels[2].shape,
 				   "fault.remove_member=1,fault.remove_ms=10,fault.medium_ms=20,fault.medium_lba=64");
 
-	(void)state;
 	pass(host, 50 * MS);
 	assert_int_equal(read_at(host, 64, 1), 1);
 	host_destroy(host);
@@ -224,7 +215,7 @@ static bool is_reset(struct host *host)
 }
 
 /* Every kind of fault strikes by command count, by time, and by place. */
-static void every_fault_strikes_by_each_trigger(void **state)
+TEST(every_fault_strikes_by_each_trigger)
 {
 	static const struct { const char *name, *more; bool (*struck)(struct host *host); } kinds[] = {
 		[TW_FAULT_LOSE] = { "lose", "", is_lost },
@@ -240,7 +231,6 @@ static void every_fault_strikes_by_each_trigger(void **state)
 	static const char *const triggers[] = { "command=3", "ms=50", "lba=1003" };
 	size_t i, j;
 
-	(void)state;
 	assert_int_equal(RL_COUNT(kinds), TW_FAULTS);
 	for (i = 0; i < TW_FAULTS; i++)
 		for (j = 0; j < RL_COUNT(triggers); j++) {
@@ -264,22 +254,4 @@ static void every_fault_strikes_by_each_trigger(void **state)
 				fail_msg("%s does not strike", text);
 			host_destroy(host);
 		}
-}
-
-int fault_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_is_lost_by_each_trigger),
-		cmocka_unit_test(every_fault_strikes_by_each_trigger),
-		cmocka_unit_test(a_bad_sector_has_its_sense_and_what_is_before_it),
-		cmocka_unit_test(redundancy_repairs_a_bad_sector),
-		cmocka_unit_test(a_drive_becomes_slow),
-		cmocka_unit_test(without_redundancy_a_removed_drive_takes_the_unit_along),
-		cmocka_unit_test(a_unit_goes_and_others_stay),
-		cmocka_unit_test(the_queue_is_full_for_a_while),
-		cmocka_unit_test(the_controller_resets_itself),
-		cmocka_unit_test(a_bad_sector_in_a_degraded_unit_is_an_error),
-	};
-
-	return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ static const struct rl_log_entry *last(struct host *host)
 	return rl_log_at(&host->model.device.log, host->model.device.log.count - 1);
 }
 
-static void an_entry_says_what_was_asked(void **state)
+HOST_TEST(an_entry_says_what_was_asked)
 {
 	struct host *host = *state;
 	u64 posted;
@@ -32,7 +32,7 @@ static void an_entry_says_what_was_asked(void **state)
 }
 
 /* Depth and order against a count kept here, completions in any order. */
-static void depth_is_what_arrival_found(void **state)
+HOST_TEST(depth_is_what_arrival_found)
 {
 	struct host *host = *state;
 	u32 first = host->model.device.log.count, in_flight = 0, posted = 0, i;
@@ -67,7 +67,7 @@ static void depth_is_what_arrival_found(void **state)
 }
 
 /* The depth from the log's own times must be the depth it states. */
-static void depth_follows_from_the_times(void **state)
+HOST_TEST(depth_follows_from_the_times)
 {
 	struct host *host = *state;
 	u32 first = host->model.device.log.count, i, j;
@@ -94,7 +94,7 @@ static void depth_follows_from_the_times(void **state)
 	}
 }
 
-static void what_is_no_command_to_a_unit_counts_in_no_depth(void **state)
+HOST_TEST(what_is_no_command_to_a_unit_counts_in_no_depth)
 {
 	static const u8 sense[16] = { 0x03, 0, 0, 0, 128 }, inquiry[16] = { 0x12, [4] = 36 };
 	struct host *host = *state;
@@ -117,7 +117,7 @@ static void what_is_no_command_to_a_unit_counts_in_no_depth(void **state)
 	assert_int_equal(host->model.depth[0], 0);
 }
 
-static void failures_and_resets_are_marked(void **state)
+HOST_TEST(failures_and_resets_are_marked)
 {
 	struct host *host = *state;
 	u32 running;
@@ -132,12 +132,11 @@ static void failures_and_resets_are_marked(void **state)
 	assert_int_equal(rl_log_at(&host->model.device.log, running)->status, RL_LOG_RESET);
 }
 
-static void the_lost_command_never_completes(void **state)
+TEST(the_lost_command_never_completes)
 {
 	struct host *host = host_create("store_mib=4,log_entries=99,array.drives=4,fault.lose_command=3");
 	u32 i, lost;
 
-	(void)state;
 	driver_probe(host);
 	for (i = 0; i < 5; i++)
 		driver_transfer(host, i, i == 2, 1000 * i, 8, 0);
@@ -156,12 +155,11 @@ static void the_lost_command_never_completes(void **state)
 	host_destroy(host);
 }
 
-static void a_full_log_counts_what_it_could_not_hold(void **state)
+TEST(a_full_log_counts_what_it_could_not_hold)
 {
 	struct host *host = host_create("store_mib=4,log_entries=5,array.drives=4");
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 9; i++) {
 		driver_transfer(host, 1, false, i * 8, 8, 0);
 		assert_int_equal(driver_finish(host, 1), 0);
@@ -188,13 +186,12 @@ static void run(struct host *host)
 	}
 }
 
-static void two_runs_leave_the_same_log(void **state)
+TEST(two_runs_leave_the_same_log)
 {
 	struct host *one = host_create("store_mib=8,log_entries=4096,array.drives=4,drive.sectors=4000000");
 	struct host *two = host_create("store_mib=8,log_entries=4096,array.drives=4,drive.sectors=4000000");
 	u32 i;
 
-	(void)state;
 	run(one);
 	run(two);
 	assert_int_equal(one->model.device.log.count, two->model.device.log.count);
@@ -204,21 +201,4 @@ static void two_runs_leave_the_same_log(void **state)
 				    offsetof(struct rl_log_entry, status) + 1);
 	host_destroy(one);
 	host_destroy(two);
-}
-
-int log_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_entry_says_what_was_asked, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(depth_is_what_arrival_found, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(depth_follows_from_the_times, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(what_is_no_command_to_a_unit_counts_in_no_depth, host_setup,
-						host_teardown),
-		cmocka_unit_test_setup_teardown(failures_and_resets_are_marked, host_setup, host_teardown),
-		cmocka_unit_test(the_lost_command_never_completes),
-		cmocka_unit_test(a_full_log_counts_what_it_could_not_hold),
-		cmocka_unit_test(two_runs_leave_the_same_log),
-	};
-
-	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

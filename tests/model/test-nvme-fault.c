@@ -35,7 +35,7 @@ static bool is_gone(struct drive *drive)
 }
 
 /* Every kind of fault strikes by command count, by time, and by place. */
-static void every_fault_strikes_by_each_trigger(void **state)
+TEST(every_fault_strikes_by_each_trigger)
 {
 	static const struct { const char *name, *more; bool (*struck)(struct drive *drive); } kinds[] = {
 		[NV_FAULT_LOSE] = { "lose", "", is_lost },
@@ -47,7 +47,6 @@ static void every_fault_strikes_by_each_trigger(void **state)
 	static const char *const triggers[] = { "command=3", "ms=50", "lba=1003" };
 	size_t i, j;
 
-	(void)state;
 	assert_int_equal(RL_COUNT(kinds), NV_FAULTS);
 	for (i = 0; i < NV_FAULTS; i++)
 		for (j = 0; j < RL_COUNT(triggers); j++) {
@@ -76,7 +75,7 @@ static void every_fault_strikes_by_each_trigger(void **state)
 		}
 }
 
-static void a_lost_command_is_lost_until_a_reset(void **state)
+TEST(a_lost_command_is_lost_until_a_reset)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.lose_command=2", 8);
 	struct command command = transfer(drive, true, 100, 8, 0);
@@ -84,7 +83,6 @@ static void a_lost_command_is_lost_until_a_reset(void **state)
 	u32 result;
 	u16 id;
 
-	(void)state;
 	memset(host_at(drive->host, HOST_DATA), 0x11, 4096);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
 	memset(host_at(drive->host, HOST_DATA), 0x22, 4096);
@@ -111,12 +109,11 @@ static void a_lost_command_is_lost_until_a_reset(void **state)
 	drive_destroy(drive);
 }
 
-static void bad_sectors_fail_until_they_are_written(void **state)
+TEST(bad_sectors_fail_until_they_are_written)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.medium_lba=1001,fault.medium_sectors=4", 8);
 	u8 *data = host_at(drive->host, HOST_DATA);
 
-	(void)state;
 	drive_pass(drive, 1);
 	assert_int_equal(drive_transfer(drive, false, 993, 8, 0), NV_GOOD);
 	assert_int_equal(drive_transfer(drive, false, 994, 8, 0), 0x4281);
@@ -134,13 +131,12 @@ static void bad_sectors_fail_until_they_are_written(void **state)
 }
 
 /* A deallocation that reaches across the end of the bad sectors makes all that it covers readable. */
-static void a_deallocation_cures_all_it_covers(void **state)
+TEST(a_deallocation_cures_all_it_covers)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.medium_lba=1000,fault.medium_sectors=8", 8);
 	u8 *data = host_at(drive->host, HOST_DATA);
 	struct command command = io_command(NV_DATASET, 0, 0);
 
-	(void)state;
 	drive_pass(drive, 1);
 	/* Old data there: the drive has to remove it piece by piece. */
 	memset(data, 0x5a, 4096);
@@ -159,14 +155,13 @@ static void a_deallocation_cures_all_it_covers(void **state)
 	drive_destroy(drive);
 }
 
-static void a_failed_controller_works_after_a_reset(void **state)
+TEST(a_failed_controller_works_after_a_reset)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.reset_command=3", 8);
 	struct command read = transfer(drive, false, 0, 8, 0);
 	struct completion completion;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 2; i++)
 		drive_submit(drive, 1, &read);
 	/* The controller fails at the first of two commands with one doorbell. */
@@ -190,13 +185,12 @@ static void a_failed_controller_works_after_a_reset(void **state)
 	drive_destroy(drive);
 }
 
-static void a_drive_that_is_gone_stays_gone(void **state)
+TEST(a_drive_that_is_gone_stays_gone)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",fault.gone_ms=20", 8);
 	struct command read = transfer(drive, false, 0, 8, 0);
 	struct rl_device *device = &drive->host->nvme.device;
 
-	(void)state;
 	drive_submit(drive, 1, &read);
 	drive_pass(drive, 10 * MS);
 	assert_true(drive->host->irq);
@@ -215,12 +209,11 @@ static void a_drive_that_is_gone_stays_gone(void **state)
 	drive_destroy(drive);
 }
 
-static void slow_flash_takes_its_factor(void **state)
+TEST(slow_flash_takes_its_factor)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",flash.read_ns=80000,fault.slow_command=2,fault.slow_factor=7", 8);
 	u64 before, good, slow;
 
-	(void)state;
 	before = drive->host->clock;
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 0), NV_GOOD);
 	good = drive->host->clock - before;
@@ -263,31 +256,14 @@ static char *history(u64 seed)
 	return log;
 }
 
-static void two_runs_are_one(void **state)
+TEST(two_runs_are_one)
 {
 	char *first = history(7), *second = history(7), *other = history(8);
 
-	(void)state;
 	assert_string_equal(first, second);
 	assert_true(strcmp(first, other));
 	assert_non_null(strstr(first, ",lost\n"));
 	free(first);
 	free(second);
 	free(other);
-}
-
-int nvme_fault_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_fault_strikes_by_each_trigger),
-		cmocka_unit_test(a_lost_command_is_lost_until_a_reset),
-		cmocka_unit_test(bad_sectors_fail_until_they_are_written),
-		cmocka_unit_test(a_deallocation_cures_all_it_covers),
-		cmocka_unit_test(a_failed_controller_works_after_a_reset),
-		cmocka_unit_test(a_drive_that_is_gone_stays_gone),
-		cmocka_unit_test(slow_flash_takes_its_factor),
-		cmocka_unit_test(two_runs_are_one),
-	};
-
-	return cmocka_run_group_tests_name("nvme fault", tests, NULL, NULL);
 }

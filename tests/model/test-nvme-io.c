@@ -144,26 +144,23 @@ static void keeps_data(u32 lba_bytes, u32 max_blocks)
 	drive_destroy(drive);
 }
 
-static void data_comes_back_by_blocks_of_512(void **state)
+TEST(data_comes_back_by_blocks_of_512)
 {
-	(void)state;
 	keeps_data(512, (PAGES - 1) * 8);
 }
 
-static void data_comes_back_by_blocks_of_4096(void **state)
+TEST(data_comes_back_by_blocks_of_4096)
 {
-	(void)state;
 	keeps_data(4096, PAGES - 1);
 }
 
 /* Nothing behind the last byte is written, and nothing before the first. */
-static void a_read_writes_its_bytes_alone(void **state)
+TEST(a_read_writes_its_bytes_alone)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE, 8);
 	u8 *data = host_at(drive->host, HOST_DATA);
 	struct command command = io_command(NV_READ, 0, 19);
 
-	(void)state;
 	memset(data, 0xee, 16 * PAGE);
 	command_data(drive, &command, PAGE - 512, 19 * 512);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
@@ -180,7 +177,7 @@ static struct command with(struct command command, u32 place, u64 value, u32 byt
 	return command;
 }
 
-static void every_wrong_io_command_has_its_status(void **state)
+TEST(every_wrong_io_command_has_its_status)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",nvme.max_transfer_kib=8", 8);
 	const struct command read = transfer(drive, false, 0, 16, 0);
@@ -211,7 +208,6 @@ static void every_wrong_io_command_has_its_status(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(wrong); i++) {
 		u16 status = drive_run(drive, 1, wrong[i].command, NULL);
 
@@ -230,13 +226,12 @@ static void every_wrong_io_command_has_its_status(void **state)
 }
 
 /* An entry of a list that is no page, behind good ones. */
-static void a_bad_entry_of_a_list_is_found(void **state)
+TEST(a_bad_entry_of_a_list_is_found)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE, 8);
 	struct command read = transfer(drive, false, 0, 64, 0);
 	u8 *list = host_at(drive->host, rl_get64(read.byte + NV_PRP2));
 
-	(void)state;
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
 	rl_put(list + 8 * 6, HOST_DATA + 4, 8);
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_BAD_PRP);
@@ -245,13 +240,12 @@ static void a_bad_entry_of_a_list_is_found(void **state)
 	drive_destroy(drive);
 }
 
-static void ranges_beyond_the_end_change_nothing(void **state)
+TEST(ranges_beyond_the_end_change_nothing)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE, 8);
 	u8 *data = host_at(drive->host, HOST_DATA);
 	struct command command = io_command(NV_DATASET, 1, 0);
 
-	(void)state;
 	memset(data, 0x5a, 4096);
 	assert_int_equal(drive_transfer(drive, true, 0, 8, 0), NV_GOOD);
 	memset(data, 0, 32);
@@ -277,14 +271,13 @@ static void ranges_beyond_the_end_change_nothing(void **state)
 	drive_destroy(drive);
 }
 
-static void an_exhausted_store_is_reported(void **state)
+TEST(an_exhausted_store_is_reported)
 {
 	struct drive *drive = drive_ready("store_mib=4,log_entries=9999,drive.sectors=1048576,nvme.max_transfer_kib=0", 8);
 	u64 seed = 1;
 	u16 status = NV_GOOD;
 	u32 i;
 
-	(void)state;
 	random_fill(&seed, host_at(drive->host, HOST_DATA), 1 << 20);
 	for (i = 0; i < 8 && !status; i++)
 		status = drive_transfer(drive, true, i * 2048, 2048, 0);
@@ -292,19 +285,4 @@ static void an_exhausted_store_is_reported(void **state)
 	assert_int_equal(drive->host->reports, 1);
 	assert_true(i == 4);
 	drive_destroy(drive);
-}
-
-int nvme_io_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(data_comes_back_by_blocks_of_512),
-		cmocka_unit_test(data_comes_back_by_blocks_of_4096),
-		cmocka_unit_test(a_read_writes_its_bytes_alone),
-		cmocka_unit_test(every_wrong_io_command_has_its_status),
-		cmocka_unit_test(a_bad_entry_of_a_list_is_found),
-		cmocka_unit_test(ranges_beyond_the_end_change_nothing),
-		cmocka_unit_test(an_exhausted_store_is_reported),
-	};
-
-	return cmocka_run_group_tests_name("nvme io", tests, NULL, NULL);
 }

@@ -47,13 +47,12 @@ static u64 *keep_in_flight(struct drive *drive, bool write, u32 depth, u32 count
 	return done;
 }
 
-static void one_at_a_time_is_the_sum(void **state)
+TEST(one_at_a_time_is_the_sum)
 {
 	struct drive *drive = drive_ready(DRIVE, 64);
 	u64 each = COMMAND + ceil_div(4096 * 1000000000ULL, LINK) + READ_NS + LATENCY, *done;
 	u32 i;
 
-	(void)state;
 	done = keep_in_flight(drive, false, 1, 1000, 8, PAGE_SECTORS);
 	for (i = 0; i < 1000; i++)
 		assert_true(done[i] == (i + 1) * each);
@@ -62,13 +61,12 @@ static void one_at_a_time_is_the_sum(void **state)
 }
 
 /* A channel that is free reads at once; eight channels of 80 us are 100,000 pages a second. */
-static void thirty_two_in_flight_are_as_fast_as_the_channels(void **state)
+TEST(thirty_two_in_flight_are_as_fast_as_the_channels)
 {
 	struct drive *drive = drive_ready(DRIVE, 64);
 	u64 *done = keep_in_flight(drive, false, 32, 8000, 8, PAGE_SECTORS), ready;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 8000; i++) {
 		/* When the first page of this channel was ready to be read. */
 		ready = (i % CHANNELS + 1) * COMMAND + ceil_div(4096 * 1000000000ULL, LINK);
@@ -80,13 +78,12 @@ static void thirty_two_in_flight_are_as_fast_as_the_channels(void **state)
 }
 
 /* All pages of one channel: an eighth of it. */
-static void collisions_are_by_address(void **state)
+TEST(collisions_are_by_address)
 {
 	struct drive *drive = drive_ready(DRIVE, 64);
 	u64 *done = keep_in_flight(drive, false, 32, 100, 8, PAGE_SECTORS * CHANNELS);
 	u32 i;
 
-	(void)state;
 	for (i = 1; i < 100; i++)
 		assert_true(done[i] - done[i - 1] == READ_NS);
 	free(done);
@@ -94,13 +91,12 @@ static void collisions_are_by_address(void **state)
 }
 
 /* Eight blocks of each of two pages: they are read at once, the second page behind another command's. */
-static void a_read_of_two_pages_needs_both_channels(void **state)
+TEST(a_read_of_two_pages_needs_both_channels)
 {
 	struct drive *drive = drive_ready(DRIVE, 64);
 	struct command first = transfer(drive, false, PAGE_SECTORS, 8, 0), both = transfer(drive, false, PAGE_SECTORS - 8, 16, 0);
 	u64 begun = drive->host->clock, sent = COMMAND + ceil_div(4096 * 1000000000ULL, LINK);
 
-	(void)state;
 	assert_int_equal(drive_run(drive, 1, both, NULL), NV_GOOD);
 	assert_true(drive->host->clock - begun == COMMAND + ceil_div(8192 * 1000000000ULL, LINK) + READ_NS + LATENCY);
 	begun = drive->host->clock;
@@ -114,14 +110,13 @@ static void a_read_of_two_pages_needs_both_channels(void **state)
 }
 
 /* 1 MiB is 64 pages, 8 of each channel: they come when the link passes them. */
-static void large_reads_are_as_fast_as_link_and_channels(void **state)
+TEST(large_reads_are_as_fast_as_link_and_channels)
 {
 	struct drive *drive = drive_ready(QUICK_DRIVE ",nvme.command_ns=0,link.latency_ns=0,link.bytes_s=1000000000,"
 					  "flash.channels=64,flash.read_ns=50000,nvme.max_transfer_kib=0", 64);
 	u64 *done = keep_in_flight(drive, false, 8, 50, 2048, 2048);
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 50; i++)
 		assert_true(done[i] == (i + 1) * 1048576ULL + 50000);
 	free(done);
@@ -129,12 +124,11 @@ static void large_reads_are_as_fast_as_link_and_channels(void **state)
 }
 
 /* The fraction of a nanosecond is kept: after 7,000 commands a rate of 3000 a second has not drifted. */
-static void a_limit_of_commands_is_exact(void **state)
+TEST(a_limit_of_commands_is_exact)
 {
 	static const u64 rates[] = { 3000, 7, 999999, 12345 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(rates); i++) {
 		char text[300];
 		struct drive *drive;
@@ -153,13 +147,12 @@ static void a_limit_of_commands_is_exact(void **state)
 	}
 }
 
-static void a_limit_of_bytes_is_exact(void **state)
+TEST(a_limit_of_bytes_is_exact)
 {
 	struct drive *drive = drive_ready(FREE ",limit.bytes_s=460000000", 64);
 	u64 *done = keep_in_flight(drive, false, 16, 3000, 256, 256);
 	u32 k;
 
-	(void)state;
 	for (k = 0; k < 3000; k++)
 		if (done[k] != ceil_div(k * 131072ULL * 1000000000, 460000000) + ceil_div(131072 * 1000000000ULL, RL_MAX_RATE))
 			fail_msg("%u: %llu", k, done[k]);
@@ -168,13 +161,12 @@ static void a_limit_of_bytes_is_exact(void **state)
 }
 
 /* Both limits: the lower one counts, of each command. */
-static void the_lower_limit_counts(void **state)
+TEST(the_lower_limit_counts)
 {
 	struct drive *drive = drive_ready(FREE ",limit.bytes_s=100000000,limit.iops=1000", 64);
 	u64 *done = keep_in_flight(drive, true, 16, 500, 8, PAGE_SECTORS);
 	u32 k;
 
-	(void)state;
 	for (k = 0; k < 500; k++)
 		assert_true(done[k] == k * 1000000 + FREE_LINK_4K);
 	free(done);
@@ -185,12 +177,11 @@ static void the_lower_limit_counts(void **state)
 	drive_destroy(drive);
 }
 
-static void a_burst_comes_at_once_after_a_pause(void **state)
+TEST(a_burst_comes_at_once_after_a_pause)
 {
 	struct drive *drive = drive_ready(FREE ",limit.iops=3000,limit.burst_ios=100", 256);
 	u32 round, k;
 
-	(void)state;
 	for (round = 0; round < 3; round++) {
 		u64 *done = keep_in_flight(drive, false, 200, 300, 8, PAGE_SECTORS);
 
@@ -208,13 +199,12 @@ static void a_burst_comes_at_once_after_a_pause(void **state)
 }
 
 /* Flushes and refused commands do not count. */
-static void only_transfers_are_limited(void **state)
+TEST(only_transfers_are_limited)
 {
 	struct drive *drive = drive_ready(FREE ",limit.iops=1", 64);
 	u64 begun = drive->host->clock;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 10; i++) {
 		assert_int_equal(drive_run(drive, 1, io_command(NV_FLUSH, 0, 0), NULL), NV_GOOD);
 		assert_int_equal(drive_run(drive, 1, io_command(NV_WRITE_ZEROES, 0, 8), NULL), NV_GOOD);
@@ -225,14 +215,13 @@ static void only_transfers_are_limited(void **state)
 }
 
 /* Single writes to pages of random channels, compared with a simulation that looks at every earlier page. */
-static void a_full_cache_is_a_cliff(void **state)
+TEST(a_full_cache_is_a_cliff)
 {
 	enum { PAGES = 64, WRITES = 2000 };
 	struct drive *drive = drive_ready(DRIVE ",cache.kib=1024", 64);
 	u64 programmed[WRITES], channel[CHANNELS] = { 0 }, at = 0, begun = drive->host->clock, seed = 4, room = 0, ready, first = 0;
 	u32 i, j, dirty, last[CHANNELS] = { 0 };
 
-	(void)state;
 	for (i = 0; i < WRITES; i++) {
 		u32 page = random_number(&seed) % 8000 / 2 * 2 + i % 2;
 
@@ -285,13 +274,12 @@ static struct command with_fua(struct command command)
 	return command;
 }
 
-static void flush_and_fua_wait_for_a_volatile_cache(void **state)
+TEST(flush_and_fua_wait_for_a_volatile_cache)
 {
 	struct drive *drive = drive_ready(DRIVE, 64);
 	struct command flush = io_command(NV_FLUSH, 0, 0);
 	u64 sent = COMMAND + ceil_div(4096 * 1000000000ULL, LINK), begun;
 
-	(void)state;
 	assert_true(takes(drive, flush) == COMMAND + LATENCY);
 	begun = drive->host->clock;
 	assert_true(takes(drive, transfer(drive, true, 0, 8, 0)) == sent + LATENCY);
@@ -307,12 +295,11 @@ static void flush_and_fua_wait_for_a_volatile_cache(void **state)
 	drive_destroy(drive);
 }
 
-static void a_cache_that_keeps_its_data_need_not_be_flushed(void **state)
+TEST(a_cache_that_keeps_its_data_need_not_be_flushed)
 {
 	struct drive *drive = drive_ready(DRIVE ",nvme.write_cache=0", 64);
 	u64 sent = COMMAND + ceil_div(4096 * 1000000000ULL, LINK);
 
-	(void)state;
 	assert_true(takes(drive, with_fua(transfer(drive, true, 0, 8, 0))) == sent + LATENCY);
 	assert_true(takes(drive, io_command(NV_FLUSH, 0, 0)) == COMMAND + LATENCY);
 	drive_destroy(drive);
@@ -322,13 +309,12 @@ static void a_cache_that_keeps_its_data_need_not_be_flushed(void **state)
 }
 
 /* Parts of a page that waits for its channel are programmed at once. */
-static void writes_join_a_page_that_waits(void **state)
+TEST(writes_join_a_page_that_waits)
 {
 	struct drive *drive = drive_ready(DRIVE, 64);
 	u64 sent = COMMAND + ceil_div(4096 * 1000000000ULL, LINK), begun = drive->host->clock;
 	u32 i;
 
-	(void)state;
 	/* The first is being programmed when the second comes; the third and fourth join the second. */
 	for (i = 0; i < 4; i++)
 		assert_true(takes(drive, transfer(drive, true, i * 8, 8, 0)) == sent + LATENCY);
@@ -339,13 +325,12 @@ static void writes_join_a_page_that_waits(void **state)
 }
 
 /* A cache of two pages that are being programmed: a third page waits for room, and so does a write that joins it. */
-static void writes_come_into_the_cache_in_their_order(void **state)
+TEST(writes_come_into_the_cache_in_their_order)
 {
 	struct drive *drive = drive_ready(DRIVE ",flash.channels=1,cache.kib=32", 64);
 	u64 sent = COMMAND + ceil_div(4096 * 1000000000ULL, LINK), begun = drive->host->clock;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		struct command write = transfer(drive, true, i < 3 ? i * PAGE_SECTORS : 2 * PAGE_SECTORS + 8, 8, 0);
 
@@ -362,12 +347,11 @@ static void writes_come_into_the_cache_in_their_order(void **state)
 }
 
 /* A read does not wait for pages of the cache on its channel; their programming ends later instead. */
-static void a_read_interrupts_programming(void **state)
+TEST(a_read_interrupts_programming)
 {
 	struct drive *drive = drive_ready(DRIVE, 64);
 	u64 sent = COMMAND + ceil_div(4096 * 1000000000ULL, LINK), begun = drive->host->clock;
 
-	(void)state;
 	takes(drive, transfer(drive, true, 0, 8, 0));
 	takes(drive, transfer(drive, true, PAGE_SECTORS * 8, 8, 0));
 	assert_true(takes(drive, transfer(drive, false, PAGE_SECTORS * 16, 8, 0)) == sent + READ_NS + LATENCY);
@@ -377,12 +361,11 @@ static void a_read_interrupts_programming(void **state)
 }
 
 /* A bucket against sums that have room for every fraction: random costs and pauses. */
-static void a_bucket_does_not_drift(void **state)
+TEST(a_bucket_does_not_drift)
 {
 	static const struct { u64 rate, burst; } kinds[] = { { 1, 0 }, { 3, 2 }, { 999999937, 0 }, { 460000000, 1 << 20 }, { RL_MAX_RATE, 7 } };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(kinds); i++) {
 		unsigned __int128 empty = 0;	/* times the rate */
 		struct rl_bucket bucket;
@@ -408,14 +391,13 @@ static void a_bucket_does_not_drift(void **state)
 	}
 }
 
-static void a_heap_gives_the_earliest(void **state)
+TEST(a_heap_gives_the_earliest)
 {
 	struct rl_moment moment[200];
 	struct rl_heap heap = { moment, 0 };
 	u64 seed = 9, in = 0, out = 0, added = 0, taken = 0;
 	u32 i;
 
-	(void)state;
 	assert_true(rl_heap_first_ns(&heap) == RL_NEVER);
 	for (i = 0; i < 20000; i++) {
 		if (heap.count < 200 && (!heap.count || random_number(&seed) % 2)) {
@@ -438,30 +420,4 @@ static void a_heap_gives_the_earliest(void **state)
 		taken++;
 	}
 	assert_true(in == out && added == taken);
-}
-
-int nvme_time_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_at_a_time_is_the_sum),
-		cmocka_unit_test(thirty_two_in_flight_are_as_fast_as_the_channels),
-		cmocka_unit_test(collisions_are_by_address),
-		cmocka_unit_test(a_read_of_two_pages_needs_both_channels),
-		cmocka_unit_test(large_reads_are_as_fast_as_link_and_channels),
-		cmocka_unit_test(a_limit_of_commands_is_exact),
-		cmocka_unit_test(a_limit_of_bytes_is_exact),
-		cmocka_unit_test(the_lower_limit_counts),
-		cmocka_unit_test(a_burst_comes_at_once_after_a_pause),
-		cmocka_unit_test(only_transfers_are_limited),
-		cmocka_unit_test(a_full_cache_is_a_cliff),
-		cmocka_unit_test(flush_and_fua_wait_for_a_volatile_cache),
-		cmocka_unit_test(a_cache_that_keeps_its_data_need_not_be_flushed),
-		cmocka_unit_test(writes_join_a_page_that_waits),
-		cmocka_unit_test(writes_come_into_the_cache_in_their_order),
-		cmocka_unit_test(a_read_interrupts_programming),
-		cmocka_unit_test(a_bucket_does_not_drift),
-		cmocka_unit_test(a_heap_gives_the_earliest),
-	};
-
-	return cmocka_run_group_tests_name("nvme time", tests, NULL, NULL);
 }

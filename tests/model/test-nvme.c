@@ -7,13 +7,12 @@
 
 #define READY	"store_mib=8,log_entries=5000,drive.sectors=131072"
 
-static void registers_are_those_of_the_specification(void **state)
+TEST(registers_are_those_of_the_specification)
 {
 	struct drive *drive = drive_create(READY ",nvme.queues=4");
 	struct rl_device *device = &drive->host->nvme.device;
 	struct rl_pci pci;
 
-	(void)state;
 	nv_kind.identify(device, &pci);
 	assert_int_equal(pci.class, 0x0108);
 	assert_int_equal(pci.interface, 2);
@@ -39,11 +38,10 @@ static void registers_are_those_of_the_specification(void **state)
 	drive_destroy(drive);
 }
 
-static void it_is_enabled_shut_down_and_reset(void **state)
+TEST(it_is_enabled_shut_down_and_reset)
 {
 	struct drive *drive = drive_enabled(READY);
 
-	(void)state;
 	assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
 	drive_write(drive, NV_REG_CC, drive_read(drive, NV_REG_CC) | 0x4000);
 	assert_int_equal(drive_read(drive, NV_REG_CSTS), 9);
@@ -61,7 +59,7 @@ static void it_is_enabled_shut_down_and_reset(void **state)
 	drive_destroy(drive);
 }
 
-static void what_cannot_be_enabled_is_fatal(void **state)
+TEST(what_cannot_be_enabled_is_fatal)
 {
 	static const struct { u32 aqa, cc; } wrong[] = {
 		{ 0x000f0000, 1 }, { 0x0000000f, 1 }, { 0x000f000f, 1 | 1 << 4 }, { 0x000f000f, 1 | 1 << 7 },
@@ -69,7 +67,6 @@ static void what_cannot_be_enabled_is_fatal(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(wrong); i++) {
 		struct drive *drive = drive_create(READY);
 
@@ -101,13 +98,12 @@ static void assert_text(const u8 *at, const char *text, size_t bytes)
 		assert_int_equal(at[i], ' ');
 }
 
-static void it_says_what_it_is(void **state)
+TEST(it_says_what_it_is)
 {
 	struct drive *drive = drive_enabled(READY ",name=some_drive,nvme.model=A_model,nvme.max_transfer_kib=128,"
 					    "nvme.optimal_write_kib=32768");
 	const u8 *page = identify(drive, NV_IDENTIFY_CONTROLLER, 0);
 
-	(void)state;
 	assert_text(page + 4, "some drive", 20);
 	assert_text(page + 24, "A model", 40);
 	assert_text(page + 64, "1.0", 8);
@@ -144,7 +140,7 @@ static void it_says_what_it_is(void **state)
 	drive_destroy(drive);
 }
 
-static void other_drives_say_something_else(void **state)
+TEST(other_drives_say_something_else)
 {
 	static const char *const more[] = {
 		"name=a,nvme.lba_bytes=4096,nvme.max_transfer_kib=0,nvme.write_cache=0", "name=b",
@@ -154,7 +150,6 @@ static void other_drives_say_something_else(void **state)
 	u8 names[RL_COUNT(more)][8];
 	size_t i, j;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(more); i++) {
 		struct drive *drive;
 		char text[300] = READY;
@@ -182,13 +177,12 @@ static void other_drives_say_something_else(void **state)
 	}
 }
 
-static void logs_and_features(void **state)
+TEST(logs_and_features)
 {
 	struct drive *drive = drive_ready(READY ",nvme.queues=3", 8);
 	u8 *data = host_at(drive->host, HOST_DATA);
 	u32 result;
 
-	(void)state;
 	assert_int_equal(drive_transfer(drive, true, 0, 100, 8192), NV_GOOD);
 	assert_int_equal(drive_transfer(drive, true, 0, 100, 8192), NV_GOOD);
 	assert_int_equal(drive_transfer(drive, false, 0, 3, 8192), NV_GOOD);
@@ -240,7 +234,7 @@ static struct command with(struct command command, u32 place, u64 value, u32 byt
 	return command;
 }
 
-static void every_wrong_admin_command_has_its_status(void **state)
+TEST(every_wrong_admin_command_has_its_status)
 {
 	struct drive *drive = drive_ready(READY ",nvme.queues=2,nvme.write_cache=0", 8);
 	const struct { struct command command; u16 status; } wrong[] = {
@@ -299,7 +293,6 @@ static void every_wrong_admin_command_has_its_status(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(wrong); i++) {
 		u16 status = drive_run(drive, 0, wrong[i].command, NULL);
 
@@ -315,13 +308,12 @@ static void every_wrong_admin_command_has_its_status(void **state)
 	drive_destroy(drive);
 }
 
-static void queues_are_created_and_deleted(void **state)
+TEST(queues_are_created_and_deleted)
 {
 	struct drive *drive = drive_enabled(READY);
 	struct command flush = io_command(NV_FLUSH, 0, 0);
 	u32 queue;
 
-	(void)state;
 	for (queue = 1; queue <= 16; queue++)
 		assert_int_equal(drive_pair(drive, queue, 4 + queue), NV_GOOD);
 	for (queue = 16; queue; queue--) {
@@ -338,14 +330,13 @@ static void queues_are_created_and_deleted(void **state)
 }
 
 /* Two submission queues share a completion queue. Deleting one completes its commands. */
-static void a_deleted_queue_answers_its_commands(void **state)
+TEST(a_deleted_queue_answers_its_commands)
 {
 	struct drive *drive = drive_ready(READY ",flash.read_ns=50000000,flash.channels=1", 16);
 	struct command read = transfer(drive, false, 0, 8, 0), remove = admin_command(NV_DELETE_SQ, 0, 2, 0);
 	u16 ids[3], first;
 	u32 i;
 
-	(void)state;
 	drive->pair[2].entries = 8;
 	assert_int_equal(drive_run(drive, 0, create_sq(2, 8, 1), NULL), NV_GOOD);
 	first = drive_submit(drive, 1, &read);
@@ -368,12 +359,11 @@ static void a_deleted_queue_answers_its_commands(void **state)
 }
 
 /* Many rounds through queues of every size, with up to all entries in use. */
-static void queues_wrap_around(void **state)
+TEST(queues_wrap_around)
 {
 	static const u32 sizes[] = { 2, 3, 5, 64, 1024 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(sizes); i++) {
 		struct drive *drive = drive_ready(READY ",flash.read_ns=1000,link.latency_ns=0,log_entries=20000", sizes[i]);
 		u32 rounds = 7 * sizes[i] + 3, batch, done, n;
@@ -401,14 +391,13 @@ static void queues_wrap_around(void **state)
 }
 
 /* The completion queue is smaller than the submission queue, and the driver takes nothing for a while. */
-static void a_full_completion_queue_holds_completions_back(void **state)
+TEST(a_full_completion_queue_holds_completions_back)
 {
 	struct drive *drive = drive_enabled(READY);
 	struct command read = transfer(drive, false, 0, 8, 0);
 	u32 i, busy = 0;
 	u16 id;
 
-	(void)state;
 	assert_int_equal(drive_pair(drive, 1, 4), NV_GOOD);
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_DELETE_SQ, 0, 1, 0), NULL), NV_GOOD);
 	drive->pair[1].entries = 16;
@@ -448,14 +437,13 @@ static void a_full_completion_queue_holds_completions_back(void **state)
 }
 
 /* More commands than there are slots wait in their queues, and none of them is forgotten. */
-static void commands_beyond_the_slots_wait(void **state)
+TEST(commands_beyond_the_slots_wait)
 {
 	struct drive *drive = drive_enabled(READY ",flash.read_ns=1000000,flash.channels=1,log_entries=20000");
 	struct command read = transfer(drive, false, 0, 1, 0);
 	struct completion completion;
 	u32 queue, i, done = 0;
 
-	(void)state;
 	for (queue = 1; queue <= 16; queue++)
 		assert_int_equal(drive_pair(drive, queue, 512), NV_GOOD);
 	for (queue = 1; queue <= 16; queue++) {
@@ -477,14 +465,13 @@ static void commands_beyond_the_slots_wait(void **state)
 	drive_destroy(drive);
 }
 
-static void interrupts_are_raised_and_masked(void **state)
+TEST(interrupts_are_raised_and_masked)
 {
 	struct drive *drive = drive_ready(READY, 8);
 	struct command read = transfer(drive, false, 0, 8, 0), quiet = create_cq(2, 8, 2);
 	struct completion completion;
 	u32 before = drive->host->raised[0];
 
-	(void)state;
 	assert_int_equal(before, 2);
 	assert_false(drive->host->irq);
 	drive_submit(drive, 1, &read);
@@ -512,7 +499,7 @@ static void interrupts_are_raised_and_masked(void **state)
 	drive_destroy(drive);
 }
 
-static void events_wait_for_requests_and_requests_for_events(void **state)
+TEST(events_wait_for_requests_and_requests_for_events)
 {
 	struct drive *drive = drive_enabled(READY);
 	struct command ask = admin_command(NV_ASYNC_EVENT, 0, 0, 0);
@@ -520,7 +507,6 @@ static void events_wait_for_requests_and_requests_for_events(void **state)
 	struct completion completion;
 	u32 result, i;
 
-	(void)state;
 	for (i = 0; i < NV_MAX_EVENT_REQUESTS; i++)
 		ids[i] = drive_submit(drive, 0, &ask);
 	assert_int_equal(drive_run(drive, 0, ask, NULL), 0x4105);
@@ -558,14 +544,13 @@ static void events_wait_for_requests_and_requests_for_events(void **state)
 	drive_destroy(drive);
 }
 
-static void an_abort_aborts_nothing(void **state)
+TEST(an_abort_aborts_nothing)
 {
 	struct drive *drive = drive_ready(READY, 8);
 	struct command read = transfer(drive, false, 0, 8, 0);
 	u16 id = drive_submit(drive, 1, &read);
 	u32 result;
 
-	(void)state;
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_ABORT, 0, (u32)id << 16 | 1, 0), &result), NV_GOOD);
 	assert_int_equal(result, 1);
 	assert_int_equal(drive_wait(drive, 1).id, id);
@@ -573,13 +558,12 @@ static void an_abort_aborts_nothing(void **state)
 }
 
 /* Queues that are not in memory: the controller cannot go on. */
-static void a_queue_out_of_reach_is_fatal(void **state)
+TEST(a_queue_out_of_reach_is_fatal)
 {
 	struct drive *drive = drive_ready(READY, 8);
 	struct command read = transfer(drive, false, 0, 8, 0), far = create_sq(2, 8, 1);
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		drive_submit(drive, 1, &read);
 		if (i) {
@@ -612,14 +596,13 @@ static void a_queue_out_of_reach_is_fatal(void **state)
 	drive_destroy(drive);
 }
 
-static void a_reset_forgets_commands(void **state)
+TEST(a_reset_forgets_commands)
 {
 	struct drive *drive = drive_ready(READY, 16);
 	struct command read = transfer(drive, false, 0, 64, 0);
 	struct completion completion;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 10; i++)
 		drive_submit(drive, 1, &read);
 	drive_disable(drive);
@@ -638,12 +621,11 @@ static void a_reset_forgets_commands(void **state)
 }
 
 /* The optimal size by its general key; that a namespace rotates is in a page that there is only then. */
-static void reports_what_the_queue_keys_say(void **state)
+TEST(reports_what_the_queue_keys_say)
 {
 	struct drive *drive = drive_enabled(READY ",queue.io_opt_kib=1024,queue.rotational=1");
 	const u8 *page = identify(drive, NV_IDENTIFY_NAMESPACE, 1);
 
-	(void)state;
 	assert_int_equal(rl_get16(page + NV_NS_OPTIMAL_WRITE), 2047);
 	assert_true(page[NV_NS_FEATURES] & NV_NS_HAS_OPTIMAL);
 	assert_true(nv_kind.read(&drive->host->nvme.device, NV_REG_CAP, 8) >> 60 & 1);
@@ -657,7 +639,7 @@ static void reports_what_the_queue_keys_say(void **state)
 	drive_destroy(drive);
 }
 
-static void refuses_a_configuration_and_names_the_key(void **state)
+TEST(refuses_a_configuration_and_names_the_key)
 {
 	static const struct { const char *text, *said; } bad[] = {
 		{ "array.level=raid5", "array.level: unknown key" },
@@ -690,7 +672,6 @@ static void refuses_a_configuration_and_names_the_key(void **state)
 	struct nv_config config;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(bad); i++) {
 		if (rl_keys_parse(&nv_keys, &config.base, bad[i].text, error))
 			fail_msg("%s is accepted", bad[i].text);
@@ -707,7 +688,7 @@ static void refuses_a_configuration_and_names_the_key(void **state)
 	assert_int_equal(config.base.number, 1);
 }
 
-static void status_and_log_are_text(void **state)
+TEST(status_and_log_are_text)
 {
 	struct drive *drive = drive_ready(READY ",name=x,limit.iops=5000", 8);
 	struct rl_device *device = &drive->host->nvme.device;
@@ -715,7 +696,6 @@ static void status_and_log_are_text(void **state)
 	char buffer[RL_STATUS_BYTES];
 	struct rl_text text;
 
-	(void)state;
 	drive_transfer(drive, true, 64, 8, 0);
 	rl_text_init(&text, buffer, sizeof(buffer));
 	rl_device_show(device, 1, &text);
@@ -737,7 +717,7 @@ static void status_and_log_are_text(void **state)
 	drive_destroy(drive);
 }
 
-static void every_command_has_its_name(void **state)
+TEST(every_command_has_its_name)
 {
 	static const struct { u8 unit, opcode; const char *name; } names[] = {
 		{ 0, 0, "FLUSH" }, { 0, 1, "WRITE" }, { 0, 2, "READ" }, { 0, 5, "OTHER" }, { 0, 8, "WRITE_ZEROES" },
@@ -748,7 +728,6 @@ static void every_command_has_its_name(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(names); i++) {
 		const struct rl_log_entry entry = { .unit = names[i].unit, .opcode = names[i].opcode };
 
@@ -770,11 +749,10 @@ static void assert_state(struct drive *drive, const char *state)
 	assert_non_null(strstr(buffer, line));
 }
 
-static void status_has_its_state(void **state)
+TEST(status_has_its_state)
 {
 	struct drive *drive = drive_create(READY ",fault.reset_ms=5,fault.gone_ms=8");
 
-	(void)state;
 	assert_state(drive, "disabled");
 	drive_enable(drive);
 	assert_state(drive, "ready");
@@ -783,34 +761,4 @@ static void status_has_its_state(void **state)
 	drive_pass(drive, 6000000);
 	assert_state(drive, "gone");
 	drive_destroy(drive);
-}
-
-int nvme_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registers_are_those_of_the_specification),
-		cmocka_unit_test(it_is_enabled_shut_down_and_reset),
-		cmocka_unit_test(what_cannot_be_enabled_is_fatal),
-		cmocka_unit_test(it_says_what_it_is),
-		cmocka_unit_test(other_drives_say_something_else),
-		cmocka_unit_test(logs_and_features),
-		cmocka_unit_test(every_wrong_admin_command_has_its_status),
-		cmocka_unit_test(queues_are_created_and_deleted),
-		cmocka_unit_test(a_deleted_queue_answers_its_commands),
-		cmocka_unit_test(queues_wrap_around),
-		cmocka_unit_test(a_full_completion_queue_holds_completions_back),
-		cmocka_unit_test(commands_beyond_the_slots_wait),
-		cmocka_unit_test(interrupts_are_raised_and_masked),
-		cmocka_unit_test(events_wait_for_requests_and_requests_for_events),
-		cmocka_unit_test(an_abort_aborts_nothing),
-		cmocka_unit_test(a_queue_out_of_reach_is_fatal),
-		cmocka_unit_test(a_reset_forgets_commands),
-		cmocka_unit_test(reports_what_the_queue_keys_say),
-		cmocka_unit_test(refuses_a_configuration_and_names_the_key),
-		cmocka_unit_test(status_and_log_are_text),
-		cmocka_unit_test(every_command_has_its_name),
-		cmocka_unit_test(status_has_its_state),
-	};
-
-	return cmocka_run_group_tests_name("nvme", tests, NULL, NULL);
 }

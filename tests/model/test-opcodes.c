@@ -60,7 +60,7 @@ static void fill_in(u8 cdb[16], u32 opcode)
 	}
 }
 
-static void every_scsi_opcode_is_done_or_refused(void **state)
+HOST_TEST(every_scsi_opcode_is_done_or_refused)
 {
 	struct host *host = *state;
 	u32 opcode;
@@ -81,7 +81,7 @@ static void every_scsi_opcode_is_done_or_refused(void **state)
 }
 
 /* The same to a unit that does not exist, and to a LUN: nothing but the events can be asked for. */
-static void nothing_is_done_for_a_unit_that_is_not_there(void **state)
+HOST_TEST(nothing_is_done_for_a_unit_that_is_not_there)
 {
 	struct host *host = *state;
 	u32 opcode;
@@ -95,7 +95,7 @@ static void nothing_is_done_for_a_unit_that_is_not_there(void **state)
 }
 
 /* All 32 opcodes of a packet, in a packet that would do for each. */
-static void every_packet_opcode_is_done_or_refused(void **state)
+HOST_TEST(every_packet_opcode_is_done_or_refused)
 {
 	struct host *host = *state;
 	u32 opcode;
@@ -124,15 +124,4 @@ static void every_packet_opcode_is_done_or_refused(void **state)
 		if (status)
 			assert_int_equal(tw_get16(driver_header(host, 0)->error), TW_ERROR_OPCODE);
 	}
-}
-
-int opcodes_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_scsi_opcode_is_done_or_refused, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_done_for_a_unit_that_is_not_there, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(every_packet_opcode_is_done_or_refused, host_setup, host_teardown),
-	};
-
-	return cmocka_run_group_tests_name("opcodes", tests, NULL, NULL);
 }

@@ -29,13 +29,12 @@ static const struct {
 	{ "whole row, one missing", { { 0, 128 }, { 0, 128 }, { 0, 128 }, { 0, 128 } }, 2, TW_FULL_ROW, 0, 4, 512 },
 };
 
-static void the_cheapest_way_is_chosen(void **state)
+TEST(the_cheapest_way_is_chosen)
 {
 	struct tw_array array;
 	size_t i;
 	u32 j;
 
-	(void)state;
 	tw_array_create(&array, &shape, 1 << 20);
 	for (i = 0; i < RL_COUNT(cases); i++) {
 		struct tw_row row = { 0 };
@@ -62,13 +61,12 @@ static void the_cheapest_way_is_chosen(void **state)
 }
 
 /* Of the two ways that a sound row leaves, none with fewer operations was passed over. */
-static void no_other_way_is_cheaper(void **state)
+TEST(no_other_way_is_cheaper)
 {
 	struct tw_array array;
 	u64 seed = 17;
 	u32 round, i;
 
-	(void)state;
 	tw_array_create(&array, &shape, 1 << 20);
 	for (round = 0; round < 2000; round++) {
 		u32 dirty = 0, partial = 0, low = 128, high = 0, modify, reconstruct;
@@ -96,12 +94,11 @@ static void no_other_way_is_cheaper(void **state)
 	}
 }
 
-static void a_row_takes_in_what_touches_it(void **state)
+TEST(a_row_takes_in_what_touches_it)
 {
 	struct tw_array array;
 	struct tw_row row = { 0 };
 
-	(void)state;
 	tw_array_create(&array, &shape, 1 << 20);
 	assert_true(tw_row_add(&row, 1, 16, 24));
 	assert_false(tw_row_add(&row, 1, 0, 8));
@@ -114,15 +111,4 @@ static void a_row_takes_in_what_touches_it(void **state)
 	assert_true(tw_row_add(&row, 3, 100, 128));
 	assert_int_equal(row.charged, 52);
 	assert_false(tw_row_is_full(&array, &row));
-}
-
-int parity_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cheapest_way_is_chosen),
-		cmocka_unit_test(no_other_way_is_cheaper),
-		cmocka_unit_test(a_row_takes_in_what_touches_it),
-	};
-
-	return cmocka_run_group_tests_name("parity", tests, NULL, NULL);
 }

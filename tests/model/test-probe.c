@@ -22,11 +22,10 @@ static u16 fetch_event(struct host *host)
 	return tw_get16(((struct tw_header *)host_at(host, HOST_DATA))->error);
 }
 
-static void power_on_is_ready_and_quiet(void **state)
+TEST(power_on_is_ready_and_quiet)
 {
 	struct host *host = host_create("store_mib=4,log_entries=10");
 
-	(void)state;
 	assert_int_equal(status(host), TW_STATUS_READY | TW_STATUS_RESPONSE_EMPTY | TW_STATUS_COMMAND_EMPTY);
 	assert_int_equal(tw_model_read(&host->model, TW_REG_DRAIN), 0xffff);
 	assert_int_equal(tw_model_read(&host->model, 0x44), 0);
@@ -34,7 +33,7 @@ static void power_on_is_ready_and_quiet(void **state)
 	host_destroy(host);
 }
 
-static void init_connection_negotiates(void **state)
+HOST_TEST(init_connection_negotiates)
 {
 	struct host *host = *state;
 	struct tw_init_connection *init = driver_packet(host, 7);
@@ -56,13 +55,12 @@ static void init_connection_negotiates(void **state)
 	assert_int_equal(driver_finish(host, 7), 1);
 }
 
-static void parameters_are_those_of_the_profile(void **state)
+TEST(parameters_are_those_of_the_profile)
 {
 	struct host *host = host_create("store_mib=4,log_entries=10,controller.firmware=FE9X_2.02.00.009,"
 					"controller.bios=BE9X_2.02.01.037,controller.ports=12");
 	const struct tw_param *param = host_at(host, HOST_DATA);
 
-	(void)state;
 	driver_param(host, 1, TW_OP_GET_PARAM, TW_TABLE_VERSION, TW_PARAM_FIRMWARE, 16);
 	assert_int_equal(driver_finish(host, 1), 0);
 	assert_memory_equal(param->data, "FE9X 2.02.00.009", 16);
@@ -78,7 +76,7 @@ static void parameters_are_those_of_the_profile(void **state)
 	host_destroy(host);
 }
 
-static void wrong_parameters_fail_with_their_reason(void **state)
+HOST_TEST(wrong_parameters_fail_with_their_reason)
 {
 	static const struct { u8 opcode; u16 table, index, bytes, error; } bad[] = {
 		{ TW_OP_GET_PARAM, 0x777, 3, 16, TW_ERROR_PARAM_TABLE },
@@ -97,7 +95,7 @@ static void wrong_parameters_fail_with_their_reason(void **state)
 }
 
 /* A driver that polls sleeps 50 ms between looks. */
-static void a_polling_driver_is_answered_at_once(void **state)
+HOST_TEST(a_polling_driver_is_answered_at_once)
 {
 	struct host *host = *state;
 	u64 before;
@@ -111,7 +109,7 @@ static void a_polling_driver_is_answered_at_once(void **state)
 	assert_false(host->irq);
 }
 
-static void the_line_is_up_while_there_is_something_to_do(void **state)
+HOST_TEST(the_line_is_up_while_there_is_something_to_do)
 {
 	struct host *host = *state;
 
@@ -139,7 +137,7 @@ static void the_line_is_up_while_there_is_something_to_do(void **state)
 	assert_true(status(host) & TW_STATUS_RESPONSE_EMPTY);
 }
 
-static void host_and_command_interrupts(void **state)
+HOST_TEST(host_and_command_interrupts)
 {
 	struct host *host = *state;
 
@@ -153,7 +151,7 @@ static void host_and_command_interrupts(void **state)
 	assert_false(host->irq);
 }
 
-static void events_come_in_order_and_raise_attention(void **state)
+HOST_TEST(events_come_in_order_and_raise_attention)
 {
 	struct host *host = *state;
 
@@ -168,7 +166,7 @@ static void events_come_in_order_and_raise_attention(void **state)
 	assert_int_equal(fetch_event(host), TW_AEN_EMPTY);
 }
 
-static void too_many_events_end_in_queue_full(void **state)
+HOST_TEST(too_many_events_end_in_queue_full)
 {
 	struct host *host = *state;
 	u32 i;
@@ -182,7 +180,7 @@ static void too_many_events_end_in_queue_full(void **state)
 }
 
 /* What the driver does after a command timed out. */
-static void reset_forgets_commands_and_says_so(void **state)
+HOST_TEST(reset_forgets_commands_and_says_so)
 {
 	struct host *host = *state;
 	u32 i;
@@ -213,7 +211,7 @@ static void reset_forgets_commands_and_says_so(void **state)
 		assert_int_equal(((u8 *)driver_packet(host, driver_response(host)))[4], 0);
 }
 
-static void packets_that_no_answer_could_reach_set_error_bits(void **state)
+HOST_TEST(packets_that_no_answer_could_reach_set_error_bits)
 {
 	struct host *host = *state;
 
@@ -241,7 +239,7 @@ static void packets_that_no_answer_could_reach_set_error_bits(void **state)
 	assert_int_equal(host->model.device.nr_refused, 4);
 }
 
-static void every_id_can_be_in_use(void **state)
+HOST_TEST(every_id_can_be_in_use)
 {
 	struct host *host = *state;
 	u32 i;
@@ -260,39 +258,15 @@ static void every_id_can_be_in_use(void **state)
 	assert_true(status(host) & TW_STATUS_RESPONSE_EMPTY);
 }
 
-static void too_little_memory_is_no_controller(void **state)
+TEST(too_little_memory_is_no_controller)
 {
 	struct host *host;
 	u32 chunks;
 
-	(void)state;
 	/* Two chunks of store, one of log, and a table of chunks for each. */
 	for (chunks = 0; chunks < 5; chunks++)
 		assert_null(host_create_short("store_mib=8,log_entries=100", chunks));
 	host = host_create_short("store_mib=8,log_entries=100", chunks);
 	assert_non_null(host);
 	host_destroy(host);
-}
-
-int probe_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(power_on_is_ready_and_quiet),
-		cmocka_unit_test_setup_teardown(init_connection_negotiates, host_setup, host_teardown),
-		cmocka_unit_test(parameters_are_those_of_the_profile),
-		cmocka_unit_test_setup_teardown(wrong_parameters_fail_with_their_reason, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(a_polling_driver_is_answered_at_once, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(the_line_is_up_while_there_is_something_to_do, host_setup,
-						host_teardown),
-		cmocka_unit_test_setup_teardown(host_and_command_interrupts, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(events_come_in_order_and_raise_attention, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(too_many_events_end_in_queue_full, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(reset_forgets_commands_and_says_so, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(packets_that_no_answer_could_reach_set_error_bits, host_setup,
-						host_teardown),
-		cmocka_unit_test_setup_teardown(every_id_can_be_in_use, host_setup, host_teardown),
-		cmocka_unit_test(too_little_memory_is_no_controller),
-	};
-
-	return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
 }

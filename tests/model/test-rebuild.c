@@ -9,7 +9,7 @@
 #include "3w-9xxx/wire/scsi.h"
 
 /* Whichever member goes, whatever is written meanwhile: what is read is what was written. */
-static void data_outlives_a_drive_and_its_rebuild(void **state)
+TEST(data_outlives_a_drive_and_its_rebuild)
 {
 	enum { SPAN = 4096 };
 	u8 *truth = malloc(SPAN * 512);
@@ -17,7 +17,6 @@ static void data_outlives_a_drive_and_its_rebuild(void **state)
 	size_t i;
 	u32 member, round;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(levels); i++)
 		for (member = 1; member <= levels[i].drives; member++) {
 			char faults[160];
@@ -50,12 +49,11 @@ static void data_outlives_a_drive_and_its_rebuild(void **state)
 }
 
 /* Without this the test above would show nothing: the member's contents are really away. */
-static void a_removed_member_holds_nothing(void **state)
+TEST(a_removed_member_holds_nothing)
 {
 	struct host *host = probed(levels[2].shape, "fault.remove_member=1,fault.remove_ms=1000");
 	u8 sector[512];
 
-	(void)state;
 	assert_int_equal(write_at(host, 0, 256, 0x61), 0);
 	rl_store_read(&host->model.store, 0, 1, sector);
 	assert_int_equal(sector[0], 0x61);
@@ -74,7 +72,7 @@ static void a_removed_member_holds_nothing(void **state)
 }
 
 /* A rebuild takes longer while there is work, and work takes longer while there is a rebuild. */
-static void a_rebuild_and_commands_slow_each_other(void **state)
+TEST(a_rebuild_and_commands_slow_each_other)
 {
 	static const char faults[] = "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10,"
 				     "array.background_pause_us=2000";
@@ -82,7 +80,6 @@ static void a_rebuild_and_commands_slow_each_other(void **state)
 	u64 seed = 4, sound = 0, begin, worked = 0;
 	u32 i;
 
-	(void)state;
 	begin = busy->clock;
 	for (i = 0; i < 20 || busy->model.timing.health[0].missing != TW_NO_MEMBER; i++) {
 		u64 before = busy->clock;
@@ -105,7 +102,7 @@ static void a_rebuild_and_commands_slow_each_other(void **state)
 	host_destroy(busy);
 }
 
-static void a_unit_is_initialised_and_verified(void **state)
+TEST(a_unit_is_initialised_and_verified)
 {
 	static const char *const keys[] = { "array.initialize=1", "array.verify=1" };
 	static const u16 done[] = { TW_AEN_INITIALIZE_DONE, TW_AEN_VERIFY_DONE };
@@ -113,7 +110,6 @@ static void a_unit_is_initialised_and_verified(void **state)
 	u64 seed = 6;
 	u32 j;
 
-	(void)state;
 	for (level = 0; level < RL_COUNT(levels); level++)
 		for (i = 0; i < RL_COUNT(keys); i++) {
 			struct host *host = probed(levels[level].shape, keys[i]);
@@ -132,12 +128,11 @@ static void a_unit_is_initialised_and_verified(void **state)
 		}
 }
 
-static void verifying_sees_a_member_that_differs(void **state)
+TEST(verifying_sees_a_member_that_differs)
 {
 	struct host *host = probed(levels[2].shape, "array.verify=1");
 	u8 sector[512] = { 1 };
 
-	(void)state;
 	assert_int_equal(write_at(host, 0, 256, 0x61), 0);
 	assert_true(rl_store_write(&host->model.store, 40000, 1, sector));
 	pass(host, 100000 * MS);
@@ -146,7 +141,7 @@ static void verifying_sees_a_member_that_differs(void **state)
 }
 
 /* The second drive goes: of RAID 5 and RAID 1 any, of RAID 10 the other half of the pair. */
-static void a_second_loss_takes_the_unit_along(void **state)
+TEST(a_second_loss_takes_the_unit_along)
 {
 	static const struct { const char *shape, *members; } cases[] = {
 		{ SMALL "array.level=raid1,array.drives=2,", "fault.remove_member=1,fault.second_member=2" },
@@ -157,7 +152,6 @@ static void a_second_loss_takes_the_unit_along(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(cases); i++) {
 		char faults[160];
 		struct host *host;
@@ -180,12 +174,11 @@ static void a_second_loss_takes_the_unit_along(void **state)
 	}
 }
 
-static void a_second_loss_during_the_rebuild_ends_it(void **state)
+TEST(a_second_loss_during_the_rebuild_ends_it)
 {
 	struct host *host = probed(levels[2].shape, "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10,"
 				   "fault.second_member=2,fault.second_ms=100");
 
-	(void)state;
 	pass(host, 1000 * MS);
 	assert_int_equal(host->model.background.kind, TW_BACKGROUND_NONE);
 	assert_true(host->model.fault.offline[0]);
@@ -196,7 +189,7 @@ static void a_second_loss_during_the_rebuild_ends_it(void **state)
 }
 
 /* RAID 10 does without a drive of each of two pairs, whichever goes first; one is rebuilt, the other stays away. */
-static void raid10_outlives_two_pairs_losing_one_each(void **state)
+TEST(raid10_outlives_two_pairs_losing_one_each)
 {
 	static const char *const orders[] = { "fault.remove_command=50,fault.second_command=100",
 					      "fault.remove_command=100,fault.second_command=50" };
@@ -205,7 +198,6 @@ static void raid10_outlives_two_pairs_losing_one_each(void **state)
 	u64 seed = 5;
 	u32 i, round;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(orders); i++) {
 		char faults[200];
 		struct host *host;
@@ -253,13 +245,12 @@ static u64 rebuild_rate(const char *more)
  * A step reads 256 KiB of all others, writes as much, and pauses. At best the drives have read on meanwhile, and their
  * caches give at the interface's rate; at worst reading and writing each wait for a turn.
  */
-static void a_rebuild_has_the_rate_of_its_parts(void **state)
+TEST(a_rebuild_has_the_rate_of_its_parts)
 {
 	static const u32 pauses[] = { 0, 10000, 100000 };
 	u64 rate, previous = RL_NEVER;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(pauses); i++) {
 		u64 media_us = 256 * 1000000ULL / 70312, cache_us = 256 * 1000000ULL / 146484, turn_us = 6000;
 		u64 best = 256 * 1000000ULL / (pauses[i] + media_us + cache_us);
@@ -303,7 +294,7 @@ static const struct { const char *level; u32 drives; bool redundant; } shapes[] 
 	{ "raid5", 8, true }, { "raid10", 4, true }, { "raid10", 8, true },
 };
 
-static void every_level_and_stripe_keeps_data(void **state)
+TEST(every_level_and_stripe_keeps_data)
 {
 	static const char *const caches[] = { "controller.cache_mib=0", "controller.cache_mib=1",
 					      /* Held member by member, as for a power cut that never comes. */
@@ -311,19 +302,17 @@ static void every_level_and_stripe_keeps_data(void **state)
 	u32 stripe;
 	size_t i, j;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(shapes); i++)
 		for (stripe = 16; stripe <= 256; stripe *= 2)
 			for (j = 0; j < RL_COUNT(caches); j++)
 				survives(shapes[i].level, shapes[i].drives, stripe, caches[j], i * 100 + stripe + j);
 }
 
-static void degraded_levels_keep_data(void **state)
+TEST(degraded_levels_keep_data)
 {
 	u32 stripe, member;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(shapes); i++)
 		for (stripe = 16; shapes[i].redundant && stripe <= 256; stripe *= 4)
 			for (member = 1; member <= shapes[i].drives; member++) {
@@ -332,23 +321,4 @@ static void degraded_levels_keep_data(void **state)
 				snprintf(more, sizeof(more), "fault.remove_member=%u,fault.remove_command=60", member);
 				survives(shapes[i].level, shapes[i].drives, stripe, more, i * 100 + stripe + member);
 			}
-}
-
-int rebuild_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(data_outlives_a_drive_and_its_rebuild),
-		cmocka_unit_test(a_removed_member_holds_nothing),
-		cmocka_unit_test(a_second_loss_takes_the_unit_along),
-		cmocka_unit_test(a_second_loss_during_the_rebuild_ends_it),
-		cmocka_unit_test(raid10_outlives_two_pairs_losing_one_each),
-		cmocka_unit_test(a_rebuild_has_the_rate_of_its_parts),
-		cmocka_unit_test(a_rebuild_and_commands_slow_each_other),
-		cmocka_unit_test(a_unit_is_initialised_and_verified),
-		cmocka_unit_test(verifying_sees_a_member_that_differs),
-		cmocka_unit_test(every_level_and_stripe_keeps_data),
-		cmocka_unit_test(degraded_levels_keep_data),
-	};
-
-	return cmocka_run_group_tests_name("rebuild", tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void check_round_trip(struct rl_store *store, u64 lba, const u64 *sector)
 	assert_memory_equal(back, sector, RL_SECTOR_BYTES);
 }
 
-static void unwritten_is_zero(void **state)
+FIXTURE_TEST(unwritten_is_zero, setup, teardown)
 {
 	struct rl_store *store = &((struct fixture *)*state)->store;
 	u64 sector[RL_SECTOR_BYTES / 8], zero[RL_SECTOR_BYTES / 8] = { 0 };
@@ -71,7 +71,7 @@ static void unwritten_is_zero(void **state)
 }
 
 /* Every place of the step, with rising, falling and odd bytes there. */
-static void every_pattern_comes_back(void **state)
+FIXTURE_TEST(every_pattern_comes_back, setup, teardown)
 {
 	static const u8 pairs[][2] = { { 0, 1 }, { 1, 0 }, { 255, 0 }, { 7, 7 }, { 0, 255 }, { 200, 13 } };
 	static const int odds[] = { -1, 0, 1, 2, 63, 64, 255 };
@@ -92,7 +92,7 @@ static void every_pattern_comes_back(void **state)
 			}
 }
 
-static void what_benchmarks_write_takes_no_slot(void **state)
+FIXTURE_TEST(what_benchmarks_write_takes_no_slot, setup, teardown)
 {
 	struct rl_store *store = &((struct fixture *)*state)->store;
 	u64 words[RL_SECTOR_BYTES / 8];
@@ -110,7 +110,7 @@ static void what_benchmarks_write_takes_no_slot(void **state)
 	assert_int_equal(store->slots, 1);
 }
 
-static void zeros_give_all_memory_back(void **state)
+FIXTURE_TEST(zeros_give_all_memory_back, setup, teardown)
 {
 	struct rl_store *store = &((struct fixture *)*state)->store;
 	u64 seed = 1, used = rl_store_used_bytes(store), full;
@@ -137,7 +137,7 @@ static void zeros_give_all_memory_back(void **state)
 	assert_int_equal(rl_store_used_bytes(store), full);
 }
 
-static void zero_runs_end_where_data_begins(void **state)
+FIXTURE_TEST(zero_runs_end_where_data_begins, setup, teardown)
 {
 	struct rl_store *store = &((struct fixture *)*state)->store;
 	u64 words[RL_SECTOR_BYTES / 8] = { 1 };
@@ -155,7 +155,7 @@ static void zero_runs_end_where_data_begins(void **state)
 }
 
 /* Random writes of all kinds against a plain array. */
-static void random_writes_equal_an_array(void **state)
+FIXTURE_TEST(random_writes_equal_an_array, setup, teardown)
 {
 	enum { SPAN = 3000 };
 	struct rl_store *store = &((struct fixture *)*state)->store;
@@ -190,7 +190,7 @@ static void random_writes_equal_an_array(void **state)
 	free(truth);
 }
 
-static void a_full_store_refuses_and_keeps_what_it_has(void **state)
+FIXTURE_TEST(a_full_store_refuses_and_keeps_what_it_has, setup, teardown)
 {
 	struct rl_store *store = &((struct fixture *)*state)->store;
 	u64 seed = 7, words[RL_SECTOR_BYTES / 8], back[RL_SECTOR_BYTES / 8], zero[RL_SECTOR_BYTES / 8] = { 0 };
@@ -210,19 +210,4 @@ static void a_full_store_refuses_and_keeps_what_it_has(void **state)
 	assert_true(rl_store_write(store, 17, 1, zero));
 	assert_true(rl_store_write(store, written, 1, words));
 	assert_true(store->exhausted);
-}
-
-int store_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(unwritten_is_zero, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_pattern_comes_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_benchmarks_write_takes_no_slot, setup, teardown),
-		cmocka_unit_test_setup_teardown(zeros_give_all_memory_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(zero_runs_end_where_data_begins, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_writes_equal_an_array, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_full_store_refuses_and_keeps_what_it_has, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

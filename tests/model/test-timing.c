@@ -47,11 +47,10 @@ static u64 stream(u32 depth, u32 commands)
 	return now / (commands - depth);
 }
 
-static void latency_overlaps_and_the_path_does_not(void **state)
+FIXTURE_TEST(latency_overlaps_and_the_path_does_not, setup, teardown)
 {
 	u64 path = 20 * US + rl_transfer_ns(131072, config.controller.read_kib_s), one, two, many;
 
-	(void)state;
 	one = stream(1, 4000);
 	create("controller.latency_us=2000");
 	two = stream(2, 4000);
@@ -63,11 +62,10 @@ static void latency_overlaps_and_the_path_does_not(void **state)
 	assert_in_range(many, path, path * 101 / 100);
 }
 
-static void a_read_takes_longer_for_each_stripe_that_it_touches(void **state)
+FIXTURE_TEST(a_read_takes_longer_for_each_stripe_that_it_touches, setup, teardown)
 {
 	u64 whole, aligned, shifted;
 
-	(void)state;
 	create("controller.latency_us=0,controller.part_us=700,drive.read_ahead=0");
 	aligned = tw_timing_read(timing, 0, 0, 256, 0);
 	create("controller.latency_us=0,controller.part_us=0,drive.read_ahead=0");
@@ -84,11 +82,10 @@ static void a_read_takes_longer_for_each_stripe_that_it_touches(void **state)
 	assert_int_equal(whole, tw_timing_read(timing, 0, 63, 256, 700 * US));
 }
 
-static void a_cached_write_waits_for_no_drive(void **state)
+FIXTURE_TEST(a_cached_write_waits_for_no_drive, setup, teardown)
 {
 	u64 path = 20 * US + rl_transfer_ns(4096, config.controller.write_kib_s);
 
-	(void)state;
 	assert_int_equal(tw_timing_write(timing, 0, 1000000, 8, 0), path);
 	assert_int_equal(timing->dirty_sectors, 8);
 	create("controller.cache_mib=0");
@@ -96,12 +93,11 @@ static void a_cached_write_waits_for_no_drive(void **state)
 	assert_int_equal(timing->dirty_sectors, 0);
 }
 
-static void a_full_cache_waits_for_the_drives(void **state)
+FIXTURE_TEST(a_full_cache_waits_for_the_drives, setup, teardown)
 {
 	u64 seed = 9, now = 0, first = 0;
 	u32 i;
 
-	(void)state;
 	create("controller.cache_mib=1");
 	for (i = 0; i < 2000; i++) {
 		now = tw_timing_write(timing, 0, random_number(&seed) % 100000000 * 8ULL, 8, now);
@@ -114,12 +110,11 @@ static void a_full_cache_waits_for_the_drives(void **state)
 	assert_in_range(now, 2000 / 12 * 3000 * US, 2000 / 12 * 12000 * US);
 }
 
-static void flush_waits_until_all_is_on_the_drives(void **state)
+FIXTURE_TEST(flush_waits_until_all_is_on_the_drives, setup, teardown)
 {
 	u64 now = 0, flushed;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 64; i++)
 		now = tw_timing_write(timing, 0, i * 1000000ULL, 8, now);
 	flushed = tw_timing_flush(timing, 0, now);
@@ -130,13 +125,12 @@ static void flush_waits_until_all_is_on_the_drives(void **state)
 }
 
 /* Drive 9 is busy with the first write while the others gather behind it. */
-static void joined_writes_are_one_for_the_drive(void **state)
+FIXTURE_TEST(joined_writes_are_one_for_the_drive, setup, teardown)
 {
 	const struct tw_backlog *backlog = &timing->backlog[9];
 	u64 now = tw_timing_write(timing, 0, 9 * 128 + 1536ULL * 10000, 8, 0);
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 16; i++)
 		now = tw_timing_write(timing, 0, 9 * 128 + i * 8ULL, 8, now);
 	assert_int_equal(backlog->count, 1);
@@ -150,12 +144,11 @@ static void joined_writes_are_one_for_the_drive(void **state)
 	assert_int_equal(timing->dirty_sectors, 136);
 }
 
-static void reads_go_before_cached_writes(void **state)
+FIXTURE_TEST(reads_go_before_cached_writes, setup, teardown)
 {
 	u64 now = 0, read;
 	u32 i;
 
-	(void)state;
 	/* 100 writes wait for drive 0. */
 	for (i = 0; i < 100; i++)
 		now = tw_timing_write(timing, 0, i * 1536ULL * 1000, 8, now);
@@ -176,9 +169,8 @@ static u32 busy_drives(u64 lba, u32 sectors)
 	return busy;
 }
 
-static void writes_reach_copies_and_parity(void **state)
+FIXTURE_TEST(writes_reach_copies_and_parity, setup, teardown)
 {
-	(void)state;
 	create("array.level=raid0,array.drives=4");
 	assert_int_equal(busy_drives(1000, 8), 1);
 	create("array.level=raid1,array.drives=2");
@@ -206,12 +198,11 @@ static u32 busy_members(u32 *sectors)
 }
 
 /* 10 rows in commands of 128 KiB that end anywhere in them: each row is written whole, none is read. */
-static void raid5_gathers_rows_across_commands(void **state)
+FIXTURE_TEST(raid5_gathers_rows_across_commands, setup, teardown)
 {
 	u32 i, sectors;
 	u64 now = 0;
 
-	(void)state;
 	create("array.level=raid5,array.drives=5");
 	for (i = 0; i < 20; i++)
 		now = tw_timing_write(timing, 0, i * 256, 256, now);
@@ -229,11 +220,10 @@ static void raid5_gathers_rows_across_commands(void **state)
 	assert_true(sectors <= 5 * 128);
 }
 
-static void raid5_hands_over_a_part_when_it_is_old(void **state)
+FIXTURE_TEST(raid5_hands_over_a_part_when_it_is_old, setup, teardown)
 {
 	u32 sectors;
 
-	(void)state;
 	create("array.level=raid5,array.drives=5,controller.gather_ms=50");
 	tw_timing_write(timing, 0, 100, 8, 0);
 	assert_int_equal(timing->nr_rows, 1);
@@ -251,11 +241,10 @@ static void raid5_hands_over_a_part_when_it_is_old(void **state)
 	assert_int_equal(timing->dirty_sectors, 0);
 }
 
-static void raid5_small_writes_cost_a_turn_and_large_ones_do_not(void **state)
+FIXTURE_TEST(raid5_small_writes_cost_a_turn_and_large_ones_do_not, setup, teardown)
 {
 	u64 turn, small, large;
 
-	(void)state;
 	create("array.level=raid5,array.drives=5,controller.cache_mib=0");
 	turn = timing->geometry.rotation_ns;
 	small = tw_timing_write(timing, 0, 0, 8, 0);
@@ -268,12 +257,11 @@ static void raid5_small_writes_cost_a_turn_and_large_ones_do_not(void **state)
 }
 
 /* Writes everywhere: the cache keeps its bound and every row is written in the end. */
-static void raid5_keeps_the_bounds_of_its_cache(void **state)
+FIXTURE_TEST(raid5_keeps_the_bounds_of_its_cache, setup, teardown)
 {
 	u64 seed = 5, now = 0, rows = 0;
 	u32 i;
 
-	(void)state;
 	create("array.level=raid5,array.drives=6,controller.cache_mib=1");
 	for (i = 0; i < 3000; i++) {
 		u32 sectors = 1 + random_number(&seed) % 300;
@@ -291,7 +279,7 @@ static void raid5_keeps_the_bounds_of_its_cache(void **state)
 }
 
 /* A missing member is neither read nor written, and what it held is read from all others. */
-static void a_missing_member_is_left_alone(void **state)
+FIXTURE_TEST(a_missing_member_is_left_alone, setup, teardown)
 {
 	static const char *const shapes[] = {
 		"array.level=raid5,array.drives=5", "array.level=raid1,array.drives=2", "array.level=raid10,array.drives=4",
@@ -300,7 +288,6 @@ static void a_missing_member_is_left_alone(void **state)
 	size_t shape;
 	u32 i;
 
-	(void)state;
 	for (shape = 0; shape < RL_COUNT(shapes); shape++) {
 		create(shapes[shape]);
 		tw_timing_write(timing, 0, 0, 512, 0);
@@ -318,11 +305,10 @@ static void a_missing_member_is_left_alone(void **state)
 	}
 }
 
-static void a_degraded_read_takes_all_other_members(void **state)
+FIXTURE_TEST(a_degraded_read_takes_all_other_members, setup, teardown)
 {
 	u32 i, used = 0;
 
-	(void)state;
 	create("array.level=raid5,array.drives=5");
 	tw_timing_lose_drive(timing, 0, 1);
 	/* Row 0, column 1 is on member 1. */
@@ -332,11 +318,10 @@ static void a_degraded_read_takes_all_other_members(void **state)
 	assert_int_equal(used, 4);
 }
 
-static void a_bad_drive_makes_its_commands_longer(void **state)
+FIXTURE_TEST(a_bad_drive_makes_its_commands_longer, setup, teardown)
 {
 	u64 good, bad;
 
-	(void)state;
 	good = tw_timing_read(timing, 0, 128, 8, 0) - timing->free_ns;
 	create("controller.latency_us=2000,drive.slow_member=2,drive.slow_factor=20");
 	bad = tw_timing_read(timing, 0, 128, 8, 0) - timing->free_ns;
@@ -345,11 +330,10 @@ static void a_bad_drive_makes_its_commands_longer(void **state)
 	assert_true(tw_timing_read(timing, 0, 128, 8, 0) - timing->free_ns == good);
 }
 
-static void units_have_drives_of_their_own(void **state)
+FIXTURE_TEST(units_have_drives_of_their_own, setup, teardown)
 {
 	u64 first;
 
-	(void)state;
 	create("array.level=single,array.drives=1,array.units=2,controller.read_kib_s=100000000,controller.command_us=0");
 	first = tw_timing_read(timing, 0, 1000000, 8, 0);
 	assert_true(tw_timing_read(timing, 0, 90000000, 8, 0) > first);
@@ -378,7 +362,7 @@ static u64 write_streams(u32 streams, u32 rows)
 	return timing->nr_methods[TW_READ_MODIFY] + timing->nr_methods[TW_RECONSTRUCT];
 }
 
-static void as_many_streams_as_rows_stay_whole(void **state)
+FIXTURE_TEST(as_many_streams_as_rows_stay_whole, setup, teardown)
 {
 	static const struct { const char *text; u32 streams; bool whole; } cases[] = {
 		{ SHAPE, 1, true }, { SHAPE, 30, true },
@@ -388,7 +372,6 @@ static void as_many_streams_as_rows_stay_whole(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(cases); i++) {
 		u64 parts;
 
@@ -402,9 +385,8 @@ static void as_many_streams_as_rows_stay_whole(void **state)
 }
 
 /* The oldest goes, not the one that is being written. */
-static void one_row_more_and_the_oldest_goes(void **state)
+FIXTURE_TEST(one_row_more_and_the_oldest_goes, setup, teardown)
 {
-	(void)state;
 	create(SHAPE ",controller.gather_rows=2");
 	tw_timing_write(timing, 0, 0, 8, 0);
 	tw_timing_write(timing, 0, 10 * ROW, 8, 0);
@@ -415,11 +397,10 @@ static void one_row_more_and_the_oldest_goes(void **state)
 	assert_int_equal(timing->nr_methods[TW_READ_MODIFY], 1);
 }
 
-static void a_read_waits_for_rows_if_told_so(void **state)
+FIXTURE_TEST(a_read_waits_for_rows_if_told_so, setup, teardown)
 {
 	u64 alone, beside, waits, turn;
 
-	(void)state;
 	/* Row 0 has its parity on member 4; what is written is on member 0, what is read on member 2. */
 	create(SHAPE ",controller.gather_reads=1");
 	turn = timing->geometry.rotation_ns;
@@ -448,12 +429,11 @@ static u64 busy_ns(const char *text, u32 sectors)
 	return timing->free_ns;
 }
 
-static void the_firmware_waits_for_old_data_if_told_so(void **state)
+FIXTURE_TEST(the_firmware_waits_for_old_data_if_told_so, setup, teardown)
 {
 	u64 turn, part, part_waits, whole, whole_waits;
 	u32 i;
 
-	(void)state;
 	part = busy_ns(SHAPE, 8);
 	whole = busy_ns(SHAPE, ROW);
 	part_waits = busy_ns(SHAPE ",controller.parity_waits=1", 8);
@@ -473,12 +453,11 @@ static void the_firmware_waits_for_old_data_if_told_so(void **state)
 	assert_true(part_waits < part + 2 * turn + 20000000);
 }
 
-static void a_row_in_parts_is_written_to_its_end_if_told_so(void **state)
+FIXTURE_TEST(a_row_in_parts_is_written_to_its_end_if_told_so, setup, teardown)
 {
 	u64 waits, to_end, whole, turn;
 	u32 i;
 
-	(void)state;
 	waits = busy_ns(SHAPE ",controller.parity_waits=1", 8);
 	whole = busy_ns(SHAPE, ROW);
 	to_end = busy_ns(SHAPE ",controller.parity_waits=2", 8);
@@ -494,12 +473,11 @@ static void a_row_in_parts_is_written_to_its_end_if_told_so(void **state)
 }
 
 /* All the same at once, writes and reads everywhere, on sound and degraded arrays: bounds hold, everything is written. */
-static void bounds_hold_whatever_is_set(void **state)
+FIXTURE_TEST(bounds_hold_whatever_is_set, setup, teardown)
 {
 	u64 seed = 11;
 	u32 round, i;
 
-	(void)state;
 	for (round = 0; round < 24; round++) {
 		char text[200];
 		u64 now = 0;
@@ -526,34 +504,4 @@ static void bounds_hold_whatever_is_set(void **state)
 		assert_int_equal(timing->dirty_sectors, 0);
 		assert_int_equal(timing->nr_rows, 0);
 	}
-}
-
-int timing_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(latency_overlaps_and_the_path_does_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_read_takes_longer_for_each_stripe_that_it_touches, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cached_write_waits_for_no_drive, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_full_cache_waits_for_the_drives, setup, teardown),
-		cmocka_unit_test_setup_teardown(flush_waits_until_all_is_on_the_drives, setup, teardown),
-		cmocka_unit_test_setup_teardown(joined_writes_are_one_for_the_drive, setup, teardown),
-		cmocka_unit_test_setup_teardown(reads_go_before_cached_writes, setup, teardown),
-		cmocka_unit_test_setup_teardown(writes_reach_copies_and_parity, setup, teardown),
-		cmocka_unit_test_setup_teardown(raid5_gathers_rows_across_commands, setup, teardown),
-		cmocka_unit_test_setup_teardown(raid5_hands_over_a_part_when_it_is_old, setup, teardown),
-		cmocka_unit_test_setup_teardown(raid5_small_writes_cost_a_turn_and_large_ones_do_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(raid5_keeps_the_bounds_of_its_cache, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_missing_member_is_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_degraded_read_takes_all_other_members, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_bad_drive_makes_its_commands_longer, setup, teardown),
-		cmocka_unit_test_setup_teardown(units_have_drives_of_their_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(as_many_streams_as_rows_stay_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_row_more_and_the_oldest_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_read_waits_for_rows_if_told_so, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_firmware_waits_for_old_data_if_told_so, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_row_in_parts_is_written_to_its_end_if_told_so, setup, teardown),
-		cmocka_unit_test_setup_teardown(bounds_hold_whatever_is_set, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("timing", tests, NULL, NULL);
 }

@@ -162,11 +162,10 @@ static u8 carry_out(struct blk *blk, u32 type, u64 sector, u32 offset, u32 bytes
 	return *(u8 *)host_at(blk->host, STATUS(3));
 }
 
-static void says_what_it_is(void **state)
+TEST(says_what_it_is)
 {
 	struct blk *blk = blk_create(PLAIN ",queue.io_opt_kib=1024,queue.segments=100,name=a_volume_with_a_name");
 
-	(void)state;
 	assert_int_equal(get(blk, VB_DEVICE, 8), 200000);
 	assert_int_equal(get(blk, VB_DEVICE + 12, 4), 100);
 	assert_int_equal(get(blk, VB_DEVICE + 28, 4), 2048);
@@ -181,11 +180,10 @@ static void says_what_it_is(void **state)
 }
 
 /* Features that are not offered, or the old interface, are not accepted. */
-static void accepts_what_it_offers(void **state)
+TEST(accepts_what_it_offers)
 {
 	struct blk *blk = blk_create(PLAIN ",volume.discard=0,volume.write_cache=0");
 
-	(void)state;
 	assert_int_equal(blk->model->features & (VB_F_DISCARD | VB_F_FLUSH | VB_F_TOPOLOGY), 0);
 	assert_true(get(blk, VB_STATUS, 1) & VB_STATUS_FEATURES_OK);
 	start(blk, VB_F_VERSION_1);
@@ -200,14 +198,13 @@ static void accepts_what_it_offers(void **state)
 	blk_destroy(blk);
 }
 
-static void keeps_what_is_written(void **state)
+TEST(keeps_what_is_written)
 {
 	struct blk *blk = blk_create(PLAIN);
 	u8 *disk = calloc(1, 1 << 20), *data = host_at(blk->host, HOST_DATA + 512);
 	u64 seed = 4;
 	u32 round;
 
-	(void)state;
 	for (round = 0; round < 500; round++) {
 		u32 lba = random_number(&seed) % 1900, count = 1 + random_number(&seed) % 60;
 		u32 parts = 1 + random_number(&seed) % (count < 8 ? count : 8), type = random_number(&seed) % 3;
@@ -231,13 +228,12 @@ static void keeps_what_is_written(void **state)
 }
 
 /* Latency overlaps, limits do not: 100 requests at 1,000 a second end 1 ms apart to the nanosecond. */
-static void keeps_its_limits(void **state)
+TEST(keeps_its_limits)
 {
 	struct blk *blk = blk_create(PLAIN ",limit.iops=1000,link.latency_ns=700000");
 	u64 begin = blk->host->clock, before = 0;
 	u32 i, sent = 0;
 
-	(void)state;
 	for (i = 0; i < 100; i++) {
 		while (sent < 100 && sent < i + SIZE) {
 			submit(blk, sent % SIZE, VB_T_IN, sent * 8ULL, 0, 4096, 1);
@@ -254,13 +250,12 @@ static void keeps_its_limits(void **state)
 	blk_destroy(blk);
 }
 
-static void keeps_its_rate(void **state)
+TEST(keeps_its_rate)
 {
 	struct blk *blk = blk_create(PLAIN ",limit.bytes_s=3000000,link.latency_ns=0");
 	u64 begin = blk->host->clock;
 	u32 i;
 
-	(void)state;
 	for (i = 0; i < 301; i++)
 		assert_int_equal(carry_out(blk, VB_T_OUT, 0, 0, 30000 / 512 * 512, 1), VB_S_OK);
 	/* The first may start at once. */
@@ -274,12 +269,11 @@ static u8 last_log(const struct blk *blk)
 	return rl_log_at(&blk->model->device.log, blk->model->device.log.count - 1)->status;
 }
 
-static void has_faults(void **state)
+TEST(has_faults)
 {
 	struct blk *blk = blk_create(PLAIN ",fault.medium_lba=100,fault.lose_command=3,fault.slow_command=5,link.latency_ns=1000");
 	u64 begin;
 
-	(void)state;
 	assert_int_equal(carry_out(blk, VB_T_IN, 96, 0, 4096, 1), VB_S_ERROR);
 	assert_int_equal(last_log(blk), RL_LOG_FAILED);
 	assert_int_equal(carry_out(blk, VB_T_OUT, 96, 0, 4096, 1), VB_S_OK);
@@ -301,11 +295,10 @@ static void has_faults(void **state)
 }
 
 /* Beyond the end, odd sizes, unknown types: an answer. Broken rings: the device wants a reset. */
-static void refuses(void **state)
+TEST(refuses)
 {
 	struct blk *blk = blk_create(PLAIN ",volume.discard=0");
 
-	(void)state;
 	assert_int_equal(carry_out(blk, VB_T_IN, 199996, 0, 4096, 1), VB_S_ERROR);
 	assert_int_equal(carry_out(blk, VB_T_IN, ~0ULL, 0, 4096, 1), VB_S_ERROR);
 	assert_int_equal(carry_out(blk, VB_T_OUT, 0, 0, 1000, 1), VB_S_ERROR);
@@ -328,7 +321,7 @@ static void refuses(void **state)
 }
 
 /* One sentence each, which begins with the key. */
-static void refuses_keys(void **state)
+TEST(refuses_keys)
 {
 	static const struct { const char *text, *said; } bad[] = {
 		{ "queue.rotational=0", "queue.rotational: a virtio disk cannot report it" },
@@ -343,7 +336,6 @@ static void refuses_keys(void **state)
 	struct vb_config config;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RL_COUNT(bad); i++) {
 		if (rl_keys_parse(&vb_keys, &config.base, bad[i].text, error))
 			fail_msg("%s was accepted", bad[i].text);
@@ -351,20 +343,4 @@ static void refuses_keys(void **state)
 			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
 	}
 	assert_true(rl_keys_parse(&vb_keys, &config.base, "drive.sectors=65536,fault.lose_lba=65535,queue.rotational=1", error));
-}
-
-int virtio_suite(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(says_what_it_is),
-		cmocka_unit_test(accepts_what_it_offers),
-		cmocka_unit_test(keeps_what_is_written),
-		cmocka_unit_test(keeps_its_limits),
-		cmocka_unit_test(keeps_its_rate),
-		cmocka_unit_test(has_faults),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(refuses_keys),
-	};
-
-	return cmocka_run_group_tests_name("virtio", tests, NULL, NULL);
 }
