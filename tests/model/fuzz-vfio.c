@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libFuzzer target: bytes become what a vfio-user client says to the server. It
- * may be refused or the connection may end; the server may not crash, nor reach
- * for memory that it was not given, nor keep a message. The first byte says
- * whether the rest is framed, and which array there is.
+ * libFuzzer target: bytes become the messages of a vfio-user client to the server. The
+ * server may refuse them or end the connection. It may not crash, use memory that
+ * it was not given, or keep a message. The first byte chooses the array, and
+ * whether the rest is framed.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -61,8 +61,8 @@ void *fuzz_alloc(size_t alignment, size_t bytes)
 }
 
 /*
- * Most bytes are framed as messages with a header that says the truth, since few
- * others get beyond the first check: command, flags, length, so many bytes.
+ * Most bytes are framed as messages with a correct header, since few others
+ * get beyond the first check: command, flags, length, so many bytes.
  */
 static size_t frame(const uint8_t *data, size_t size, uint8_t *to)
 {
@@ -101,7 +101,7 @@ static void clean_up(int client)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct timeval soon = { 0, 1000 };
-	static uint8_t said[INPUT_BYTES];
+	static uint8_t sent[INPUT_BYTES];
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct tw_config config;
 	struct vu_message *message;
@@ -111,10 +111,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > INPUT_BYTES / 16)
 		return 0;
-	length = *data & 1 ? frame(data + 1, size - 1, said) : size - 1;
+	length = *data & 1 ? frame(data + 1, size - 1, sent) : size - 1;
 	if (!(*data & 1))
-		memcpy(said, data + 1, length);
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || send(pair[1], said, length, MSG_DONTWAIT) < 0)
+		memcpy(sent, data + 1, length);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || send(pair[1], sent, length, MSG_DONTWAIT) < 0)
 		abort();
 	shutdown(pair[1], SHUT_WR);
 	/* Nobody reads the answers: the server gives up when there is no more room for them. */

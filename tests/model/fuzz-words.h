@@ -7,7 +7,7 @@
 
 static bool reached[REACHED];
 
-static void reached_say(void)
+static void reached_print(void)
 {
 	u32 i;
 
@@ -25,7 +25,7 @@ static void reached_begin(void)
 
 	if (begun || !getenv("FUZZ_REACHED"))
 		return;
-	if (atexit(reached_say))
+	if (atexit(reached_print))
 		abort();
 	begun = true;
 }

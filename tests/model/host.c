@@ -88,8 +88,8 @@ const struct rl_host_ops host_ops = {
 };
 
 /*
- * Memory of hosts that are gone is taken again: the kernel takes longer to give new pages than a test takes. Meanwhile the
- * sanitizer says of it that nobody may touch it.
+ * Memory of destroyed hosts is used again: the kernel takes longer to give new pages than a test takes. Meanwhile it is
+ * poisoned for the sanitizer.
  */
 static void *spare[HOST_CHUNKS];
 static u32 spares;
@@ -319,7 +319,7 @@ u8 driver_command(struct host *host, u8 unit, const u8 *cdb, u32 length, u32 byt
 	return driver_finish(host, 0);
 }
 
-static u16 next_event(struct host *host)
+u16 driver_event(struct host *host)
 {
 	static const u8 sense[6] = { 0x03, 0, 0, 0, 128 };
 
@@ -333,7 +333,7 @@ void driver_probe(struct host *host)
 	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_READY);
 	driver_init(host, 0, TW_INIT_64BIT | TW_INIT_EXTENDED, 35);
 	assert_int_equal(driver_finish(host, 0), 0);
-	while (next_event(host) != TW_AEN_EMPTY)
+	while (driver_event(host) != TW_AEN_EMPTY)
 		;
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_CLEAR_ATTENTION |
 		       TW_CONTROL_UNMASK_RESPONSE | TW_CONTROL_ENABLE_INTERRUPTS);
@@ -351,6 +351,92 @@ void random_fill(u64 *seed, void *to, size_t bytes)
 
 	while (bytes--)
 		*at++ = (u8)random_number(seed);
+}
+
+const struct redundant_level redundant_levels[REDUNDANT_LEVELS] = {
+	{ SMALL_ARRAY "array.level=raid1,array.drives=2,", 2 },
+	{ SMALL_ARRAY "array.level=raid5,array.drives=3,", 3 },
+	{ SMALL_ARRAY "array.level=raid5,array.drives=5,", 5 },
+	{ SMALL_ARRAY "array.level=raid10,array.drives=6,", 6 },
+};
+
+struct host *probed(const char *shape, const char *faults)
+{
+	char text[600];
+	struct host *host;
+
+	assert_true(strlen(shape) + strlen(faults) < sizeof(text));
+	host = host_create(strcat(strcpy(text, shape), faults));
+	driver_probe(host);
+	return host;
+}
+
+u16 fetch_event(struct host *host)
+{
+	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_CLEAR_ATTENTION);
+	return driver_event(host);
+}
+
+void expect_events(struct host *host, const u16 *codes)
+{
+	while (*codes)
+		assert_int_equal(fetch_event(host), *codes++);
+	assert_int_equal(fetch_event(host), TW_AEN_EMPTY);
+}
+
+void host_pass(struct host *host, u64 ns)
+{
+	u64 end = host->clock + ns;
+
+	while (host->wake <= end) {
+		host->clock = host->wake > host->clock ? host->wake : host->clock;
+		host->wake = RL_NEVER;
+		tw_model_tick(&host->model);
+	}
+	host->clock = end;
+}
+
+u8 read_at(struct host *host, u64 lba, u32 sectors)
+{
+	driver_transfer(host, 1, false, lba, sectors, 0);
+	return driver_finish(host, 1);
+}
+
+u8 write_at(struct host *host, u64 lba, u32 sectors, int byte)
+{
+	memset(host_at(host, HOST_DATA), byte, sectors * 512);
+	driver_transfer(host, 1, true, lba, sectors, 0);
+	return driver_finish(host, 1);
+}
+
+void random_command(struct host *host, u8 *truth, u64 *seed, u32 capacity)
+{
+	u32 sectors = 1 + random_number(seed) % 150, lba = random_number(seed) % (capacity - sectors);
+	u8 *data = host_at(host, HOST_DATA);
+
+	if (random_number(seed) % 2) {
+		if (random_number(seed) % 4)
+			random_fill(seed, data, sectors * 512);
+		else
+			memset(data, (int)(random_number(seed) % 3), sectors * 512);
+		memcpy(truth + lba * 512, data, sectors * 512);
+		driver_transfer(host, 1, true, lba, sectors, 0);
+		assert_int_equal(driver_finish(host, 1), 0);
+		return;
+	}
+	memset(data, 0xee, sectors * 512);
+	assert_int_equal(read_at(host, lba, sectors), 0);
+	assert_memory_equal(data, truth + lba * 512, sectors * 512);
+}
+
+void everything_reads_back(struct host *host, const u8 *truth, u32 capacity)
+{
+	u32 lba;
+
+	for (lba = 0; lba < capacity; lba += 128) {
+		assert_int_equal(read_at(host, lba, 128), 0);
+		assert_memory_equal(host_at(host, HOST_DATA), truth + lba * 512, 128 * 512);
+	}
 }
 
 static struct CMUnitTest all_tests[MAX_TESTS];

@@ -18,6 +18,8 @@
 #define HOST_DATA	(HOST_BASE + (1U << 20))	/* packets lie below */
 #define HOST_CHUNKS	64
 #define HOST_VECTORS	32
+#define US	1000ULL		/* in nanoseconds */
+#define MS	1000000ULL
 
 /**
  * struct host - one simulated host with one device
@@ -27,7 +29,7 @@
  * @irq: interrupt line
  * @irqs: how often it rose
  * @raised: how often each message interrupt was raised
- * @reports: how often the model had something to say
+ * @reports: number of messages of the model
  * @chunk: memory given to the model
  * @chunks: how much of it
  * @chunk_limit: allocations that succeed
@@ -100,8 +102,41 @@ u8 driver_finish(struct host *host, u32 id);
 /* Send a command, see it through. Return: its status. */
 u8 driver_command(struct host *host, u8 unit, const u8 *cdb, u32 length, u32 bytes);
 
+/* Return: the next event, TW_AEN_EMPTY if none waits. */
+u16 driver_event(struct host *host);
+
 /* All of the driver's probe; interrupts are enabled after it. */
 void driver_probe(struct host *host);
+
+/* Tests of faults and rebuilds: small arrays whose driver has probed. */
+#define SMALL_ARRAY	"store_mib=16,log_entries=9999,drive.sectors=65536,array.stripe_kib=16,"
+
+/* Every level that outlives a member. */
+struct redundant_level {
+	const char *shape;
+	u32 drives;
+};
+
+#define REDUNDANT_LEVELS 4
+extern const struct redundant_level redundant_levels[REDUNDANT_LEVELS];
+
+/* Return: a controller of this shape whose driver has probed. */
+struct host *probed(const char *shape, const char *faults);
+
+/* Acknowledge the attention and fetch the next event. The events that wait must be these, 0 at the end. */
+u16 fetch_event(struct host *host);
+void expect_events(struct host *host, const u16 *codes);
+
+/* Let time pass. */
+void host_pass(struct host *host, u64 ns);
+
+/* At most 2 MiB at HOST_DATA. Both return the command's status. */
+u8 read_at(struct host *host, u64 lba, u32 sectors);
+u8 write_at(struct host *host, u64 lba, u32 sectors, int byte);
+
+/* One random READ or WRITE, compared with a plain memory image of the first sectors. */
+void random_command(struct host *host, u8 *truth, u64 *seed, u32 capacity);
+void everything_reads_back(struct host *host, const u8 *truth, u32 capacity);
 
 /* A generator that gives the same numbers everywhere. */
 u32 random_number(u64 *seed);

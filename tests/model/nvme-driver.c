@@ -201,7 +201,7 @@ bool drive_poll(struct drive *drive, u32 queue, struct completion *completion)
 	return true;
 }
 
-/* To the next time that the drive asked for. */
+/* To the time at which the drive wants to be woken. */
 static void step(struct drive *drive)
 {
 	struct host *host = drive->host;

@@ -5,7 +5,6 @@
 
 #include "host.h"
 
-#define US		1000ULL
 #define PAGE		4096U
 #define ADMIN_ENTRIES	16U
 #define ALL_QUEUES	(NV_MAX_QUEUES + 1)

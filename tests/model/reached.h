@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What inputs of a fuzzer have led to, told at the end where FUZZ_REACHED is set: a corpus is held to it by tests/model/run. */
+/* States that the inputs of a fuzzer reached, printed at the end if FUZZ_REACHED is set. tests/model/run compares a corpus with them. */
 #ifndef TW_TEST_REACHED_H
 #define TW_TEST_REACHED_H
 
@@ -18,7 +18,7 @@ static struct {
 	bool medium;
 } reached;
 
-static void reached_say(void)
+static void reached_print(void)
 {
 	u32 i;
 
@@ -38,7 +38,7 @@ static void reached_look(const struct tw_model *model)
 
 	if (!getenv("FUZZ_REACHED"))
 		return;
-	if (!begun && atexit(reached_say))
+	if (!begun && atexit(reached_print))
 		abort();
 	begun = true;
 	for (i = 0; i < model->nr_events; i++)

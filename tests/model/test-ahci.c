@@ -11,7 +11,6 @@
 #define TABLE(slot)	(HOST_BASE + 0x10000 + (slot) * 0x1000ULL)
 #define PORT(reg)	(AH_PORT + (reg))
 #define SMALL	"store_mib=16,log_entries=9999,drive.sectors=4000000"
-#define MS	1000000ULL
 #define PARTS	8U
 
 struct sata {
@@ -266,7 +265,7 @@ TEST(takes_the_shortest_way)
 	sata_destroy(sata);
 }
 
-/* A reader whose next request is always queued does not keep the head: what came later waits for the next round. */
+/* A reader whose next request is always queued does not keep the head: later commands wait for the next round. */
 TEST(takes_turns)
 {
 	struct sata *sata = sata_create("store_mib=16,log_entries=9999,drive.sectors=1000000000");
@@ -294,7 +293,7 @@ TEST(reads_with_a_full_cache)
 {
 	struct sata *sata = sata_create("store_mib=16,log_entries=9999,drive.sectors=1000000000,ata.write_cache_kib=64");
 	u32 missing = 0xffffe, slot, writes = 0;
-	bool asked = false;
+	bool read_queued = false;
 
 	command(sata, 0, AH_OP_READ_QUEUED, 900000000, 8, 0, 4096, 1);
 	do {
@@ -302,14 +301,14 @@ TEST(reads_with_a_full_cache)
 			if (missing & 1U << slot)
 				command(sata, slot, AH_OP_WRITE_QUEUED, 1000 + (writes++ * 5 & 0x3ff) * 16, 8, 0, 4096, 1);
 		issue(sata, missing, true);
-		if (!asked && writes >= 100) {
+		if (!read_queued && writes >= 100) {
 			issue(sata, 1, true);
-			asked = true;
+			read_queued = true;
 		}
 		interrupt(sata);
 		missing = ~get(sata, PORT(AH_PORT_SACT)) & 0xffffe;
 		assert_true(writes < 400);
-	} while (!asked || get(sata, PORT(AH_PORT_SACT)) & 1);
+	} while (!read_queued || get(sata, PORT(AH_PORT_SACT)) & 1);
 	queued(sata, 0);
 	sata_destroy(sata);
 }
@@ -567,10 +566,10 @@ TEST(flash_is_as_fast_as_its_slowest_part)
 	size_t i;
 
 	for (i = 0; i < RL_COUNT(loads); i++) {
-		u64 found = rate(loads[i].text, loads[i].opcode, loads[i].count);
+		u64 measured = rate(loads[i].text, loads[i].opcode, loads[i].count);
 
-		if (found > loads[i].expected * 101 / 100 || found < loads[i].expected * 99 / 100)
-			fail_msg("%s: %llu a second, not %llu", loads[i].text, (unsigned long long)found,
+		if (measured > loads[i].expected * 101 / 100 || measured < loads[i].expected * 99 / 100)
+			fail_msg("%s: %llu a second, not %llu", loads[i].text, (unsigned long long)measured,
 				 (unsigned long long)loads[i].expected);
 	}
 }
@@ -635,33 +634,4 @@ TEST(flash_slows_down)
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 10000 + 8000 + 75000 + 7000);
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 30000 + 8000 + 225000 + 7000);
 	sata_destroy(sata);
-}
-
-/* One sentence each, which begins with the key. */
-TEST(refuses_keys)
-{
-	static const struct { const char *text, *said; } bad[] = {
-		{ "ata.media=glass", "ata.media=glass: not one of platters, flash" },
-		{ "flash.read_ns=5", "flash.read_ns: goes with ata.media=flash" },
-		{ "link.latency_ns=5", "link.latency_ns: goes with ata.media=flash" },
-		{ "ata.media=flash,drive.rpm=5400", "drive.rpm: goes with ata.media=platters" },
-		{ "ata.media=flash,flash.page_kib=12", "flash.page_kib: must be a power of two" },
-		{ "ata.media=flash,ata.write_cache_kib=24", "ata.write_cache_kib: must be a multiple of flash.page_kib" },
-		{ "ata.media=flash,flash.page_kib=4,ata.write_cache_kib=524288", "ata.write_cache_kib: is more than 65536 pages" },
-		{ "queue.rotational=2", "queue.rotational=2: out of range" },
-		{ "queue.io_opt_kib=64", "queue.io_opt_kib: an ATA disk cannot report it; nvme and virtio-blk can" },
-		{ "drive.sectors=70000,fault.medium_lba=70000", "fault.medium_lba: is beyond the last sector of the disk" },
-		{ "fault.gone_lba=1953525168", "fault.gone_lba: is beyond" },
-	};
-	char error[RL_CONFIG_ERROR_BYTES];
-	struct ah_config config;
-	size_t i;
-
-	for (i = 0; i < RL_COUNT(bad); i++) {
-		if (rl_keys_parse(&ah_keys, &config.base, bad[i].text, error))
-			fail_msg("%s was accepted", bad[i].text);
-		if (strncmp(error, bad[i].said, strlen(bad[i].said)))
-			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
-	}
-	assert_true(rl_keys_parse(&ah_keys, &config.base, "ata.media=flash,drive.rpm=7200,drive.command_us=9,fault.medium_lba=1953525167", error));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The write-back cache: what a flush waits for, what a power cut takes, what MODE SENSE says of it. */
+/* The write-back cache: what a flush waits for, the data that a power cut loses, and the answer of MODE SENSE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,6 @@
 
 #include "host.h"
 
-#define US 1000ULL
-
 struct fixture {
 	struct tw_config config;
 	struct rl_geometry geometry;
@@ -76,7 +74,7 @@ FIXTURE_TEST(one_long_read_runs_at_the_media_rate, setup, NULL)
 	assert_in_range(now - start, 910 * 1000 * US, 935 * 1000 * US);
 }
 
-/* What comes from the platter ends when the platter says so. */
+/* A transfer from the platter ends when its last sector has passed. */
 static void check_angle(u64 done, u64 end)
 {
 	u64 left = done - rl_transfer_ns(RL_SECTOR_BYTES, f.config.drive.interface_kib_s) + f.drive.phase_ns;

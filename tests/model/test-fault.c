@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Faults on request: when each strikes, and what the driver is told. */
+/* Configured faults: when each strikes, and the status that the driver gets. */
 #include <stdio.h>
 #include <string.h>
 
-#include "exercise.h"
+#include "host.h"
 #include "3w-9xxx/wire/scsi.h"
 
 /* Return: status of the newest log entry. */
@@ -18,14 +18,14 @@ TEST(a_command_is_lost_by_each_trigger)
 	size_t i;
 
 	for (i = 0; i < RL_COUNT(triggers); i++) {
-		struct host *host = probed(SMALL "array.drives=4,", triggers[i]);
+		struct host *host = probed(SMALL_ARRAY "array.drives=4,", triggers[i]);
 
 		assert_int_equal(read_at(host, 0, 8), 0);
 		assert_int_equal(write_at(host, 900, 8, 1), 0);
-		pass(host, 60 * MS);
+		host_pass(host, 60 * MS);
 		driver_transfer(host, 2, false, 1000, 8, 0);
 		assert_int_equal(last_status(host), RL_LOG_LOST);
-		pass(host, 60000 * MS);
+		host_pass(host, 60000 * MS);
 		assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY);
 		/* Once only. */
 		assert_int_equal(read_at(host, 1000, 8), 0);
@@ -35,7 +35,7 @@ TEST(a_command_is_lost_by_each_trigger)
 
 TEST(a_bad_sector_has_its_sense_and_what_is_before_it)
 {
-	struct host *host = probed(SMALL "array.drives=4,", "fault.medium_lba=5000,fault.medium_sectors=3");
+	struct host *host = probed(SMALL_ARRAY "array.drives=4,", "fault.medium_lba=5000,fault.medium_sectors=3");
 	const struct tw_header *header = driver_header(host, 1);
 	static const u8 place[] = { 0, 0, 0x13, 0x88 };
 
@@ -66,7 +66,7 @@ TEST(a_bad_sector_has_its_sense_and_what_is_before_it)
 
 TEST(redundancy_repairs_a_bad_sector)
 {
-	struct host *host = probed(levels[2].shape, "fault.medium_command=2");
+	struct host *host = probed(redundant_levels[2].shape, "fault.medium_command=2");
 
 	assert_int_equal(write_at(host, 100, 8, 0x44), 0);
 	assert_int_equal(read_at(host, 100, 8), 0);
@@ -79,7 +79,7 @@ TEST(redundancy_repairs_a_bad_sector)
 
 TEST(a_drive_becomes_slow)
 {
-	struct host *host = probed(SMALL "array.drives=4,", "fault.slow_member=2,fault.slow_command=3,fault.slow_factor=50");
+	struct host *host = probed(SMALL_ARRAY "array.drives=4,", "fault.slow_member=2,fault.slow_command=3,fault.slow_factor=50");
 	u64 before;
 
 	before = host->clock;
@@ -94,7 +94,7 @@ TEST(a_drive_becomes_slow)
 
 TEST(without_redundancy_a_removed_drive_takes_the_unit_along)
 {
-	struct host *host = probed(SMALL "array.level=single,array.drives=1,array.units=3,",
+	struct host *host = probed(SMALL_ARRAY "array.level=single,array.drives=1,array.units=3,",
 				   "fault.remove_member=2,fault.remove_command=2");
 	u8 cdb[16] = { 0x28, [8] = 1 };
 	struct segment segment = { HOST_DATA, 512 };
@@ -114,10 +114,10 @@ TEST(without_redundancy_a_removed_drive_takes_the_unit_along)
 TEST(a_unit_goes_and_others_stay)
 {
 	static const u8 ready[6] = { 0 };
-	struct host *host = probed(SMALL "array.level=raid1,array.drives=2,array.units=2,", "fault.gone_ms=100,fault.unit=1");
+	struct host *host = probed(SMALL_ARRAY "array.level=raid1,array.drives=2,array.units=2,", "fault.gone_ms=100,fault.unit=1");
 
 	assert_int_equal(driver_command(host, 1, ready, 6, 0), 0);
-	pass(host, 200 * MS);
+	host_pass(host, 200 * MS);
 	assert_true(host->irq);
 	assert_int_equal(driver_command(host, 1, ready, 6, 0), 1);
 	assert_int_equal(driver_header(host, 0)->sense[13], 3);
@@ -128,7 +128,7 @@ TEST(a_unit_goes_and_others_stay)
 
 TEST(the_queue_is_full_for_a_while)
 {
-	struct host *host = probed(SMALL "array.drives=4,", "fault.full_command=2,fault.full_for_ms=30");
+	struct host *host = probed(SMALL_ARRAY "array.drives=4,", "fault.full_command=2,fault.full_for_ms=30");
 	u32 irqs;
 
 	assert_int_equal(read_at(host, 0, 8), 0);
@@ -136,11 +136,11 @@ TEST(the_queue_is_full_for_a_while)
 	assert_int_equal(read_at(host, 0, 8), 0);
 	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_COMMAND_FULL);
 	irqs = host->irqs;
-	/* The driver puts its command aside and asks to be told when there is room. */
+	/* The driver sets its command aside and requests an interrupt when there is room. */
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_UNMASK_COMMAND);
-	pass(host, 20 * MS);
+	host_pass(host, 20 * MS);
 	assert_int_equal(host->irqs, irqs);
-	pass(host, 20 * MS);
+	host_pass(host, 20 * MS);
 	assert_int_equal(host->irqs, irqs + 1);
 	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_COMMAND);
 	assert_false(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_COMMAND_FULL);
@@ -149,12 +149,12 @@ TEST(the_queue_is_full_for_a_while)
 
 TEST(the_controller_resets_itself)
 {
-	struct host *host = probed(SMALL "array.drives=4,", "fault.reset_command=3");
+	struct host *host = probed(SMALL_ARRAY "array.drives=4,", "fault.reset_command=3");
 	u32 i;
 
 	for (i = 0; i < 3; i++)
 		driver_transfer(host, 10 + i, false, i * 1000, 8, i * 4096);
-	pass(host, 60000 * MS);
+	host_pass(host, 60000 * MS);
 	assert_true(tw_model_read(&host->model, TW_REG_STATUS) & TW_STATUS_RESPONSE_EMPTY);
 	assert_int_equal(host->model.depth[0], 0);
 	for (i = host->model.device.log.count - 3; i < host->model.device.log.count; i++)
@@ -170,10 +170,10 @@ TEST(the_controller_resets_itself)
 /* What is not redundant any more cannot be repaired. */
 TEST(a_bad_sector_in_a_degraded_unit_is_an_error)
 {
-	struct host *host = probed(levels[2].shape,
+	struct host *host = probed(redundant_levels[2].shape,
 				   "fault.remove_member=1,fault.remove_ms=10,fault.medium_ms=20,fault.medium_lba=64");
 
-	pass(host, 50 * MS);
+	host_pass(host, 50 * MS);
 	assert_int_equal(read_at(host, 64, 1), 1);
 	host_destroy(host);
 }
@@ -241,14 +241,14 @@ TEST(every_fault_strikes_by_each_trigger)
 			if (i == TW_FAULT_MEDIUM && j == 2)
 				continue;
 			snprintf(text, sizeof(text), "fault.%s_%s%s", kinds[i].name, triggers[j], kinds[i].more);
-			host = probed(SMALL "array.drives=4,", text);
+			host = probed(SMALL_ARRAY "array.drives=4,", text);
 			while (fetch_event(host))
 				;
 			assert_int_equal(read_at(host, 0, 8), 0);
 			assert_int_equal(write_at(host, 900, 8, 1), 0);
 			if (kinds[i].struck(host))
 				fail_msg("%s strikes too early", text);
-			pass(host, 60 * MS);
+			host_pass(host, 60 * MS);
 			driver_transfer(host, 2, false, 1000, 8, 0);
 			if (!kinds[i].struck(host))
 				fail_msg("%s does not strike", text);

@@ -83,14 +83,14 @@ HOST_TEST(depth_follows_from_the_times)
 	}
 	for (i = first; i < host->model.device.log.count; i++) {
 		const struct rl_log_entry *entry = rl_log_at(&host->model.device.log, i);
-		u32 found = 0;
+		u32 running = 0;
 
 		for (j = first; j < i; j++) {
 			const struct rl_log_entry *other = rl_log_at(&host->model.device.log, j);
 
-			found += other->status == RL_LOG_RUNNING || other->completion_ns > entry->arrival_ns;
+			running += other->status == RL_LOG_RUNNING || other->completion_ns > entry->arrival_ns;
 		}
-		assert_int_equal(entry->depth, found);
+		assert_int_equal(entry->depth, running);
 	}
 }
 

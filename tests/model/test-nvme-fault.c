@@ -6,8 +6,6 @@
 
 #include "nvme-driver.h"
 
-#define MS 1000000ULL
-
 static bool is_lost(struct drive *drive)
 {
 	return drive_last(drive)->status == RL_LOG_LOST;

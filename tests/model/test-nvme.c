@@ -502,14 +502,14 @@ TEST(interrupts_are_raised_and_masked)
 TEST(events_wait_for_requests_and_requests_for_events)
 {
 	struct drive *drive = drive_enabled(READY);
-	struct command ask = admin_command(NV_ASYNC_EVENT, 0, 0, 0);
+	struct command request = admin_command(NV_ASYNC_EVENT, 0, 0, 0);
 	u16 ids[NV_MAX_EVENT_REQUESTS];
 	struct completion completion;
 	u32 result, i;
 
 	for (i = 0; i < NV_MAX_EVENT_REQUESTS; i++)
-		ids[i] = drive_submit(drive, 0, &ask);
-	assert_int_equal(drive_run(drive, 0, ask, NULL), 0x4105);
+		ids[i] = drive_submit(drive, 0, &request);
+	assert_int_equal(drive_run(drive, 0, request, NULL), 0x4105);
 	drive_pass(drive, 1000000000);
 	assert_false(drive_poll(drive, 0, &completion));
 	nv_kind.event(&drive->host->nvme.device, 0x0101);
@@ -529,13 +529,13 @@ TEST(events_wait_for_requests_and_requests_for_events)
 	drive_write(drive, NV_REG_DOORBELL + 4, drive->pair[0].head + 1);
 	for (i = 0; i < 20; i++)
 		nv_kind.event(&drive->host->nvme.device, 0x0301);
-	assert_int_equal(drive_run(drive, 0, ask, &result), NV_GOOD);
+	assert_int_equal(drive_run(drive, 0, request, &result), NV_GOOD);
 	assert_int_equal(result, 0x010100);
 	for (i = 0; i < NV_MAX_EVENTS - 1; i++) {
-		assert_int_equal(drive_run(drive, 0, ask, &result), NV_GOOD);
+		assert_int_equal(drive_run(drive, 0, request, &result), NV_GOOD);
 		assert_int_equal(result, 0x020301);
 	}
-	drive_submit(drive, 0, &ask);
+	drive_submit(drive, 0, &request);
 	drive_pass(drive, 1000000000);
 	assert_false(drive_poll(drive, 0, &completion));
 	/* Held requests are forgotten by a reset. */
@@ -639,48 +639,13 @@ TEST(reports_what_the_queue_keys_say)
 	drive_destroy(drive);
 }
 
-TEST(refuses_a_configuration_and_names_the_key)
+TEST(faults_belong_to_one_drive)
 {
-	static const struct { const char *text, *said; } bad[] = {
-		{ "array.level=raid5", "array.level: unknown key" },
-		{ "limit.iops=0", "limit.iops=0: out of range, allowed are 1 to" },
-		{ "limit.bytes_s=0", "limit.bytes_s=0: out of range, allowed are 1024 to" },
-		{ "limit.burst_ios=4", "limit.burst_ios: goes with limit.iops" },
-		{ "limit.burst_bytes=4", "limit.burst_bytes: goes with limit.bytes_s" },
-		{ "count=17", "count=17: out of range, allowed are 1 to 16" },
-		{ "count=0", "out of range" },
-		{ "nvme.queues=17", "out of range" },
-		{ "nvme.lba_bytes=1024", "nvme.lba_bytes: must be 512 or 4096" },
-		{ "nvme.lba_bytes=4096,drive.sectors=100001", "drive.sectors: must be a multiple of 8" },
-		{ "nvme.max_transfer_kib=4", "nvme.max_transfer_kib: must be a power of two of at least 8" },
-		{ "nvme.max_transfer_kib=96", "nvme.max_transfer_kib: must be a power of two" },
-		{ "nvme.optimal_write_kib=32769", "nvme.optimal_write_kib: is more than 65536 blocks" },
-		{ "nvme.lba_bytes=4096,nvme.optimal_write_kib=6", "nvme.optimal_write_kib: must be whole blocks" },
-		{ "flash.channels=1025", "out of range" },
-		{ "flash.page_kib=24", "flash.page_kib: must be a power of two" },
-		{ "cache.kib=17", "cache.kib: must be a multiple of flash.page_kib" },
-		{ "cache.kib=1048592", "cache.kib: is more than 65536 pages" },
-		{ "fault.drive=1", "fault.drive: there are not so many drives" },
-		{ "fault.medium_sectors=0", "out of range" },
-		{ "fault.medium_lba=33554432", "fault.medium_lba: is beyond the last sector of the disk" },
-		{ "drive.sectors=65536,fault.slow_lba=65536", "fault.slow_lba: is beyond" },
-		{ "queue.io_opt_kib=64,nvme.optimal_write_kib=32", "queue.io_opt_kib: is nvme.optimal_write_kib, which is set" },
-		{ "queue.io_opt_kib=32769", "queue.io_opt_kib: is more than 65536 blocks" },
-		{ "queue.rotational=2", "out of range" },
-	};
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct nv_config config;
-	size_t i;
 
-	for (i = 0; i < RL_COUNT(bad); i++) {
-		if (rl_keys_parse(&nv_keys, &config.base, bad[i].text, error))
-			fail_msg("%s is accepted", bad[i].text);
-		if (!strstr(error, bad[i].said))
-			fail_msg("%s: %s", bad[i].text, error);
-	}
-	assert_true(rl_keys_parse(&nv_keys, &config.base, "", error));
-	assert_true(rl_keys_parse(&nv_keys, &config.base, "device=nvme,count=3,fault.drive=2,fault.lose_ms=5", error));
 	assert_ptr_equal(rl_kind_of("name=x,device=nvme"), &nv_kind);
+	assert_true(rl_keys_parse(&nv_keys, &config.base, "device=nvme,count=3,fault.drive=2,fault.lose_ms=5", error));
 	rl_keys_select(&nv_keys, &config.base, 2);
 	assert_int_equal(config.fault.trigger[NV_FAULT_LOSE].ms, 5);
 	rl_keys_select(&nv_keys, &config.base, 1);

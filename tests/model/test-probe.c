@@ -14,14 +14,6 @@ static u32 status(struct host *host)
 	return tw_model_read(&host->model, TW_REG_STATUS);
 }
 
-static u16 fetch_event(struct host *host)
-{
-	static const u8 sense[6] = { 0x03, 0, 0, 0, 128 };
-
-	assert_int_equal(driver_command(host, 0, sense, 6, 512), 0);
-	return tw_get16(((struct tw_header *)host_at(host, HOST_DATA))->error);
-}
-
 TEST(power_on_is_ready_and_quiet)
 {
 	struct host *host = host_create("store_mib=4,log_entries=10");
@@ -160,10 +152,10 @@ HOST_TEST(events_come_in_order_and_raise_attention)
 	assert_true(host->irq && status(host) & TW_STATUS_ATTENTION);
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_CLEAR_ATTENTION);
 	assert_false(host->irq);
-	assert_int_equal(fetch_event(host), 0x0002);
+	assert_int_equal(driver_event(host), 0x0002);
 	assert_int_equal(((struct tw_header *)host_at(host, HOST_DATA))->severity, TW_SEVERITY_ERROR);
-	assert_int_equal(fetch_event(host), 0x000b);
-	assert_int_equal(fetch_event(host), TW_AEN_EMPTY);
+	assert_int_equal(driver_event(host), 0x000b);
+	assert_int_equal(driver_event(host), TW_AEN_EMPTY);
 }
 
 HOST_TEST(too_many_events_end_in_queue_full)
@@ -174,9 +166,9 @@ HOST_TEST(too_many_events_end_in_queue_full)
 	for (i = 0; i < TW_MAX_EVENTS + 5; i++)
 		tw_model_event(&host->model, (u16)(0x10 + i), TW_SEVERITY_INFO);
 	for (i = 0; i < TW_MAX_EVENTS - 1; i++)
-		assert_int_equal(fetch_event(host), 0x10 + i);
-	assert_int_equal(fetch_event(host), 0xff);
-	assert_int_equal(fetch_event(host), TW_AEN_EMPTY);
+		assert_int_equal(driver_event(host), 0x10 + i);
+	assert_int_equal(driver_event(host), 0xff);
+	assert_int_equal(driver_event(host), TW_AEN_EMPTY);
 }
 
 /* What the driver does after a command timed out. */
@@ -198,8 +190,8 @@ HOST_TEST(reset_forgets_commands_and_says_so)
 	assert_true(status(host) & TW_STATUS_RESPONSE_EMPTY);
 	driver_init(host, 0, TW_INIT_64BIT | TW_INIT_EXTENDED, 35);
 	assert_int_equal(driver_finish(host, 0), 0);
-	assert_int_equal(fetch_event(host), TW_AEN_RESET);
-	assert_int_equal(fetch_event(host), TW_AEN_EMPTY);
+	assert_int_equal(driver_event(host), TW_AEN_RESET);
+	assert_int_equal(driver_event(host), TW_AEN_EMPTY);
 	tw_model_write(&host->model, TW_REG_CONTROL, GO);
 	assert_false(host->irq);
 	/* All ids are free again, and the unit's depth starts from nothing. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exercise.h"
+#include "host.h"
 #include "3w-9xxx/controller/member.h"
 #include "3w-9xxx/wire/scsi.h"
 
@@ -17,27 +17,27 @@ TEST(data_outlives_a_drive_and_its_rebuild)
 	size_t i;
 	u32 member, round;
 
-	for (i = 0; i < RL_COUNT(levels); i++)
-		for (member = 1; member <= levels[i].drives; member++) {
+	for (i = 0; i < RL_COUNT(redundant_levels); i++)
+		for (member = 1; member <= redundant_levels[i].drives; member++) {
 			char faults[160];
 			struct host *host;
 			u32 during = 0;
 
 			snprintf(faults, sizeof(faults), "fault.remove_member=%u,fault.remove_command=200,fault.replace_ms=1000,"
 				 "array.background_kib=16,array.background_pause_us=3000,controller.cache_mib=1", member);
-			host = probed(levels[i].shape, faults);
+			host = probed(redundant_levels[i].shape, faults);
 			memset(truth, 0, SPAN * 512);
 			for (round = 0; round < 300; round++)
 				random_command(host, truth, &seed, SPAN);
 			assert_int_equal(host->model.timing.health[0].missing, member - 1);
 			expect_events(host, (const u16[]){ TW_AEN_DRIVE_REMOVED, TW_AEN_DEGRADED_UNIT, 0 });
 			everything_reads_back(host, truth, SPAN);
-			pass(host, 1000 * MS);
+			host_pass(host, 1000 * MS);
 			while (host->model.background.kind == TW_BACKGROUND_REBUILD && ++during < 400)
 				random_command(host, truth, &seed, SPAN);
 			assert_true(during > 20);
 			everything_reads_back(host, truth, SPAN);
-			pass(host, 200000 * MS);
+			host_pass(host, 200000 * MS);
 			assert_int_equal(host->model.timing.health[0].missing, TW_NO_MEMBER);
 			expect_events(host, (const u16[]){ TW_AEN_DRIVE_INSERTED, TW_AEN_REBUILD_STARTED, TW_AEN_REBUILD_DONE, 0 });
 			everything_reads_back(host, truth, SPAN);
@@ -51,13 +51,13 @@ TEST(data_outlives_a_drive_and_its_rebuild)
 /* Without this the test above would show nothing: the member's contents are really away. */
 TEST(a_removed_member_holds_nothing)
 {
-	struct host *host = probed(levels[2].shape, "fault.remove_member=1,fault.remove_ms=1000");
+	struct host *host = probed(redundant_levels[2].shape, "fault.remove_member=1,fault.remove_ms=1000");
 	u8 sector[512];
 
 	assert_int_equal(write_at(host, 0, 256, 0x61), 0);
 	rl_store_read(&host->model.store, 0, 1, sector);
 	assert_int_equal(sector[0], 0x61);
-	pass(host, 2000 * MS);
+	host_pass(host, 2000 * MS);
 	rl_store_read(&host->model.store, 0, 1, sector);
 	assert_int_equal(sector[0], 0);
 	assert_int_equal(read_at(host, 0, 1), 0);
@@ -76,7 +76,7 @@ TEST(a_rebuild_and_commands_slow_each_other)
 {
 	static const char faults[] = "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10,"
 				     "array.background_pause_us=2000";
-	struct host *idle = probed(levels[2].shape, faults), *busy = probed(levels[2].shape, faults);
+	struct host *idle = probed(redundant_levels[2].shape, faults), *busy = probed(redundant_levels[2].shape, faults);
 	u64 seed = 4, sound = 0, begin, worked = 0;
 	u32 i;
 
@@ -89,7 +89,7 @@ TEST(a_rebuild_and_commands_slow_each_other)
 		assert_true(i < 100000);
 	}
 	worked /= i;
-	pass(idle, busy->clock - begin - 1 * MS);
+	host_pass(idle, busy->clock - begin - 1 * MS);
 	assert_int_equal(idle->model.background.kind, TW_BACKGROUND_NONE);
 	for (i = 0; i < 100; i++) {
 		u64 before = busy->clock;
@@ -110,16 +110,16 @@ TEST(a_unit_is_initialised_and_verified)
 	u64 seed = 6;
 	u32 j;
 
-	for (level = 0; level < RL_COUNT(levels); level++)
+	for (level = 0; level < RL_COUNT(redundant_levels); level++)
 		for (i = 0; i < RL_COUNT(keys); i++) {
-			struct host *host = probed(levels[level].shape, keys[i]);
+			struct host *host = probed(redundant_levels[level].shape, keys[i]);
 			u8 *truth = calloc(4096, 512);
 
-			/* That it began was told before the driver came, which drains and ignores it. */
+			/* Its beginning was reported before the driver came, which drains that event. */
 			assert_int_not_equal(host->model.background.kind, TW_BACKGROUND_NONE);
 			for (j = 0; j < 50; j++)
 				random_command(host, truth, &seed, 4096);
-			pass(host, 100000 * MS);
+			host_pass(host, 100000 * MS);
 			expect_events(host, (const u16[]){ done[i], 0 });
 			assert_int_equal(host->model.background.differing, 0);
 			assert_int_equal(tw_members_verify(&host->model, 0, 0, 65536), 0);
@@ -130,12 +130,12 @@ TEST(a_unit_is_initialised_and_verified)
 
 TEST(verifying_sees_a_member_that_differs)
 {
-	struct host *host = probed(levels[2].shape, "array.verify=1");
+	struct host *host = probed(redundant_levels[2].shape, "array.verify=1");
 	u8 sector[512] = { 1 };
 
 	assert_int_equal(write_at(host, 0, 256, 0x61), 0);
 	assert_true(rl_store_write(&host->model.store, 40000, 1, sector));
-	pass(host, 100000 * MS);
+	host_pass(host, 100000 * MS);
 	assert_int_equal(host->model.background.differing, 1);
 	host_destroy(host);
 }
@@ -144,11 +144,11 @@ TEST(verifying_sees_a_member_that_differs)
 TEST(a_second_loss_takes_the_unit_along)
 {
 	static const struct { const char *shape, *members; } cases[] = {
-		{ SMALL "array.level=raid1,array.drives=2,", "fault.remove_member=1,fault.second_member=2" },
-		{ SMALL "array.level=raid5,array.drives=5,", "fault.remove_member=2,fault.second_member=5" },
-		{ SMALL "array.level=raid5,array.drives=5,", "fault.remove_member=5,fault.second_member=1" },
-		{ SMALL "array.level=raid10,array.drives=6,", "fault.remove_member=3,fault.second_member=4" },
-		{ SMALL "array.level=raid10,array.drives=6,", "fault.remove_member=6,fault.second_member=5" },
+		{ SMALL_ARRAY "array.level=raid1,array.drives=2,", "fault.remove_member=1,fault.second_member=2" },
+		{ SMALL_ARRAY "array.level=raid5,array.drives=5,", "fault.remove_member=2,fault.second_member=5" },
+		{ SMALL_ARRAY "array.level=raid5,array.drives=5,", "fault.remove_member=5,fault.second_member=1" },
+		{ SMALL_ARRAY "array.level=raid10,array.drives=6,", "fault.remove_member=3,fault.second_member=4" },
+		{ SMALL_ARRAY "array.level=raid10,array.drives=6,", "fault.remove_member=6,fault.second_member=5" },
 	};
 	size_t i;
 
@@ -160,14 +160,14 @@ TEST(a_second_loss_takes_the_unit_along)
 			 cases[i].members);
 		host = probed(cases[i].shape, faults);
 		assert_int_equal(write_at(host, 0, 256, 0x61), 0);
-		pass(host, 60 * MS);
+		host_pass(host, 60 * MS);
 		assert_int_equal(read_at(host, 0, 256), 0);
-		pass(host, 50 * MS);
+		host_pass(host, 50 * MS);
 		assert_int_equal(read_at(host, 0, 8), 1);
 		assert_int_equal(driver_header(host, 1)->sense[2], TW_SENSE_NOT_READY);
 		assert_int_equal(write_at(host, 0, 8, 1), 1);
 		/* The drive that is put in finds no unit to be rebuilt into. */
-		pass(host, 10000 * MS);
+		host_pass(host, 10000 * MS);
 		expect_events(host, (const u16[]){ TW_AEN_DRIVE_REMOVED, TW_AEN_DEGRADED_UNIT, TW_AEN_DRIVE_REMOVED,
 						   TW_AEN_INCOMPLETE_UNIT, TW_AEN_DRIVE_INSERTED, 0 });
 		host_destroy(host);
@@ -176,10 +176,10 @@ TEST(a_second_loss_takes_the_unit_along)
 
 TEST(a_second_loss_during_the_rebuild_ends_it)
 {
-	struct host *host = probed(levels[2].shape, "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10,"
+	struct host *host = probed(redundant_levels[2].shape, "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10,"
 				   "fault.second_member=2,fault.second_ms=100");
 
-	pass(host, 1000 * MS);
+	host_pass(host, 1000 * MS);
 	assert_int_equal(host->model.background.kind, TW_BACKGROUND_NONE);
 	assert_true(host->model.fault.offline[0]);
 	expect_events(host, (const u16[]){ TW_AEN_DRIVE_REMOVED, TW_AEN_DEGRADED_UNIT, TW_AEN_DRIVE_INSERTED,
@@ -204,7 +204,7 @@ TEST(raid10_outlives_two_pairs_losing_one_each)
 
 		snprintf(faults, sizeof(faults), "fault.remove_member=2,fault.second_member=5,fault.replace_ms=1000,%s",
 			 orders[i]);
-		host = probed(levels[3].shape, faults);
+		host = probed(redundant_levels[3].shape, faults);
 		memset(truth, 0, SPAN * 512);
 		for (round = 0; round < 150; round++)
 			random_command(host, truth, &seed, SPAN);
@@ -212,10 +212,10 @@ TEST(raid10_outlives_two_pairs_losing_one_each)
 		assert_int_equal(host->model.timing.health[0].missing, i ? 4 : 1);
 		assert_int_equal(host->model.timing.health[0].also, i ? 1 : 4);
 		everything_reads_back(host, truth, SPAN);
-		pass(host, 1000 * MS);
+		host_pass(host, 1000 * MS);
 		for (round = 0; round < 50; round++)
 			random_command(host, truth, &seed, SPAN);
-		pass(host, 200000 * MS);
+		host_pass(host, 200000 * MS);
 		assert_int_equal(host->model.timing.health[0].missing, 4);
 		assert_int_equal(host->model.timing.health[0].also, TW_NO_MEMBER);
 		everything_reads_back(host, truth, SPAN);
@@ -233,9 +233,9 @@ static u64 rebuild_rate(const char *more)
 
 	snprintf(faults, sizeof(faults), "fault.remove_member=1,fault.remove_ms=10,fault.replace_ms=10%s", more);
 	host = probed("store_mib=16,drive.sectors=4000000,array.level=raid5,array.drives=4,", faults);
-	pass(host, 1000 * MS);
+	host_pass(host, 1000 * MS);
 	from = host->model.background.at;
-	pass(host, 10000 * MS);
+	host_pass(host, 10000 * MS);
 	from = (host->model.background.at - from) / 20;
 	host_destroy(host);
 	return from;

@@ -7,8 +7,6 @@
 #include "3w-9xxx/timing/gather.h"
 #include "host.h"
 
-#define US 1000ULL
-
 static struct tw_config config;
 static struct tw_timing *timing;
 
@@ -278,7 +276,7 @@ FIXTURE_TEST(raid5_keeps_the_bounds_of_its_cache, setup, teardown)
 	assert_true(rows >= 3000);
 }
 
-/* A missing member is neither read nor written, and what it held is read from all others. */
+/* A missing member is neither read nor written. Its data is read from all others. */
 FIXTURE_TEST(a_missing_member_is_left_alone, setup, teardown)
 {
 	static const char *const shapes[] = {
@@ -399,7 +397,7 @@ FIXTURE_TEST(one_row_more_and_the_oldest_goes, setup, teardown)
 
 FIXTURE_TEST(a_read_waits_for_rows_if_told_so, setup, teardown)
 {
-	u64 alone, beside, waits, turn;
+	u64 alone, concurrent, waits, turn;
 
 	/* Row 0 has its parity on member 4; what is written is on member 0, what is read on member 2. */
 	create(SHAPE ",controller.gather_reads=1");
@@ -407,9 +405,9 @@ FIXTURE_TEST(a_read_waits_for_rows_if_told_so, setup, teardown)
 	alone = tw_timing_read(timing, 0, 256, 8, 1);
 	create(SHAPE);
 	tw_timing_write(timing, 0, 0, 8, 0);
-	beside = tw_timing_read(timing, 0, 256, 8, 1);
+	concurrent = tw_timing_read(timing, 0, 256, 8, 1);
 	assert_int_equal(timing->nr_rows, 1);
-	assert_true(beside < alone + turn / 10);
+	assert_true(concurrent < alone + turn / 10);
 	create(SHAPE ",controller.gather_reads=1");
 	tw_timing_write(timing, 0, 0, 8, 0);
 	waits = tw_timing_read(timing, 0, 256, 8, 1);
@@ -417,7 +415,7 @@ FIXTURE_TEST(a_read_waits_for_rows_if_told_so, setup, teardown)
 	assert_int_equal(timing->dirty_sectors, 0);
 	assert_int_equal(timing->nr_methods[TW_READ_MODIFY], 1);
 	/* Old data is read, a turn later the new is written, and only then the read begins. */
-	assert_true(waits > beside + turn);
+	assert_true(waits > concurrent + turn);
 }
 
 /* How much longer the firmware is busy after a write of @sectors at row 0 that is handed over at once. */

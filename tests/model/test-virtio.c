@@ -319,28 +319,3 @@ TEST(refuses)
 	assert_int_equal(carry_out(blk, VB_T_IN, 0, 0, 4096, 1), VB_S_OK);
 	blk_destroy(blk);
 }
-
-/* One sentence each, which begins with the key. */
-TEST(refuses_keys)
-{
-	static const struct { const char *text, *said; } bad[] = {
-		{ "queue.rotational=0", "queue.rotational: a virtio disk cannot report it" },
-		{ "queue.size=12", "queue.size: must be a power of two" },
-		{ "limit.iops=0", "limit.iops=0: out of range, allowed are 1 to" },
-		{ "limit.burst_ios=4", "limit.burst_ios: goes with limit.iops" },
-		{ "limit.burst_bytes=4", "limit.burst_bytes: goes with limit.bytes_s" },
-		{ "drive.sectors=65536,fault.lose_lba=65536", "fault.lose_lba: is beyond the last sector of the disk" },
-		{ "flash.channels=4", "flash.channels: unknown key" },
-	};
-	char error[RL_CONFIG_ERROR_BYTES];
-	struct vb_config config;
-	size_t i;
-
-	for (i = 0; i < RL_COUNT(bad); i++) {
-		if (rl_keys_parse(&vb_keys, &config.base, bad[i].text, error))
-			fail_msg("%s was accepted", bad[i].text);
-		if (strncmp(error, bad[i].said, strlen(bad[i].said)))
-			fail_msg("%s: said \"%s\", not \"%s\"", bad[i].text, error, bad[i].said);
-	}
-	assert_true(rl_keys_parse(&vb_keys, &config.base, "drive.sectors=65536,fault.lose_lba=65535,queue.rotational=1", error));
-}
