@@ -366,7 +366,7 @@ def test_every_entry_has_a_source_a_patch_and_a_workload():
         assert "measure" in entry or "ratio" not in entry
         assert entry.get("measure", "speed") in {"speed", *measures.MEASURES}
     assert len({entry["name"] for entry in ENTRIES}) == len(ENTRIES) >= 20
-    assert {path.stem for path in BOARD.glob("*.patch")} == {entry.get("patch", entry["name"]) for entry in ENTRIES}
+    assert set(board().PATCHES) == {entry.get("patch", entry["name"]) for entry in ENTRIES}
 
 
 ENTRY = {"change": "faster", "undone": True, "mechanism": "size", "measure": "requests", "ratio": 0.25}
@@ -393,5 +393,5 @@ FOUND = {"verdict": "slower", "speed": 0.5, "mechanism": ["size 16 -> 4 KiB"], "
     ],
 )
 def test_what_is_not_as_published_is_said(entry, found, wrong):
-    said, passed = board().said(ENTRY | entry, FOUND | found)
+    said, passed = board().verdict_of(ENTRY | entry, FOUND | found)
     assert passed == (not wrong) and wrong in said
