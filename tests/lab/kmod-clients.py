@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Clients agree: the kernel's own ynl, libnl (raidctl), pyroute2 (kmod_pyroute2.py) and the tests' own read the same.
+"""Clients agree: the kernel's own ynl, which reads the specification, raidctl by libnl, and the tests' own client.
 
 The disk is gone when it is read, so its counters stand still and every number must be the same, times too.
 """
@@ -17,11 +17,8 @@ from typing import Any
 
 import kmod_client as kmod
 
-sys.dont_write_bytecode = True
-import kmod_pyroute2 as python_client  # noqa: E402  pylint: disable=wrong-import-position
-
 SPEC = kmod.TOP / "Documentation/netlink/specs/raidtrace.yaml"
-# What raidctl show --json says of the counters message in other words, or not at all.
+# Limits of raidctl status --json: name, file of /sys/block/sda, sectors or number in a unit of the file.
 LIMITS = (
     ("capacity_sectors", "size", 1),
     ("max_sectors", "queue/max_sectors_kb", 2),
@@ -31,25 +28,27 @@ LIMITS = (
     ("nr_tags", "mq/0/nr_tags", 1),
     ("rotational", "queue/rotational", 1),
 )
-SAID_OTHERWISE = {"id", "resets", "state", "readahead-sectors", "since-ns", "now-ns", "carried", "direction"}
+# Attributes that raidctl show --json has under other names, or not at all.
+OTHER_NAMES = {"id", "resets", "state", "readahead-sectors", "since-ns", "now-ns", "carried", "direction"}
 
 
 class Refused(Exception):
-    """What a client was told, in its own words."""
+    """A refusal in the words of a client."""
 
 
 def ynl_programs() -> dict[str, list[str]]:
-    """Series -> the command line of its ynl, of each kernel source beside the module's that has one: 6.12 and later."""
+    """Series -> the command line of its ynl, of each unpacked kernel source that has one: 6.12 and later. There must be one."""
     kernels = next(path for path in pathlib.Path(os.environ["RAIDTRACE_KO"]).parents if path.name.startswith("kernels"))
-    found = {}
+    programs = {}
     for program in sorted(kernels.parent.glob("sources/*/source/tools/net/ynl/**/cli.py")):
         source = next(path for path in program.parents if path.name == "source")
         schema = source / "Documentation/netlink/genetlink-legacy.yaml"
         words = ["/usr/bin/python3", "-B", str(program), "--spec", str(SPEC), "--schema", str(schema), "--output-json"]
         # That of 6.12 does not know attributes that only align others, which x86-64 and arm64 never send and this kernel does.
         known = "attr_spec[\"type\"] == 'pad'" in (program.parent / "lib/ynl.py").read_text(encoding="utf-8")
-        found[".".join(source.parent.name.split(".")[:2])] = words + ([] if known else ["--process-unknown"])
-    return found
+        programs[".".join(source.parent.name.split(".")[:2])] = words + ([] if known else ["--process-unknown"])
+    kmod.equal("there is a ynl", bool(programs), True)
+    return programs
 
 
 def unpadded(tree: Any) -> Any:
@@ -129,22 +128,18 @@ def unnumbered(reply: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reply.items() if name != "snapshot"}
 
 
-def by_specification() -> None:
-    """The kernel's ynl, pyroute2 and the tests' client read the same snapshot, attribute by attribute"""
-    with kmod.Client() as client, python_client.Client() as other:
+def test_by_specification() -> None:
+    """The kernel's ynl and the tests' client read the same snapshot, attribute by attribute"""
+    with kmod.Client() as client:
         target = gone_disk(client)
         ours = unnumbered(client.ask("counters-get", id=target["id"])[0])
-        same("pyroute2", unnumbered(other.counters(target["id"])), ours)
-        same("pyroute2's list", other.targets(), client.ask("target-get", dump=True))
-        known, told = client.ask("info-get")[0], other.info()
-        known.pop("now-ns"), told.pop("now-ns")
-        same("pyroute2's info", told, known)
         programs = ynl_programs()
         for series, program in programs.items():
             same(f"ynl of {series}", unnumbered(ynl(program, "counters-get", {"id": target["id"]})), ours)
             same(f"{series}: list", ynl(program, "target-get", dump=True), client.ask("target-get", dump=True))
-        read = f"the ynl of {', '.join(programs)}" if programs else "no ynl: no kernel source here has one"
-        print(f"# {leaves(ours)} values of one snapshot, {read}", flush=True)
+            infos = [reply | {"now-ns": 0} for reply in (ynl(program, "info-get"), client.ask("info-get")[0])]
+            same(f"{series}: info", *infos)
+        print(f"# {leaves(ours)} values of one snapshot, the ynl of {', '.join(programs)}", flush=True)
         client.delete(target)
 
 
@@ -153,7 +148,7 @@ def bins_of(histogram: list[dict[str, int]]) -> list[tuple[int, int]]:
     return [(one["low"], one["count"]) for one in histogram if one["count"]]
 
 
-def by_libnl() -> None:
+def test_by_libnl() -> None:
     """raidctl, through libnl, prints the same counters, bins and description"""
     with kmod.Client() as client:
         target = gone_disk(client)
@@ -167,34 +162,34 @@ def by_libnl() -> None:
         for direction in kmod.DIRECTIONS:
             flow = printed["directions"].get(direction, {}).get("flow", {})
             for name, value in counters.flow[direction].items():
-                if name not in SAID_OTHERWISE:
+                if name not in OTHER_NAMES:
                     kmod.equal(f"{direction} {name}", flow.get(name.replace("-", "_"), 0), value)
                     compared += 1
         for (kind, direction), one in counters.histogram.items():
             words = printed["directions"][direction]["histograms"][kind.replace("-", "_")]
             kmod.equal(f"{kind} {direction}", [count for _, count in bins_of(words)], [n for n in one["counts"] if n])
             compared += len(one["counts"])
-        told = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == target["disk"])
-        kmod.equal("described", (told["target"], told["gone"], told["attached_ns"], told["driver"], told["max_sectors"]),
-                   (target["id"], True, target["attached-ns"], None, None))  # fmt: skip
+        status = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == target["disk"])
+        described = [status[name] for name in ("target", "gone", "attached_ns", "driver", "max_sectors")]
+        kmod.equal("described", described, [target["id"], True, target["attached-ns"], None, None])
         print(f"# {compared} values compared", flush=True)
         client.delete(target)
         live = client.add("sda")
-        told = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == "sda")
+        status = next(one for one in raidctl("status", "--json")["targets"] if one["disk"] == "sda")
         device = pathlib.Path("/sys/block/sda/device").resolve()
         pci = next(above for above in device.parents if (above / "subsystem").resolve().name == "pci")
-        kmod.equal("above the disk", [told[name] for name in ("hctl", "pci", "driver", "unit_3ware", "attached_ns")],
+        kmod.equal("above the disk", [status[name] for name in ("hctl", "pci", "driver", "unit_3ware", "attached_ns")],
                    [device.name, pci.name, "3w-9xxx", True, live["attached-ns"]])  # fmt: skip
         for name, file, unit in LIMITS:
             number = int(pathlib.Path("/sys/block/sda", file).read_text(encoding="ascii"))
-            kmod.equal(name, told[name], number * unit)
-        kmod.equal("nr_hw_queues", told["nr_hw_queues"], len(os.listdir("/sys/block/sda/mq")))
+            kmod.equal(name, status[name], number * unit)
+        kmod.equal("nr_hw_queues", status["nr_hw_queues"], len(os.listdir("/sys/block/sda/mq")))
         client.delete(live)
 
 
-def refusals() -> None:
-    """A refusal says the same to each of them"""
-    with kmod.Client() as client, python_client.Client() as other:
+def test_refusals() -> None:
+    """A refusal has the same text for each of them"""
+    with kmod.Client() as client:
         target = client.add("sda")
         cases = (
             ("target-add", {"fd": 1 << 20}),
@@ -213,11 +208,6 @@ def refusals() -> None:
             except kmod.Refused as refusal:
                 errno, text = refusal.errno, refusal.text
             kmod.equal(f"{operation} {values}: a reason", bool(text), True)
-            try:
-                other.ask(operation, values)
-                raise AssertionError(f"pyroute2: {operation} {values} is not refused")
-            except python_client.Refused as refusal:
-                kmod.equal(f"pyroute2: {operation} {values}", (refusal.errno, refusal.reason), (errno, text))
             for series, program in ynl_programs().items():
                 try:
                     ynl(program, operation, values)
@@ -235,23 +225,22 @@ def refusals() -> None:
         client.delete(target)
 
 
-def operations() -> None:
-    """Adding, reset and deleting through each is seen by the others"""
-    with kmod.Client() as client, python_client.Client() as other:
-        target = other.add("/dev/sda")
-        same("added by pyroute2", target, client.ask("target-get", id=target["id"])[0])
-        other.reset(target["id"])
-        kmod.equal("resets", client.counters(target).reply["resets"], 1)
-        for resets, (series, program) in enumerate(ynl_programs().items(), 2):
-            ynl(program, "target-reset", {"id": target["id"]})
-            kmod.equal(f"resets by the ynl of {series} too", other.counters(target["id"])["resets"], resets)
-        raidctl("detach", "sda")
-        kmod.equal("detached by raidctl", other.targets(), [])
+def test_operations() -> None:
+    """Adding, reset and deleting through each is visible to the others"""
+    with kmod.Client() as client:
         raidctl("attach", "sda")
-        target = other.targets()[0]
-        other.delete(target["id"])
-        kmod.equal("deleted by pyroute2", client.ask("target-get", dump=True), [])
+        target = client.ask("target-get", dump=True)[0]
+        for resets, (series, program) in enumerate(ynl_programs().items(), 1):
+            same(f"listed by the ynl of {series}", ynl(program, "target-get", {"id": target["id"]}), target)
+            ynl(program, "target-reset", {"id": target["id"]})
+            kmod.equal(f"resets by the ynl of {series} too", client.counters(target).reply["resets"], resets)
+        raidctl("detach", "sda")
+        kmod.equal("detached by raidctl", client.ask("target-get", dump=True), [])
+        for program in ynl_programs().values():
+            target = client.add("sda")
+            ynl(program, "target-del", {"id": target["id"]})
+            kmod.equal("deleted by ynl", client.ask("target-get", dump=True), [])
 
 
 if __name__ == "__main__":
-    sys.exit(kmod.main([by_specification, by_libnl, refusals, operations]))
+    sys.exit(kmod.main())

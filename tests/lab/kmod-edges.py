@@ -35,7 +35,7 @@ def polled_read(disk: kmod.Disk, sector: int) -> None:
     os.preadv(disk.descriptor, [memoryview(disk.buffer)[:4096]], sector << 9, RWF_HIPRI)
 
 
-def hardware_queues() -> None:
+def test_hardware_queues() -> None:
     """Hardware queues come and go under a target: each request is counted, polled ones too"""
     with kmod_nullb.configured(size=64, submit_queues=1, poll_queues=1) as (name, here), kmod.Client() as client:
         target = client.add(name)
@@ -56,7 +56,7 @@ def hardware_queues() -> None:
     kmod.equal("counted", [counters.flow["read"][n] for n in names], [240, 0, 0, 0])
 
 
-def frozen_queue() -> None:
+def test_frozen_queue() -> None:
     """A queue that is frozen for another scheduler: what waits is queued and not issued, and nothing is lost"""
     name = kmod.scsi_debug(dev_size_mb=16, ndelay=600_000_000)
     scheduler = pathlib.Path(f"/sys/block/{name}/queue/scheduler")
@@ -83,7 +83,7 @@ def frozen_queue() -> None:
     kmod.equal(f"the wait is in q2c, not in d2c ({waited} ns)", 300_000_000 < waited < 600_000_000, True)
 
 
-def deep_scheduler() -> None:
+def test_deep_scheduler() -> None:
     """nr_requests raised while a disk is counted: every request that a scheduler holds is counted all the same"""
     queue = pathlib.Path("/sys/block/sda/queue")
     kmod.run("modprobe -a bfq kyber-iosched", check=False)
@@ -112,7 +112,7 @@ def deep_scheduler() -> None:
     (queue / "nr_requests").write_text(before["nr_requests"], encoding="ascii")
 
 
-def removed_while_open() -> None:
+def test_removed_while_open() -> None:
     """A disk whose driver has freed all of it while a file is still open is refused, and nothing of it is read"""
     configfs = pathlib.Path("/sys/kernel/config")
     kmod.run(f"modprobe null_blk nr_devices=0; mount -t configfs none {configfs}")
@@ -132,7 +132,7 @@ def removed_while_open() -> None:
     kmod.run(f"umount {configfs}; modprobe -r null_blk")
 
 
-def slow_to_open() -> None:
+def test_slow_to_open() -> None:
     """While a disk that is to be added keeps who opens it waiting, other targets are read as quickly as ever"""
     name = kmod.scsi_debug(dev_size_mb=16, ndelay=600_000_000)
     took: dict[str, float] = {}
@@ -162,7 +162,7 @@ def slow_to_open() -> None:
     kmod.equal(f"{took}", took["adding"] > 0.3 and took["reading"] < 0.1, True)
 
 
-def partitions() -> None:
+def test_partitions() -> None:
     """What is read of partitions is read of the disk, once, where it lies on the disk"""
     name = kmod.scsi_debug(dev_size_mb=64, delay=0, num_parts=2)
     starts = []
@@ -189,7 +189,7 @@ def partitions() -> None:
     kmod.equal("at issue", flow["seek-forward-sectors"], starts[1] - starts[0] - 24)
 
 
-def members_that_are_partitions() -> None:
+def test_members_that_are_partitions() -> None:
     """What md passes on to a partition is queued to its disk once, at its place on the disk"""
     name = kmod.scsi_debug(dev_size_mb=64, delay=0, num_parts=2)
     parts = [f"{name}1", f"{name}2"]
@@ -236,7 +236,7 @@ def concatenated(disks: list[str]) -> str:
     return "\n".join(lines)
 
 
-def suspended_disk() -> None:
+def test_suspended_disk() -> None:
     """A dm disk that is suspended: bios wait in it, and the wait is in its q2c and in nobody else's"""
     lower = kmod.null_blk(nr_devices=1, gb=1)[0]
     with dm_disk(concatenated([lower])) as name, kmod.Client() as client:
@@ -256,7 +256,7 @@ def suspended_disk() -> None:
     kmod.equal("the wait", end[0]["q2c-sum-ns"] >= 500_000_000 and end[1]["q2c-sum-ns"] < 100_000_000, True)
 
 
-def disks_upon_disks() -> None:
+def test_disks_upon_disks() -> None:
     """dm over two disks, and md over two, all counted at once: what is below sums to what is above, q2c too"""
     disks = kmod.null_blk(nr_devices=4, gb=1, irqmode=2, completion_nsec=100000)
     members = " ".join(f"/dev/{disk}" for disk in disks[2:])
@@ -306,7 +306,7 @@ def module_without(tracepoint: str) -> Iterator[None]:
         other.unlink()
 
 
-def missing_tracepoints() -> None:
+def test_missing_tracepoints() -> None:
     """Without a tracepoint its counter is absent, and told of, and all else is counted; without an essential one none"""
     cases = {"block_split": "splits", "block_rq_insert": "inserted", "block_plug": "plugs"}
     with kmod.Client() as client:
@@ -335,7 +335,7 @@ def missing_tracepoints() -> None:
             kmod.equal("nothing is left", client.ask("target-get", dump=True), [])
 
 
-def overtaken_dump() -> None:
+def test_overtaken_dump() -> None:
     """A dump of targets during which one is deleted or added says so; one that was left alone does not"""
     names = kmod.null_blk(nr_devices=64, gb=1, hw_queue_depth=16)
     with kmod.Client() as client:
@@ -395,7 +395,7 @@ def falsified(reply: dict[str, Any], by: int) -> Iterator[tuple[str, dict[str, A
         tree[key] -= by
 
 
-def checker() -> None:
+def test_checker() -> None:
     """The checker of invariants sees each counter that it knows of when it is wrong"""
     with kmod.Client() as client:
         target = client.add("sda", groups=kmod.GROUPS)
@@ -417,13 +417,4 @@ def checker() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(
-        kmod.main(
-            [
-                checker, hardware_queues, deep_scheduler, removed_while_open, slow_to_open, partitions,
-                members_that_are_partitions,
-                frozen_queue, suspended_disk, disks_upon_disks,
-                missing_tracepoints, overtaken_dump,
-            ]
-        )
-    )  # fmt: skip
+    sys.exit(kmod.main())

@@ -17,14 +17,14 @@ import kmod_fuzz as fuzz
 import kmod_wrong as wrong
 
 
-def random_messages() -> None:
+def test_random_messages() -> None:
     """1,000 messages of random bytes: none is followed where it should not be, the module answers as before"""
     with kmod.Client() as client:
         target = client.add("sda")
-        found = fuzz.storm(1000, 9500, [target["id"]])
-        print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(found.items())), flush=True)
-        kmod.equal("some were refused", sum(n for e, n in found.items() if e) > 150, True)
-        kmod.equal("only known errors", set(found) - {
+        errors = fuzz.storm(1000, 9500, [target["id"]])
+        print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(errors.items())), flush=True)
+        kmod.equal("some were refused", sum(n for e, n in errors.items() if e) > 150, True)
+        kmod.equal("only known errors", set(errors) - {
             0, errno.EINVAL, errno.ENOENT, errno.EOPNOTSUPP, errno.ERANGE, errno.EEXIST, errno.ENXIO, errno.ENODEV,
             errno.EPROTONOSUPPORT, errno.EBADMSG, errno.EMSGSIZE, errno.ETIME, errno.ENOTBLK, errno.ENOBUFS,
         }, set())  # fmt: skip
@@ -33,15 +33,17 @@ def random_messages() -> None:
             client.delete(left)
 
 
-def right_but_for_one_thing() -> None:
+def test_right_but_for_one_thing() -> None:
     """5,000 requests that are right but for one thing: each gets its answer, three of four from the module itself"""
-    found = wrong.storm(5000, 9500)
-    print("# " + ", ".join(f"{name} {n}" for name, n in found.most_common()), flush=True)
-    kmod.equal("each way to be wrong was tried", [one.__name__ for one in wrong.WRONGS if found[one.__name__] < 20], [])
-    kmod.equal(f"{found['module']} of 5000 reached the module", found["module"] > 3750, True)
+    answers = wrong.storm(5000, 9500)
+    print("# " + ", ".join(f"{name} {n}" for name, n in answers.most_common()), flush=True)
+    kmod.equal(
+        "each way to be wrong was tried", [one.__name__ for one in wrong.WRONGS if answers[one.__name__] < 20], []
+    )
+    kmod.equal(f"{answers['module']} of 5000 reached the module", answers["module"] > 3750, True)
 
 
-def every_attribute() -> None:
+def test_every_attribute() -> None:
     """Each request attribute, missing, short, long, twice, as a nest: whatever is refused is refused with a reason"""
     sets = {one["name"]: one["attributes"] for one in kmod.SPEC["attribute-sets"]}
     tried = 0
@@ -64,12 +66,11 @@ def every_attribute() -> None:
                             what = f"{operation['name']} {name} {raw[:12].hex()}: {os.strerror(refusal.errno)}"
                             kmod.equal(f"{what}: a reason", bool(refusal.text), True)
                         tried += 1
-        for left in client.ask("target-get", dump=True):
-            client.delete(left)
+    kmod.delete_all()
     print(f"# {tried} messages", flush=True)
 
 
-def all_at_once() -> None:
+def test_all_at_once() -> None:
     """Two who add, delete and read, one who reads all, one who sends nonsense, one who reads the disk: all end well"""
     names = kmod.null_blk(nr_devices=2, gb=1)
 
@@ -83,9 +84,7 @@ def all_at_once() -> None:
         functools.partial(fuzz.adder, names[0], fuzz.times(150)), functools.partial(fuzz.dumper, fuzz.times(300)),
         functools.partial(fuzz.storm, 600, 71, [1, 2, 3]), reader,
     )  # fmt: skip
-    with kmod.Client() as client:
-        for left in client.ask("target-get", dump=True):
-            client.delete(left)
+    kmod.delete_all()
     kmod.run("modprobe -r null_blk")
 
 
@@ -111,8 +110,8 @@ def plug(times: int, stop: pathlib.Path) -> list[str]:
     return states
 
 
-def unplugged_meanwhile() -> None:
-    """The same while disks come and go: each target tells that its disk is gone, keeps what it counted, and can be deleted"""
+def test_unplugged_meanwhile() -> None:
+    """The same while disks come and go: each target is then gone, keeps what it counted, and can be deleted"""
     stop = pathlib.Path(os.environ["TMPDIR"], "stop")
 
     def goes_on(_done: int) -> bool:
@@ -128,8 +127,8 @@ def unplugged_meanwhile() -> None:
     stop.unlink()
     print(f"# added, refused, no disk: nullb0 {first}, nullb1 {second}; {most} targets at most", flush=True)
     kmod.equal("states", states, ["gone"] * 12)
-    kmod.equal("others were seen", most > 1, True)
-    kmod.equal("added beside", min(first[0], second[0]) > 0, True)
+    kmod.equal("targets of others were listed", most > 1, True)
+    kmod.equal("added concurrently", min(first[0], second[0]) > 0, True)
     kmod.equal("found no disk", min(first[2], second[2]) > 0, True)
     with kmod.Client() as client:
         for left in client.ask("target-get", dump=True):
@@ -139,4 +138,4 @@ def unplugged_meanwhile() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(kmod.main([random_messages, right_but_for_one_thing, every_attribute, all_at_once, unplugged_meanwhile]))
+    sys.exit(kmod.main())

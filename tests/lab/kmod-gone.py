@@ -36,7 +36,7 @@ def read_some(name: str) -> int:
     return 20
 
 
-def unload_null_blk() -> None:
+def test_unload_null_blk() -> None:
     """null_blk can be unloaded while its disk is a target"""
     name = kmod.null_blk(nr_devices=1, gb=1)[0]
     with kmod.Client() as client:
@@ -48,7 +48,7 @@ def unload_null_blk() -> None:
         kmod.equal("targets left", client.ask("target-get", dump=True), [])
 
 
-def unload_scsi_debug() -> None:
+def test_unload_scsi_debug() -> None:
     """scsi_debug can be unloaded at once while its disk is a target"""
     name = kmod.scsi_debug(dev_size_mb=16, delay=0)
     with kmod.Client() as client:
@@ -62,7 +62,7 @@ def unload_scsi_debug() -> None:
     kmod.equal(f"unloading was not held up ({took:.2f} s)", took < 1, True)
 
 
-def delete_in_flight() -> None:
+def test_delete_in_flight() -> None:
     """A SCSI disk can be deleted with requests of a target in flight"""
     name = kmod.scsi_debug(dev_size_mb=16, ndelay=500_000_000)
     with kmod.Client() as client:
@@ -90,7 +90,7 @@ def delete_in_flight() -> None:
     kmod.run("modprobe -r scsi_debug")
 
 
-def same_name_again() -> None:
+def test_same_name_again() -> None:
     """A disk that comes back under its old name is another disk: the old target does not count it"""
     with kmod.Client() as client:
         name = kmod.null_blk(nr_devices=1, gb=1)[0]
@@ -109,7 +109,7 @@ def same_name_again() -> None:
     kmod.run("modprobe -r null_blk")
 
 
-def unbind_and_bind() -> None:
+def test_unbind_and_bind() -> None:
     """The same SCSI device with a new disk, its queue kept, is not counted by the old target"""
     name = kmod.scsi_debug(dev_size_mb=16, delay=0)
     device = pathlib.Path(f"/sys/block/{name}/device").resolve()
@@ -128,7 +128,7 @@ def unbind_and_bind() -> None:
     kmod.run("modprobe -r scsi_debug")
 
 
-def unload_with_targets() -> None:
+def test_unload_with_targets() -> None:
     """raidtrace can be unloaded with targets, active and gone"""
     for _ in range(5):
         names = kmod.null_blk(nr_devices=3, gb=1)
@@ -152,7 +152,7 @@ def unload_with_targets() -> None:
         kmod.run(f"rmmod raidtrace && insmod {os.environ['RAIDTRACE_KO']}")
 
 
-def unload_3ware() -> None:
+def test_unload_3ware() -> None:
     """3w-9xxx can be unloaded at once while its disk is a target"""
     with kmod.Client() as client:
         target = client.add("sda")
@@ -166,11 +166,4 @@ def unload_3ware() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(
-        kmod.main(
-            [
-                unload_null_blk, unload_scsi_debug, delete_in_flight, same_name_again, unbind_and_bind,
-                unload_with_targets, unload_3ware,
-            ]
-        )
-    )  # fmt: skip
+    sys.exit(kmod.main())

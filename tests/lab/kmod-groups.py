@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
 """Groups of counters against I/O whose every number is known: streams, distances at queue, places, inserts, plugs.
-
-Run inside the lab. Prints a line per test and totals last.
 """
 
-import os
 import pathlib
 import sys
 import time
@@ -24,7 +21,7 @@ def reads(disk: str, sectors: list[int], length: int = 8) -> None:
     one.close()
 
 
-def interleaved_streams() -> None:
+def test_interleaved_streams() -> None:
     """Two sequential readers taking turns: every request continues a stream, and every one is a seek of known length."""
     with kmod.Client() as client:
         target = client.add("sda")
@@ -47,7 +44,7 @@ def interleaved_streams() -> None:
         client.delete(target)
 
 
-def streams_are_as_many_as_asked() -> None:
+def test_streams_are_as_many_as_asked() -> None:
     """Three readers take turns: two remembered streams follow none of them, three all."""
     with kmod.Client() as client:
         for streams, followed, forgotten in ((2, 0, 28), (3, 27, 0)):
@@ -61,7 +58,7 @@ def streams_are_as_many_as_asked() -> None:
             client.delete(target)
 
 
-def only_what_was_asked_for() -> None:
+def test_only_what_was_asked_for() -> None:
     """Groups that were not selected are absent, not zero."""
     with kmod.Client() as client:
         target = client.add("sda", groups=("size",))
@@ -77,7 +74,7 @@ def only_what_was_asked_for() -> None:
         client.delete(target)
 
 
-def places_hold_their_bytes() -> None:
+def test_places_hold_their_bytes() -> None:
     """Bytes are counted at the part of the disk that the request begins in."""
     with kmod.Client() as client:
         target = client.add("sda")
@@ -97,7 +94,7 @@ def places_hold_their_bytes() -> None:
         client.delete(target)
 
 
-def inserts_are_timed() -> None:
+def test_inserts_are_timed() -> None:
     """With a scheduler each request is inserted, and each issue has a time since then."""
     disk = kmod.null_blk(nr_devices=1, queue_mode=2, irqmode=2, completion_nsec=10000)[0]
     pathlib.Path(f"/sys/block/{disk}/queue/scheduler").write_text("mq-deadline", encoding="ascii")
@@ -110,7 +107,7 @@ def inserts_are_timed() -> None:
         client.delete(target)
 
 
-def plugs_are_seen() -> None:
+def test_plugs_are_seen() -> None:
     """A buffered read of many windows is plugged; each plug is undone, and the requests sent are those got."""
     kmod.run("echo 3 >/proc/sys/vm/drop_caches")
     with kmod.Client() as client:
@@ -124,7 +121,7 @@ def plugs_are_seen() -> None:
         client.delete(target)
 
 
-def member_of_an_array_sees_its_bios() -> None:
+def test_member_of_an_array_sees_its_bios() -> None:
     """md hands a bio on to the member: it is queued there, and where a request begins a bio began."""
     disks = kmod.null_blk(nr_devices=2, queue_mode=2, gb=1)
     members = " ".join(f"/dev/{disk}" for disk in disks)
@@ -145,7 +142,7 @@ def member_of_an_array_sees_its_bios() -> None:
         kmod.run("mdadm --stop /dev/md9", check=False)
 
 
-def windows_are_seen() -> None:
+def test_windows_are_seen() -> None:
     """A file read from its beginning: one window for the missing page, the others for marked ones, or not available."""
     kmod.run("echo 3 >/proc/sys/vm/drop_caches")
     pathlib.Path("/sys/block/sda/queue/read_ahead_kb").write_text("128", encoding="ascii")
@@ -166,17 +163,5 @@ def windows_are_seen() -> None:
         kmod.equal("sectors", 8192 <= sectors <= 8192 + 2 * 256, True)
 
 
-TESTS = (
-    windows_are_seen,
-    interleaved_streams,
-    streams_are_as_many_as_asked,
-    only_what_was_asked_for,
-    places_hold_their_bytes,
-    inserts_are_timed,
-    plugs_are_seen,
-    member_of_an_array_sees_its_bios,
-)
-
 if __name__ == "__main__":
-    os.environ.setdefault("LC_ALL", "C.UTF-8")
-    sys.exit(kmod.main(TESTS))
+    sys.exit(kmod.main())

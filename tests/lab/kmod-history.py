@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
 """The history of a disk: its last requests one by one, against the counters of the same requests, and where it ends.
-
-Run inside the lab. Prints a line per test and totals last.
 """
 
 import csv
-import errno
 import json
 import os
 import pathlib
@@ -34,7 +31,7 @@ def history(client: kmod.Client, target: dict[str, Any], after: int = 0) -> tupl
         after = found[-1]["number"]
 
 
-def every_request() -> None:
+def test_every_request() -> None:
     """Each request with its moments, its place, its process; their sums are the counters to the nanosecond"""
     with kmod.Client() as client:
         target = client.add("sda", history_ns=0)
@@ -77,7 +74,7 @@ def comm() -> str:
     return pathlib.Path("/proc/self/comm").read_text(encoding="utf-8").strip()
 
 
-def the_last_ones() -> None:
+def test_the_last_ones() -> None:
     """Of more requests than are kept the last are there, and what was lost shows by its numbers"""
     name = kmod.null_blk(nr_devices=1, gb=1)[0]
     with kmod.Client() as client:
@@ -97,7 +94,7 @@ def the_last_ones() -> None:
     )
 
 
-def slow_ones() -> None:
+def test_slow_ones() -> None:
     """Only requests that take as long as requested are kept, also without the group latency"""
     fast = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=1_000_000)[0]
     for groups in ((), ("depth",)):
@@ -117,55 +114,17 @@ def slow_ones() -> None:
     kmod.run("modprobe -r null_blk")
 
 
-def who_may() -> None:
-    """It is for who has CAP_SYS_ADMIN, and a disk of bios alone has none"""
-    lower = kmod.null_blk(nr_devices=1, gb=1)[0]
-    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
-    upper = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
-    try:
-        with kmod.Client() as client:
-            target = client.add(upper, history_ns=0)
-            try:
-                client.ask("history-get", id=target["id"])
-                raise AssertionError("a disk of bios alone has a history")
-            except kmod.Refused as refusal:
-                kmod.equal("refused", refusal.errno, errno.EOPNOTSUPP)
-                kmod.equal("why", refusal.text, f"{upper} has no requests, only bios: name the disks below it")
-            child = os.fork()
-            if not child:
-                os._exit(_refused(target))
-            kmod.equal("nobody", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
-            client.delete(target)
-            target = client.add("sda")
-            try:
-                client.ask("history-get", id=target["id"])
-                raise AssertionError("a history that nobody requested")
-            except kmod.Refused as refusal:
-                kmod.equal("why", refusal.text, "sda was attached without a history of its requests")
-            client.delete(target)
+def test_disk_of_bios() -> None:
+    """raidctl attach warns that a disk receives only bios and has no history"""
+    with kmod.mapped_disk() as (_, upper):
         for slower in ("", " --slower 5ms"):
-            said = " ".join(kmod.run(f"{RAIDCTL} attach{slower} {upper}").split())
+            message = " ".join(kmod.run(f"{RAIDCTL} attach{slower} {upper}").split())
             kmod.run(f"{RAIDCTL} detach {upper}")
-            kmod.equal("attach says so", f"{upper} receives only bios" in said, True)
-            kmod.equal("and of --slower", "; --slower has no effect" in said, bool(slower))
-    finally:
-        kmod.run("dmsetup remove raidtrace-test")
+            kmod.equal("only bios", f"{upper} receives only bios" in message, True)
+            kmod.equal("--slower", "; --slower has no effect" in message, bool(slower))
 
 
-def _refused(target: dict[str, Any]) -> int:
-    os.setgid(65534)
-    os.setuid(65534)
-    with kmod.Client() as client:
-        try:
-            client.ask("history-get", id=target["id"])
-            return 1
-        except kmod.Refused as refusal:
-            if refusal.errno != errno.EPERM:
-                return 2
-    return 0
-
-
-def raidctl_tail() -> None:
+def test_raidctl_tail() -> None:
     """raidctl tail: text, CSV and JSON of what is there; with --slower it waits for the one, also while nothing comes"""
     name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=20_000_000)[0]
     kmod.run(f"{RAIDCTL} attach {name}")
@@ -235,7 +194,7 @@ def _followed(name: str, disk: kmod.Disk, to: pathlib.Path | None) -> tuple[list
     return list(csv.DictReader(text.splitlines())), note.decode()
 
 
-def raidctl_tail_follows() -> None:
+def test_raidctl_tail_follows() -> None:
     """raidctl tail --follow writes every request of a run down; of those that it could not it says how many they were"""
     name = kmod.null_blk(nr_devices=1, gb=1, irqmode=0)[0]
     kmod.run(f"{RAIDCTL} attach {name}")
@@ -256,15 +215,5 @@ def raidctl_tail_follows() -> None:
     kmod.equal("and counted", f"{name}: {len(less)} requests, {6000 - len(less)} lost" in lost, True)
 
 
-TESTS = (
-    every_request,
-    the_last_ones,
-    slow_ones,
-    who_may,
-    raidctl_tail,
-    raidctl_tail_follows,
-)
-
 if __name__ == "__main__":
-    os.environ.setdefault("LC_ALL", "C.UTF-8")
-    sys.exit(kmod.main(TESTS))
+    sys.exit(kmod.main())

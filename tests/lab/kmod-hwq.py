@@ -4,7 +4,7 @@
 """Counters per hardware queue: requests of each, requests in flight, the CPU where they end. One processor has them all.
 
 A guest of the lab has one processor and so one hardware queue of each kind: the other one here is polled. `smp-disk.py` has
-two processors. Run inside the lab. Prints a line per test and totals last.
+two processors.
 """
 
 import contextlib
@@ -80,7 +80,7 @@ def rows(counters: kmod.Counters) -> dict[int, dict[str, Any]]:
     return {one["index"]: one for one in counters.reply.get("hwq", ())}
 
 
-def each_queue_has_its_requests() -> None:
+def test_each_queue_has_its_requests() -> None:
     """Reads and polled reads: each hardware queue counts its own, all of them end where they were issued"""
     with two_queues() as (name, numbers), kmod.Client() as client:
         kmod.equal("hardware queues", numbers, [0, 1])
@@ -102,7 +102,7 @@ def each_queue_has_its_requests() -> None:
     kmod.equal("no other queue", set(found), {0, 1})
 
 
-def queue_has_its_depth() -> None:
+def test_queue_has_its_depth() -> None:
     """Eight reads at once: the only queue has the depth of the disk, its highest and over time"""
     name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=2000000)[0]
     with kmod.Client() as client:
@@ -118,7 +118,7 @@ def queue_has_its_depth() -> None:
     kmod.equal("it took its time", one["depth-sum-ns"] > 8 * 2000000, True)
 
 
-def reset_carries_over() -> None:
+def test_reset_carries_over() -> None:
     """A read is in flight when the counters are set to zero: it is carried, and ends"""
     name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=300000000)[0]
     with kmod.Client() as client:
@@ -135,27 +135,19 @@ def reset_carries_over() -> None:
     kmod.equal("after", [after[one] for one in names], [0, 1, 1, 0, 1])
 
 
-def off_unless_named() -> None:
-    """Without groups named it is not counted and absent; of a disk that is given bios alone it is absent"""
-    lower = kmod.null_blk(nr_devices=1, gb=1)[0]
-    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
-    upper = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
-    with kmod.Client() as client:
-        for disk, groups, counted in ((lower, (), False), (lower, ("hwq",), True), (upper, ("hwq",), True)):
-            target = client.add(disk, groups=groups)
-            opened = kmod.Disk(disk)
-            opened.read(0, 8)
-            opened.close()
-            counters = client.counters(target)
-            kmod.equal(f"{disk} {groups}: counted", "hwq" in target["groups"] and counters.counts("hwq"), counted)
-            kmod.equal(f"{disk} {groups}: rows", bool(rows(counters)), counted and disk == lower)
+def test_off_unless_named() -> None:
+    """The group is absent unless it is named, and on a disk that receives only bios"""
+    with kmod.mapped_disk() as (lower, upper):
+        for disk, groups, expected in ((lower, (), False), (lower, ("hwq",), True), (upper, ("hwq",), True)):
+            with kmod.counted(disk, groups) as (client, target):
+                opened = kmod.Disk(disk)
+                opened.read(0, 8)
+                opened.close()
+                counters = client.counters(target)
+            kmod.equal(f"{disk} {groups}: counted", "hwq" in target["groups"] and counters.counts("hwq"), expected)
+            kmod.equal(f"{disk} {groups}: rows", bool(rows(counters)), expected and disk == lower)
             kmod.equal(f"{disk} {groups}: all else is the default", len(target["groups"]) > 2, not groups)
-            client.delete(target)
-    kmod.run("dmsetup remove raidtrace-test; modprobe -r null_blk")
 
-
-TESTS = (each_queue_has_its_requests, queue_has_its_depth, reset_carries_over, off_unless_named)
 
 if __name__ == "__main__":
-    os.environ.setdefault("LC_ALL", "C.UTF-8")
-    sys.exit(kmod.main(TESTS))
+    sys.exit(kmod.main())

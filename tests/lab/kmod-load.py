@@ -27,7 +27,7 @@ def slow_null_blk(**parameters: object) -> str:
     return kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=200000, hw_queue_depth=32, **parameters)[0]
 
 
-def snapshots() -> None:
+def test_snapshots() -> None:
     """Every one of 300 snapshots under load holds all invariants, and deltas are never negative"""
     name = slow_null_blk()
     with kmod.Client() as client:
@@ -62,7 +62,7 @@ def snapshots() -> None:
     kmod.equal("unmatched", end.total("unmatched"), 0)
 
 
-def attach_and_detach() -> None:
+def test_attach_and_detach() -> None:
     """A hundred times attach, read and detach under load"""
     name = slow_null_blk()
     unmatched = 0
@@ -76,7 +76,7 @@ def attach_and_detach() -> None:
     kmod.equal("some were in flight at attach", unmatched > 0, True)
 
 
-def resets() -> None:
+def test_resets() -> None:
     """Fifty resets under load lose no request: what they counted in pieces is what one target counted in whole"""
     name = slow_null_blk()
     fields = ("issued", "completed", "bytes-issued", "bytes-completed", "queued", "splits")
@@ -101,7 +101,7 @@ def resets() -> None:
     kmod.equal("fewer than all in the last piece", last.total("completed") < after["reads"] - before["reads"], True)
 
 
-def memory() -> None:
+def test_memory() -> None:
     """A target takes as much memory as Documentation/design.rst says, rounded up to pages and not to a power of two"""
     names = kmod.null_blk(nr_devices=8, gb=1)
 
@@ -127,7 +127,7 @@ def memory() -> None:
     )
 
 
-def queue_changes() -> None:
+def test_queue_changes() -> None:
     """Scheduler, each that there is, and number of requests change under load; every snapshot holds"""
     kmod.run("modprobe kyber-iosched; modprobe bfq")
     name = slow_null_blk()
@@ -151,7 +151,7 @@ def queue_changes() -> None:
     kmod.equal("unmatched", end.total("unmatched"), 0)
 
 
-def depth_changes() -> None:
+def test_depth_changes() -> None:
     """What the disk may have in flight changes under load; every snapshot holds, and the depth is never more than that"""
     name = kmod.scsi_debug(dev_size_mb=64, ndelay=1_000_000, max_queue=32)
     queue_depth = pathlib.Path(f"/sys/block/{name}/device/queue_depth")
@@ -179,7 +179,7 @@ def depth_changes() -> None:
     kmod.equal("unmatched", end.total("unmatched"), 0)
 
 
-def fio() -> None:
+def test_fio() -> None:
     """What fio says it did is what was counted"""
     name = slow_null_blk(memory_backed=0)
     with kmod.Client() as client:
@@ -198,7 +198,7 @@ def fio() -> None:
     kmod.equal("depth reached", counters.flow["all"]["in-flight-max"], 16)
 
 
-def idle_module() -> None:
+def test_idle_module() -> None:
     """No target: no tracepoint is attached, and none is left behind"""
     name = kmod.null_blk(nr_devices=1, gb=1)[0]
 
@@ -219,6 +219,6 @@ def idle_module() -> None:
 
 
 if __name__ == "__main__":
-    status = kmod.main([snapshots, attach_and_detach, resets, queue_changes, depth_changes, fio, memory, idle_module])
+    status = kmod.main()
     kmod.run("modprobe -r null_blk", check=False)
     sys.exit(status)

@@ -41,21 +41,6 @@ def ended(measured: Measured, direction: str, at_least: int) -> None:
           f"{flow['all']['in-flight-max']}, {len(measured.commands)} commands in the log", flush=True)  # fmt: skip
 
 
-def raw_read() -> None:
-    """dd reads the raw disk"""
-    with Measured(DISK) as measured:
-        subprocess.run(["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=1M", "count=64", "status=none"], check=True)
-    ended(measured, "read", 64 << 20)
-
-
-def raw_write() -> None:
-    """dd writes the raw disk"""
-    with Measured(DISK) as measured:
-        command = ["dd", "if=/dev/zero", f"of=/dev/{DISK}", "bs=1M", "count=48", "conv=fsync", "status=none"]
-        subprocess.run(command, check=True)
-    ended(measured, "write", 48 << 20)
-
-
 @contextlib.contextmanager
 def mounted(disk: str, kind: str) -> Iterator[None]:
     """A fresh filesystem in the block."""
@@ -148,17 +133,17 @@ def bonnie(kind: str) -> None:
         kmod.equal(f"KiB written since the mount: {written}, {less} at its begin and end", 0 <= less < 4096, True)
 
 
-def bonnie_xfs() -> None:
+def test_bonnie_xfs() -> None:
     """bonnie++ on xfs"""
     bonnie("xfs")
 
 
-def bonnie_ext2() -> None:
+def test_bonnie_ext2() -> None:
     """bonnie++ on ext2"""
     bonnie("ext2")
 
 
-def bonnie_ext3() -> None:
+def test_bonnie_ext3() -> None:
     """bonnie++ on ext3, and what ext3 itself counts"""
     bonnie("ext3")
 
@@ -181,7 +166,7 @@ def threads(count: int, reads: int, share_written: float) -> None:
         thread.join()
 
 
-def random_reads() -> None:
+def test_random_reads() -> None:
     """4 KiB random direct reads by 16 threads"""
     with Measured(DISK) as measured:
         threads(16, 60, 0)
@@ -190,7 +175,7 @@ def random_reads() -> None:
     kmod.equal("all of one size", measured.counters.bins("size", "read"), {8: 960})
 
 
-def mixed() -> None:
+def test_mixed() -> None:
     """Readers and writers, sequential and random, buffered and direct"""
     with Measured(DISK) as measured:
         commands = [
@@ -225,7 +210,7 @@ def mixed() -> None:
     ended(measured, "read", 24 << 20)
 
 
-def software_raid() -> None:
+def test_software_raid() -> None:
     """md RAID 0 over two units: both members are the controller's log, the array's bytes are theirs"""
     members = ("sda", "sdb")
     kmod.run("modprobe raid0")
@@ -260,8 +245,4 @@ def software_raid() -> None:
 
 if __name__ == "__main__":
     os.sync()
-    sys.exit(
-        kmod.main(
-            [raw_read, raw_write, bonnie_xfs, bonnie_ext2, bonnie_ext3, random_reads, mixed, software_raid]
-        )
-    )  # fmt: skip
+    sys.exit(kmod.main())

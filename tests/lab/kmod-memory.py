@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Callable
 
 import kmod_client as kmod
-import kmod_insert
 from kmod_disk import extents
 
 KO = os.environ["RAIDTRACE_KO"]
@@ -141,20 +140,20 @@ def request(operation: str, reasons: set[str], ask: Callable[[kmod.Client, int],
 def loading() -> None:
     """Loading the module: each of its last allocations fails once, those of its own beginning among them"""
     failing, failed = Failing(), 0
-    kmod_insert.remove("raidtrace")
+    kmod.remove("raidtrace")
     failing.arm(MANY)
-    kmod_insert.insert(KO)
+    kmod.insert(KO)
     every = MANY - failing.left()
     for number in range(every - LAST, every + 1):
-        kmod_insert.remove("raidtrace")
+        kmod.remove("raidtrace")
         failing.arm(number)
         try:
-            kmod_insert.insert(KO)
+            kmod.insert(KO)
         except OSError as error:
             if error.errno != errno.ENOMEM or not failing.disarm():
                 raise
             failed += 1
-            kmod_insert.insert(KO)
+            kmod.insert(KO)
         failing.disarm()
     print(f"# the last {LAST} of {every} allocations, {failed} times it was not loaded", flush=True)
     kmod.equal("it failed at times", failed > 0, True)

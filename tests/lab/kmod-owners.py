@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
 """Whose bios they are: classes, journal, blame, processes, and the time from queue to completion.
-
-Run inside the lab. Prints a line per test and totals last.
 """
 
 import contextlib
@@ -18,17 +16,6 @@ import kmod_client as kmod
 from kmod_disk import Disk, journal_of
 
 MNT = pathlib.Path("/run/lab/mnt")
-
-
-@contextlib.contextmanager
-def counted(disk: str) -> Iterator[tuple[kmod.Client, dict[str, object]]]:
-    """A target for the length of a with."""
-    with kmod.Client() as client:
-        target = client.add(disk)
-        try:
-            yield client, target
-        finally:
-            client.delete(target)
 
 
 @contextlib.contextmanager
@@ -47,9 +34,9 @@ def cold() -> None:
     kmod.run("sync; echo 3 >/proc/sys/vm/drop_caches")
 
 
-def raw_disk() -> None:
+def test_raw_disk() -> None:
     """dd of the disk is data and readahead; with O_DIRECT it is direct; what it writes back is data."""
-    with counted("sda") as (client, target):
+    with kmod.counted("sda") as (client, target):
         cold()
         client.ask("target-reset", id=target["id"])
         kmod.run("dd if=/dev/sda of=/dev/null bs=64k count=16 status=none")
@@ -66,12 +53,12 @@ def raw_disk() -> None:
         kmod.equal("dd queued it", after.submitters("bytes-queued")["dd"] >= (1 << 20) + 2 * 16 * 4096, True)
 
 
-def files_of_ext2() -> None:
+def test_files_of_ext2() -> None:
     """A large file read on ext2: data is read ahead, indirect blocks are metadata."""
     with mounted("mke2fs -q -F -t ext2 -b 4096", "ext2"):
         kmod.run(f"dd if=/dev/zero of={MNT}/file bs=1M count=24 conv=fsync status=none")
         kmod.run(f"umount {MNT}; mount -t ext2 /dev/sda {MNT}")  # the last blocks used outlive a drop of the caches
-        with counted("sda") as (client, target):
+        with kmod.counted("sda") as (client, target):
             kmod.run(f"dd if={MNT}/file of=/dev/null bs=1M status=none")
             counters = client.counters(target)
         origin = counters.origin("bytes-queued")
@@ -81,9 +68,9 @@ def files_of_ext2() -> None:
             raise AssertionError(f"indirect blocks: {origin}")
 
 
-def blame_is_by_pair() -> None:
+def test_blame_is_by_pair() -> None:
     """Reads that take turns between two places: every seek is blamed on the class it left and the one it went to."""
-    with counted("sda") as (client, target):
+    with kmod.counted("sda") as (client, target):
         far = 1 << 20
         client.set_journal(target, [(far, 1024)])
         disk = kmod.Disk("sda")
@@ -104,9 +91,9 @@ def blame_is_by_pair() -> None:
         client.set_journal(target, [])
 
 
-def several_classes_in_one_request() -> None:
+def test_several_classes_in_one_request() -> None:
     """A request merged of bios of two classes is mixed, one of bios of one class is of theirs; its bios stay what they are."""
-    with counted("sda") as (client, target):
+    with kmod.counted("sda") as (client, target):
         client.set_journal(target, [(4112, 8), (8192, 32)])
         disk = kmod.Disk("sda")
         disk.read_together([4096, 4104, 4112, 4120])  # the third is in the journal
@@ -122,7 +109,7 @@ def several_classes_in_one_request() -> None:
     kmod.equal("the seek between them", counters.origin("seek-sectors"), {"journal": 8192 - 4128})
 
 
-def journal_of_ext3() -> None:
+def test_journal_of_ext3() -> None:
     """Writes of ext3 within the sectors given as its journal are journal, and metadata are not; of ext4 too."""
     for make in ("mke2fs -q -F -t ext3", "mke2fs -q -F -t ext4"):
         journal_of_kind(f"{make} -b 4096 -J size=4")
@@ -133,7 +120,7 @@ def journal_of_kind(make: str) -> None:
     with mounted(make, "ext4"):
         ranges = journal_of("sda")
         kmod.equal("sectors of the journal", sum(length for _, length in ranges), 8192)
-        with counted("sda") as (client, target):
+        with kmod.counted("sda") as (client, target):
             client.set_journal(target, ranges)
             for i in range(20):
                 (MNT / f"file{i}").write_bytes(b"x" * 8192)
@@ -144,10 +131,10 @@ def journal_of_kind(make: str) -> None:
             kmod.equal("data", origin["data"], 20 * 8192)
 
 
-def data_in_the_journal() -> None:
+def test_data_in_the_journal() -> None:
     """ext3 with data=journal: what is written goes to the journal, and to its place as data when the journal is emptied."""
     with mounted("mke2fs -q -F -t ext3 -b 4096 -J size=4", "ext4", "data=journal"):
-        with counted("sda") as (client, target):
+        with kmod.counted("sda") as (client, target):
             client.set_journal(target, journal_of("sda"))
             with open(MNT / "file", "wb") as file:
                 for _ in range(40):
@@ -161,11 +148,11 @@ def data_in_the_journal() -> None:
         kmod.equal("metadata at their place", origin["metadata"] > 0, True)
 
 
-def log_of_xfs() -> None:
+def test_log_of_xfs() -> None:
     """XFS: metadata and log carry a flag; direct I/O to a file is direct; a directory's blocks are metadata."""
     with mounted("mkfs.xfs -q -f -b size=4096", "xfs"):
         kmod.run(f"dd if=/dev/zero of={MNT}/file bs=64k count=16 oflag=direct status=none; sync")
-        with counted("sda") as (client, target):
+        with kmod.counted("sda") as (client, target):
             kmod.run(f"dd if={MNT}/file of=/dev/null bs=64k count=16 iflag=direct status=none")
             (MNT / "dir").mkdir()
             os.sync()
@@ -175,12 +162,12 @@ def log_of_xfs() -> None:
             kmod.equal("others", set(origin) - {"direct", "metadata", "other"}, set())
 
 
-def swapped_memory() -> None:
+def test_swapped_memory() -> None:
     """What goes to swap, and what comes back from it, is swap."""
     kmod.run("mkswap /dev/sda 65536 >/dev/null")
     kmod.run("swapon /dev/sda")
     try:
-        with counted("sda") as (client, target):
+        with kmod.counted("sda") as (client, target):
             code = (  # pages on their way out are still there; read and clean, they go the second time
                 "import mmap,ctypes,time\nm=mmap.mmap(-1,8<<20,flags=34);m[:]=b'x'*(8<<20)\n"  # private: kept in swap
                 "at=ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(m)))\n"
@@ -197,9 +184,9 @@ def swapped_memory() -> None:
         kmod.run("swapoff /dev/sda")
 
 
-def time_from_queue() -> None:
+def test_time_from_queue() -> None:
     """Each bio or piece of one has a time from queue to completion; they are no shorter than those of requests."""
-    with counted("sda") as (client, target):
+    with kmod.counted("sda") as (client, target):
         disk = kmod.Disk("sda")
         for i in range(20):
             disk.read(i * 4096, 1024)  # 512 KiB is more than a request of this disk holds
@@ -218,29 +205,23 @@ def time_from_queue() -> None:
         kmod.equal("flushes", sum(counters.bins("q2c", "flush").values()), flush["queued"])
 
 
-def bios_of_a_bio_based_disk() -> None:
-    """dm and md tell queue to completion of each of their bios."""
-    lower = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=100000)[0]
-    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
-    name = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
-    try:
-        with counted(name) as (client, target):
-            disk = kmod.Disk(name)
-            for i in range(10):
-                disk.read(i * 128, 64)
-            disk.close()
-            counters = client.counters(target)
-            kmod.equal("bios", sum(counters.bins("q2c", "read").values()), counters.flow["read"]["queued"])
-            kmod.equal("100 us each", counters.flow["read"]["q2c-sum-ns"] >= 10 * 100_000, True)
-            kmod.equal("direct", counters.origin("queued"), {"direct": 10})
-            kmod.equal("issued", counters.reply["origin"][0].get("issued"), None)
-    finally:
-        kmod.run("dmsetup remove raidtrace-test")
+def test_bios_of_a_bio_based_disk() -> None:
+    """A disk of device mapper has the time from queue to completion of each of its bios."""
+    with kmod.mapped_disk(irqmode=2, completion_nsec=100000) as (_, name), kmod.counted(name) as (client, target):
+        disk = kmod.Disk(name)
+        for i in range(10):
+            disk.read(i * 128, 64)
+        disk.close()
+        counters = client.counters(target)
+    kmod.equal("bios", sum(counters.bins("q2c", "read").values()), counters.flow["read"]["queued"])
+    kmod.equal("100 us each", counters.flow["read"]["q2c-sum-ns"] >= 10 * 100_000, True)
+    kmod.equal("direct", counters.origin("queued"), {"direct": 10})
+    kmod.equal("issued", counters.reply["origin"][0].get("issued"), None)
 
 
-def more_processes_than_rows() -> None:
+def test_more_processes_than_rows() -> None:
     """Of 100 processes and one more the last ones have rows, and what the others had is the rest's; the sums stay exact."""
-    with counted("sda") as (client, target):
+    with kmod.counted("sda") as (client, target):
         for i in range(100):
             kmod.run(f"dd if=/dev/sda of=/dev/null bs=4k count=1 skip={i} iflag=direct status=none")
             if i == 80:
@@ -259,14 +240,14 @@ def more_processes_than_rows() -> None:
     kmod.equal("one that came late", [one["queued"] for one in rows if one.get("pid") == os.getpid()], [50])
 
 
-def memory_of_the_kernel() -> None:
+def test_memory_of_the_kernel() -> None:
     """Stripes and parity of md are in memory of nobody: they are other, and what goes straight to a disk is direct."""
     disks = kmod.null_blk(nr_devices=3, gb=1, memory_backed=1)
     members = " ".join(f"/dev/{disk}" for disk in disks)
     kmod.run("modprobe raid456; mdadm --create /dev/md9 --run --force --assume-clean --metadata=1.2 --level=5 --chunk=64 "
              f"--bitmap=none --raid-devices=3 {members}")  # fmt: skip
     try:
-        with counted(disks[0]) as (client, target):
+        with kmod.counted(disks[0]) as (client, target):
             kmod.run("dd if=/dev/urandom of=/dev/md9 bs=128k count=16 oflag=direct status=none")
             written = client.counters(target).origin("bytes-queued")
             kmod.run(f"dd if=/dev/{disks[0]} of=/dev/null bs=64k count=4 iflag=direct status=none")
@@ -277,9 +258,9 @@ def memory_of_the_kernel() -> None:
     kmod.equal("direct", read["direct"], 4 * 65536)
 
 
-def zeroing() -> None:
+def test_zeroing() -> None:
     """The kernel's thread that zeroes tables of inodes is no process; one that asks for zeroes is."""
-    with counted("sda") as (client, target):
+    with kmod.counted("sda") as (client, target):
         kmod.run("mke2fs -q -F -t ext4 -E lazy_itable_init=1,lazy_journal_init=0 /dev/sda 2G")
         kmod.run("sync")
         client.ask("target-reset", id=target["id"])
@@ -298,22 +279,5 @@ def zeroing() -> None:
         kmod.equal("by a process", client.counters(target).origin("bytes-queued"), {"direct": 1 << 20})
 
 
-TESTS = (
-    raw_disk,
-    files_of_ext2,
-    blame_is_by_pair,
-    several_classes_in_one_request,
-    journal_of_ext3,
-    data_in_the_journal,
-    log_of_xfs,
-    swapped_memory,
-    time_from_queue,
-    bios_of_a_bio_based_disk,
-    more_processes_than_rows,
-    memory_of_the_kernel,
-    zeroing,
-)
-
 if __name__ == "__main__":
-    os.environ.setdefault("LC_ALL", "C.UTF-8")
-    sys.exit(kmod.main(TESTS))
+    sys.exit(kmod.main())

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
 """Replies that tell only what changed: put on the snapshot that the reader has they must be the whole one, whoever else reads.
-
-Run inside the lab. Prints a line per test and totals last.
 """
 
 import copy
@@ -80,7 +78,7 @@ def some_io(disk: kmod.Disk, chance: random.Random) -> None:
             disk.write(sector, length)
 
 
-def equals_the_whole() -> None:
+def test_equals_the_whole() -> None:
     """Two readers, one often and one seldom, each with its own snapshot: both come to what a whole reply says"""
     chance = random.Random(5)
     with kmod.Client() as client:
@@ -104,7 +102,7 @@ def equals_the_whole() -> None:
         client.delete(target)
 
 
-def tells_what_changed_alone() -> None:
+def test_tells_what_changed_alone() -> None:
     """Nothing happened: no flow, no class, no process, and of histograms the time at the present depths alone"""
     with kmod.Client() as client:
         target, disk = client.add("sda", groups=kmod.GROUPS), kmod.Disk("sda")
@@ -124,7 +122,7 @@ def tells_what_changed_alone() -> None:
         client.delete(target)
 
 
-def is_whole_when_in_doubt() -> None:
+def test_is_whole_when_in_doubt() -> None:
     """A snapshot that the module does not know, or that was before a reset, gives a whole reply"""
     with kmod.Client() as client:
         target, disk = client.add("sda"), kmod.Disk("sda")
@@ -144,4 +142,4 @@ def is_whole_when_in_doubt() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(kmod.main([equals_the_whole, tells_what_changed_alone, is_whole_when_in_doubt]))
+    sys.exit(kmod.main())

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Every refusal says why, changes nothing, and nobody unprivileged adds, deletes, resets or is told who queues."""
+"""Every refusal has a reason and changes nothing. Without privilege nobody adds, deletes, resets or reads who queues."""
 
+import contextlib
 import ctypes
 import errno
+import itertools
 import os
 import pathlib
 import socket
@@ -14,7 +16,6 @@ import time
 
 import kmod_client as kmod
 import kmod_wrong as wrong
-from kmod_disk import extents
 
 
 def refused(error: int, text: str, operation: str, raw: bytes = b"", **attributes: int) -> None:
@@ -30,23 +31,31 @@ def refused(error: int, text: str, operation: str, raw: bytes = b"", **attribute
         kmod.equal("targets before and after", client.ask("target-get", dump=True), before)
 
 
-def no_disk() -> None:
-    """A file descriptor that is none, or of no disk, or not open for reading"""
-    unreadable = "fd is no file that is open for reading"
-    refused(errno.EBADF, unreadable, "target-add", fd=1 << 20)
-    refused(errno.EBADF, unreadable, "target-add", fd=0xFFFFFFFF)
-    for path, flags, error, text in (
-        ("/dev/sda", os.O_PATH, errno.EBADF, unreadable),
-        ("/dev/sda", os.O_WRONLY, errno.EBADF, unreadable),
-        ("/dev/null", os.O_RDONLY, errno.ENOTBLK, "fd is no block device"),
-        ("/", os.O_RDONLY, errno.ENOTBLK, "fd is no block device"),
-    ):
-        descriptor = os.open(path, flags)
-        refused(error, text, "target-add", fd=descriptor)
-        os.close(descriptor)
+def test_wrong_in_one_way() -> None:
+    """Each operation, wrong in each way: the error and the text of that way, and no target changes"""
+    ways = [one for one in wrong.WRONGS if one is not wrong.nothing]
+    refused_ways = set()
+    with wrong.machine(seed=1) as machine:
+        for operation, way, _ in itertools.product(sorted(wrong.REQUESTS), ways, range(12)):
+            before = machine.client.ask("target-get", dump=True)
+            with contextlib.suppress(wrong.Unfit):
+                wrong.ask(machine, operation, way)
+                refused_ways.add(way)
+            kmod.equal(f"{operation}: targets", machine.client.ask("target-get", dump=True), before)
+    kmod.equal("ways without a request", set(ways) - refused_ways, set())
 
 
-def partition() -> None:
+def test_new_ids() -> None:
+    """The id of a target is not used again"""
+    with kmod.Client() as client:
+        first = client.add("sda")
+        client.delete(first)
+        second = client.add("sda")
+        client.delete(second)
+    kmod.equal("a new id", second["id"] > first["id"], True)
+
+
+def test_partition() -> None:
     """A partition: the disk to add instead is named"""
     kmod.run("modprobe -r scsi_debug", check=False)
     name = kmod.scsi_debug(dev_size_mb=16, delay=0, num_parts=2)
@@ -58,44 +67,7 @@ def partition() -> None:
     kmod.run("modprobe -r scsi_debug")
 
 
-def twice() -> None:
-    """A disk that is a target already: its id is named"""
-    with kmod.Client() as client:
-        target = client.add("sda")
-        with open("/dev/sda", "rb") as disk:
-            refused(errno.EEXIST, f"sda is target {target['id']} already", "target-add", fd=disk.fileno())
-        client.delete(target)
-
-
-def missing_attributes() -> None:
-    """A request without what it is about"""
-    for operation in ("target-del", "target-get", "target-reset", "target-set", "counters-get"):
-        refused(errno.EINVAL, "the attribute id is missing", operation)
-    refused(errno.EINVAL, "the attribute fd is missing", "target-add")
-
-
-def no_such_target() -> None:
-    """No such target; ids are not used again"""
-    with kmod.Client() as client:
-        target = client.add("sda")
-        client.delete(target)
-    for operation in ("target-del", "target-get", "target-reset", "target-set", "counters-get"):
-        for number in (target["id"], 0, 0xFFFFFFFF):
-            refused(errno.ENOENT, f"there is no target {number}", operation, id=number)
-    with kmod.Client() as client:
-        again = client.add("sda")
-        client.delete(again)
-    kmod.equal("a new id", again["id"] > target["id"], True)
-
-
-def other_abi() -> None:
-    """A client of another ABI"""
-    refused(errno.EPROTONOSUPPORT, "the module speaks ABI 5, the client ABI 1", "info-get", abi=1)
-    with kmod.Client() as client:
-        kmod.equal("the same ABI", client.ask("info-get", abi=5)[0]["abi"], 5)
-
-
-def malformed() -> None:
+def test_malformed() -> None:
     """Attributes that are too short, unknown or nested are refused with a reason, never followed"""
     cases = {
         "short": struct.pack("HHH", 6, 1, 7) + b"\0\0",
@@ -112,39 +84,17 @@ def malformed() -> None:
                 raise AssertionError(f"{name}: {reply}")
 
 
-def no_range() -> None:
-    """A journal's ranges that are none, and one too many"""
-    kind = kmod.attribute_number("target", "journal")
-    with kmod.Client() as client:
-        target = client.add("sda")
-        for ranges, error, text in (
-            ([(8, 0)], errno.EINVAL, "the range of 0 sectors from sector 8 is no range"),
-            ([(8 * i, 8) for i in range(65)], errno.E2BIG, "a journal may have 64 ranges at most"),
-        ):
-            refused(error, text, "target-set", raw=extents(ranges, kind), id=target["id"])
-        half = struct.pack("HHHHQ", 16, kind | 0x8000, 12, 1, 8)
-        refused(errno.EINVAL, "a range needs sector and nr-sectors", "target-set", raw=half, id=target["id"])
+def test_only_bios() -> None:
+    """The history of a disk that has only bios"""
+    with kmod.mapped_disk() as (_, upper), kmod.Client() as client:
+        target = client.add(upper, history_ns=0)
+        text = f"{upper} has no requests, only bios: name the disks below it"
+        refused(errno.EOPNOTSUPP, text, "history-get", id=target["id"])
         client.delete(target)
 
 
-def no_history() -> None:
-    """The history of a disk that was attached without one, or that has only bios"""
-    lower = kmod.null_blk(nr_devices=1, gb=1)[0]
-    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
-    upper = next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
-    with kmod.Client() as client:
-        for disk, options, text in (
-            ("sda", {}, "sda was attached without a history of its requests"),
-            (upper, {"history_ns": 0}, f"{upper} has no requests, only bios: name the disks below it"),
-        ):
-            target = client.add(disk, **options)
-            refused(errno.EOPNOTSUPP, text, "history-get", id=target["id"])
-            client.delete(target)
-    kmod.run("dmsetup remove raidtrace-test; modprobe -r null_blk")
-
-
-def removed() -> None:
-    """A disk that was removed while who adds it had it open"""
+def test_removed() -> None:
+    """A disk that was removed while the client had it open"""
     name = kmod.scsi_debug(dev_size_mb=16, delay=0)
     with open(f"/dev/{name}", "rb", buffering=0) as disk:
         pathlib.Path(f"/sys/block/{name}/device/delete").write_text("1", encoding="ascii")
@@ -152,25 +102,7 @@ def removed() -> None:
     kmod.run("modprobe -r scsi_debug")
 
 
-# What nothing here reaches, and why; all else that the source says must have been said when these tests have ended.
-ELSEWHERE = {
-    "this kernel has no tracepoint %s, which counting needs": "kmod-edges, missing_tracepoints",
-    "not enough memory for the reply": "no kernel of the lab makes an allocation fail",
-    "not enough memory for the journal": "likewise",
-    "not enough memory for the counters": "likewise",
-    "the tracepoint %s cannot be attached to: error %d": "likewise",
-    "removals of disks cannot be watched: error %d": "likewise",
-}
-
-
-def every_refusal() -> None:
-    """Each text that the module has for a refusal was its answer to a request of these tests, or is listed with why not"""
-    silent = {text for text, fits in wrong.patterns() if not any(map(fits.fullmatch, kmod.REFUSALS))}
-    kmod.equal("texts that no request was refused with", silent, set(ELSEWHERE))
-    print(f"# {len({text for text, _ in wrong.patterns()})} texts, {len(ELSEWHERE)} of them not reached here")
-
-
-def too_many() -> None:
+def test_too_many() -> None:
     """64 targets are counted at once, a 65th is refused"""
     names = kmod.null_blk(nr_devices=65, gb=1, hw_queue_depth=16)
     with kmod.Client() as client:
@@ -192,8 +124,8 @@ def too_many() -> None:
     kmod.run("modprobe -r null_blk")
 
 
-def untold() -> None:
-    """Who does not get the answer does not know the id: nothing was added"""
+def test_answer_that_does_not_arrive() -> None:
+    """A client that cannot get the answer does not know the id: nothing was added"""
     with kmod.Client() as client, kmod.Client() as deaf, open("/dev/sda", "rb") as disk:
         deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         for _ in range(100):  # answers that nobody reads, until there is no room
@@ -208,10 +140,10 @@ NEEDED = "this needs CAP_SYS_ADMIN"
 CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
 
 
-def unprivileged() -> None:
+def test_unprivileged() -> None:
     """Without privilege: the counters of the group flow may be read, and nothing else; changing is refused
 
-    So it is to who has CAP_NET_ADMIN alone; and who has CAP_SYS_ADMIN alone may not add what it cannot open.
+    So it is with CAP_NET_ADMIN alone. A process with CAP_SYS_ADMIN alone may not add a disk that it cannot open.
     """
     gone = kmod.scsi_debug(dev_size_mb=16, delay=0)
     with kmod.Client() as client:
@@ -224,19 +156,19 @@ def unprivileged() -> None:
         named = client.counters(target)
         rows = [row for row in named.reply["submitter"] if row.get("pid") == os.getpid()]
         kmod.equal("with privilege this process is named", [row["queued"] >= 20 for row in rows], [True])
-    found = {}
+    statuses = {}
     for capabilities in ((), (CAP_NET_ADMIN,), (CAP_SYS_ADMIN,)):
         with kmod.Client() as client:
             client.ask("target-reset", id=other["id"])
         child = os.fork()
         if not child:
             os._exit(_with_capabilities(capabilities, target, other, named))
-        found[capabilities] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        statuses[capabilities] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with kmod.Client() as client:
         client.delete(target)
         client.delete(other)
-    kmod.equal("what the children found", found, dict.fromkeys(found, 0))
-    kmod.REFUSALS.add(NEEDED)  # they were told
+    kmod.equal("exit statuses of the children", statuses, dict.fromkeys(statuses, 0))
+    kmod.REFUSALS.add(NEEDED)  # in the children
 
 
 def _keep(capabilities: tuple[int, ...]) -> None:
@@ -253,14 +185,14 @@ def _keep(capabilities: tuple[int, ...]) -> None:
 
 
 def _with_capabilities(capabilities: tuple[int, ...], target: dict, other: dict, named: kmod.Counters) -> int:
-    """In a child, which tells what is wrong by its exit status."""
+    """In a child. Returns its exit status: 0, or the number of the check that fails."""
     disk = os.open("/dev/sda", os.O_RDONLY) if CAP_SYS_ADMIN not in capabilities else -1
     _keep(capabilities)
     if CAP_SYS_ADMIN in capabilities:
         return _cannot_open()
     with kmod.Client() as client:
         first, first_other = (client.ask("counters-get", id=one["id"])[0] for one in (target, other))
-        # What it is told right after a reset began with that.
+        # A snapshot right after a reset begins with it.
         if first_other["since-ns"] != first_other["now-ns"]:
             return 10
         # Frequent requests take no more snapshots, of two targets in turn neither, one of them gone; none is older than 50 ms.
@@ -308,12 +240,23 @@ def _cannot_open() -> int:
     return 0
 
 
+# Texts that no request here is refused with, and why. All others of the source must have been an answer of these tests.
+ELSEWHERE = {
+    "this kernel has no tracepoint %s, which counting needs": "kmod-edges, test_missing_tracepoints",
+    "not enough memory for the reply": "no kernel of the lab makes an allocation fail",
+    "not enough memory for the journal": "no kernel of the lab makes an allocation fail",
+    "not enough memory for the counters": "no kernel of the lab makes an allocation fail",
+    "the tracepoint %s cannot be attached to: error %d": "no kernel of the lab makes an allocation fail",
+    "removals of disks cannot be watched: error %d": "no kernel of the lab makes an allocation fail",
+}
+
+
+def test_every_refusal() -> None:
+    """Each text that the module has for a refusal was its answer to a request of these tests, or is listed with why not"""
+    silent = {text for text, fits in wrong.patterns() if not any(map(fits.fullmatch, kmod.REFUSALS))}
+    kmod.equal("texts that no request was refused with", silent, set(ELSEWHERE))
+    print(f"# {len({text for text, _ in wrong.patterns()})} texts, {len(ELSEWHERE)} of them not reached here")
+
+
 if __name__ == "__main__":
-    sys.exit(
-        kmod.main(
-            [
-                no_disk, partition, twice, missing_attributes, no_such_target, other_abi,
-                malformed, untold, no_range, no_history, removed, unprivileged, too_many, every_refusal,
-            ]
-        )
-    )  # fmt: skip
+    sys.exit(kmod.main())

@@ -94,20 +94,9 @@ def scsi_disk(**parameters: object) -> Iterator[str]:
         kmod.run("modprobe -r scsi_debug", check=False)
 
 
-@contextlib.contextmanager
-def counted(disk: str) -> Iterator[tuple[kmod.Client, dict]]:
-    """A target that is deleted again."""
-    with kmod.Client() as client:
-        target = client.add(disk, groups=kmod.GROUPS)
-        try:
-            yield client, target
-        finally:
-            client.delete(target)
-
-
-def empty_flushes() -> None:
+def test_empty_flushes() -> None:
     """An empty flush is queued and ends unissued; a flush request is issued for it"""
-    with loop_disk() as name, counted(name) as (client, target):
+    with loop_disk() as name, kmod.counted(name, kmod.GROUPS) as (client, target):
         disk = kmod.Disk(name)
         with Traced(name) as traced:
             for _ in range(7):
@@ -121,9 +110,9 @@ def empty_flushes() -> None:
     same_as_trace(counters, traced)
 
 
-def flush_sequences() -> None:
+def test_flush_sequences() -> None:
     """A FUA write to a disk without FUA is one write and one flush, completed once each"""
-    with loop_disk() as name, counted(name) as (client, target):
+    with loop_disk() as name, kmod.counted(name, kmod.GROUPS) as (client, target):
         descriptor = os.open(f"/dev/{name}", os.O_RDWR | os.O_DIRECT | os.O_DSYNC)
         disk = kmod.Disk(name)
         before = kmod.diskstats(name)
@@ -147,9 +136,12 @@ def flush_sequences() -> None:
     same_as_trace(counters, traced)
 
 
-def discards() -> None:
+def test_discards() -> None:
     """Discards and write zeroes are directions of their own, with a size; no head moves for them"""
-    with scsi_disk(dev_size_mb=64, lbpu=1, lbpws=1, delay=0) as name, counted(name) as (client, target):
+    with scsi_disk(dev_size_mb=64, lbpu=1, lbpws=1, delay=0) as name, kmod.counted(name, kmod.GROUPS) as (
+        client,
+        target,
+    ):
         before = kmod.diskstats(name)
         disk = kmod.Disk(name)
         with Traced(name) as traced:
@@ -172,9 +164,9 @@ def discards() -> None:
     same_as_trace(counters, traced)
 
 
-def not_to_wait() -> None:
+def test_not_to_wait() -> None:
     """Bios that are not to wait and would have to are refused, and have no latency"""
-    with scsi_disk(dev_size_mb=64, delay=0) as name, counted(name) as (client, target):
+    with scsi_disk(dev_size_mb=64, delay=0) as name, kmod.counted(name, kmod.GROUPS) as (client, target):
         pathlib.Path(f"/sys/block/{name}/queue/max_sectors_kb").write_text("64", encoding="ascii")
         disk = kmod.Disk(name)
         client.ask("target-reset", id=target["id"])
@@ -198,9 +190,9 @@ def not_to_wait() -> None:
     kmod.equal("pieces with a latency", counters.sum("q2c", "read"), 50 + flow["splits"])
 
 
-def medium_error() -> None:
+def test_medium_error() -> None:
     """A read that fails half way is one part and one error"""
-    with scsi_disk(dev_size_mb=16, delay=0) as name, counted(name) as (client, target):
+    with scsi_disk(dev_size_mb=16, delay=0) as name, kmod.counted(name, kmod.GROUPS) as (client, target):
         disk = kmod.Disk(name)
         pathlib.Path("/sys/module/scsi_debug/parameters/opts").write_text("2", encoding="ascii")
         with Traced(name) as traced:
@@ -238,10 +230,13 @@ def replayed_requeues(traced: Traced) -> tuple[int, int]:
     return after, without
 
 
-def requeues_of_a_busy_host() -> None:
+def test_requeues_of_a_busy_host() -> None:
     """Requeues of commands that the host is too busy for are told apart: after an issue, and without one"""
     for scheduler in ("none", "mq-deadline"):
-        with scsi_disk(dev_size_mb=16, delay=0, every_nth=5, opts=0x8000) as name, counted(name) as (client, target):
+        with scsi_disk(dev_size_mb=16, delay=0, every_nth=5, opts=0x8000) as name, kmod.counted(name, kmod.GROUPS) as (
+            client,
+            target,
+        ):
             pathlib.Path(f"/sys/block/{name}/queue/scheduler").write_text(scheduler, encoding="ascii")
             disk = kmod.Disk(name)
             client.ask("target-reset", id=target["id"])
@@ -277,12 +272,12 @@ def parallel_reads(name: str, count: int) -> list[threading.Thread]:
     return threads
 
 
-def in_flight_at_attach() -> None:
+def test_in_flight_at_attach() -> None:
     """Requests issued before attach end as unmatched and never make the depth negative"""
     with scsi_disk(dev_size_mb=16, ndelay=900_000_000) as name:
         threads = parallel_reads(name, 9)
         kmod.wait_for("reads in flight", lambda: kmod.diskstats(name)["in_flight"] == 9)
-        with counted(name) as (client, target):
+        with kmod.counted(name, kmod.GROUPS) as (client, target):
             more = parallel_reads(name, 4)
             time.sleep(0.1)
             middle = client.counters(target)
@@ -295,9 +290,9 @@ def in_flight_at_attach() -> None:
     kmod.equal("in flight at the end", counters.flow["all"]["in-flight"], 0)
 
 
-def reset_in_flight() -> None:
+def test_reset_in_flight() -> None:
     """Requests in flight at a reset are carried over it"""
-    with scsi_disk(dev_size_mb=16, ndelay=900_000_000) as name, counted(name) as (client, target):
+    with scsi_disk(dev_size_mb=16, ndelay=900_000_000) as name, kmod.counted(name, kmod.GROUPS) as (client, target):
         threads = parallel_reads(name, 6)
         kmod.wait_for("reads in flight", lambda: kmod.diskstats(name)["in_flight"] == 6)
         client.ask("target-reset", id=target["id"])
@@ -313,38 +308,24 @@ def reset_in_flight() -> None:
     kmod.equal("queued before the reset", counters.flow["read"]["queued"], 0)
 
 
-def bio_based() -> None:
-    """A bio-based disk counts bios, and says nothing of requests"""
-    lower = kmod.null_blk(nr_devices=1, gb=1)[0]
-    size = 2048 * 64
-    kmod.run(f"dmsetup create --noudevsync raidtrace-test --table '0 {size} linear /dev/{lower} 0'")
-    name = pathlib.Path(f"/sys/block/{lower}/holders").iterdir().__next__().name
-    try:
-        with counted(name) as (client, target):
-            before = kmod.diskstats(name)
-            disk = kmod.Disk(name)
-            for i in range(10):
-                disk.read(i * 128, 64)
-            disk.close()
-            counters = client.counters(target)
-            after = kmod.diskstats(name)
-        kmod.equal("bio-based", target.get("bio-based"), True)
-        flow = counters.flow["read"]
-        kmod.equal("bios", flow["queued"], after["reads"] - before["reads"])
-        kmod.equal("bytes", flow["bytes-queued"], 512 * (after["read_sectors"] - before["read_sectors"]))
-        bios = ["queued", "bytes-queued", "splits", "refused"] + [name for name in flow if name.endswith(BIO_COUNTERS)]
-        kmod.equal("all it says", sorted(flow), sorted({"direction", *bios}))
-        kmod.equal("histograms", {kind for kind, _ in counters.histogram} - {"seek-queued", "q2c"}, set())
-    finally:
-        kmod.run("dmsetup remove raidtrace-test")
+def test_bio_based() -> None:
+    """A bio-based disk counts bios, and has no counter of requests"""
+    with kmod.mapped_disk() as (_, name), kmod.counted(name, kmod.GROUPS) as (client, target):
+        before = kmod.diskstats(name)
+        disk = kmod.Disk(name)
+        for i in range(10):
+            disk.read(i * 128, 64)
+        disk.close()
+        counters = client.counters(target)
+        after = kmod.diskstats(name)
+    kmod.equal("bio-based", target.get("bio-based"), True)
+    flow = counters.flow["read"]
+    kmod.equal("bios", flow["queued"], after["reads"] - before["reads"])
+    kmod.equal("bytes", flow["bytes-queued"], 512 * (after["read_sectors"] - before["read_sectors"]))
+    bios = ["queued", "bytes-queued", "splits", "refused"] + [name for name in flow if name.endswith(BIO_COUNTERS)]
+    kmod.equal("counters", sorted(flow), sorted({"direction", *bios}))
+    kmod.equal("histograms", {kind for kind, _ in counters.histogram} - {"seek-queued", "q2c"}, set())
 
 
 if __name__ == "__main__":
-    sys.exit(
-        kmod.main(
-            [
-                empty_flushes, flush_sequences, discards, not_to_wait, medium_error, requeues_of_a_busy_host,
-                in_flight_at_attach, reset_in_flight, bio_based,
-            ]
-        )
-    )  # fmt: skip
+    sys.exit(kmod.main())

@@ -27,7 +27,6 @@ from collections.abc import Callable
 
 import kmod_client as kmod
 import kmod_fuzz as fuzz
-import kmod_insert
 from kmod_nullb import load
 
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 0
@@ -45,7 +44,7 @@ def cycle(number: int, disks: list[str], done: Callable[[], list[int]]) -> int:
     """Once round; how many requests were seen. `done` tells what the load did."""
     if EXPEDITED.exists():  # with one processor RCU has nobody to wait for
         EXPEDITED.write_text(str(int(number % 5 != 0)), encoding="ascii")
-    kmod_insert.insert(KO)
+    kmod.insert(KO)
     seen = 0
     with kmod.Client() as client:
         targets = [client.add(name) for name in disks]
@@ -61,13 +60,13 @@ def cycle(number: int, disks: list[str], done: Callable[[], list[int]]) -> int:
         if number % 4:  # every fourth time it is unloaded with its targets
             for target in targets:
                 client.delete(target)
-    kmod_insert.remove("raidtrace")
+    kmod.remove("raidtrace")
     return seen
 
 
 def cycles() -> None:
     """Cycles of load, attach, detach, unload with I/O running"""
-    kmod_insert.remove("raidtrace")
+    kmod.remove("raidtrace")
     # On two processors two processes for each disk, one on either; else two that share the one there is.
     bound = [cpu for cpu in CPUS for _ in DISKS] if len(CPUS) > 1 else []
     with load(DISKS * max(2, len(CPUS)), seed=SEED, cpus=bound) as done:
@@ -81,7 +80,7 @@ def cycles() -> None:
             if number % TELL == TELL - 1 or number + 1 == CYCLES:  # what is known when the rest is cut short
                 did = [now - then for then, now in zip(before, done())]
                 print(f"# {number + 1} cycles, {seen} requests counted, of each process {did}", flush=True)
-    kmod_insert.insert(KO)
+    kmod.insert(KO)
     kmod.equal("requests were counted", seen > CYCLES, True)
     kmod.equal("each process read and wrote", min(did) > CYCLES // 2, True)
 
@@ -97,7 +96,7 @@ def nonsense() -> None:
             functools.partial(fuzz.storm, 300 // PART, 96, [1, 2, 3]),
         )
     print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(found.items())), flush=True)
-    delete_all()
+    kmod.delete_all()
 
 
 def disks_that_go() -> None:
@@ -121,12 +120,6 @@ def disks_that_go() -> None:
             hosts.write_text("-1", encoding="ascii")
             kmod.wait_for("its end", lambda: client.counters(target).reply["state"] == "gone")
             kmod.equal("reads", client.counters(target).flow["read"]["completed"] >= 50, True)
-            client.delete(target)
-
-
-def delete_all() -> None:
-    with kmod.Client() as client:
-        for target in client.ask("target-get", dump=True):
             client.delete(target)
 
 

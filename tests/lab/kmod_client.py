@@ -6,6 +6,8 @@ The client knows the family from its specification alone and shares no code with
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import pathlib
 import re
@@ -37,6 +39,8 @@ _NLMSG_ERROR, _NLMSG_DONE = 2, 3
 NLM_F_DUMP_INTR = 0x10
 _GENL_ID_CTRL, _CTRL_GETFAMILY = 16, 3
 _NLA_TYPE = 0x3FFF
+_DELETE_MODULE, _FINIT_MODULE = 176, 313  # system calls of x86-64, as the lab's guests are
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Refused(Exception):
@@ -226,6 +230,26 @@ class Client:
         return sound(Counters(self.ask("counters-get", id=target["id"])[0]))
 
 
+@contextlib.contextmanager
+def counted(disk: str, groups: Iterable[str] = ()) -> Iterator[tuple[Client, dict[str, Any]]]:
+    """A client and a target, which is deleted at the end of the block."""
+    with Client() as client:
+        target = client.add(disk, groups)
+        try:
+            yield client, target
+        finally:
+            client.delete(target)
+
+
+def delete_all() -> list[str]:
+    """Delete all targets, unchecked. Returns the names of their disks."""
+    with Client() as client:
+        targets = client.ask("target-get", dump=True)
+        for target in targets:
+            client.ask("target-del", id=target["id"])
+    return [target["disk"] for target in targets]
+
+
 def device_number(disk: str) -> tuple[int, int]:
     """Major and minor of a block device."""
     major, minor = pathlib.Path(f"/sys/class/block/{disk}/dev").read_text(encoding="ascii").split(":")
@@ -273,6 +297,17 @@ def null_blk(**parameters: object) -> list[str]:
     return disks
 
 
+@contextlib.contextmanager
+def mapped_disk(**parameters: object) -> Iterator[tuple[str, str]]:
+    """A disk of null_blk and a linear disk of device mapper on it, which has only bios: their names."""
+    lower = null_blk(nr_devices=1, gb=1, **parameters)[0]
+    run(f"dmsetup create --noudevsync raidtrace-test --table '0 131072 linear /dev/{lower} 0'")
+    try:
+        yield lower, next(pathlib.Path(f"/sys/block/{lower}/holders").iterdir()).name
+    finally:
+        run("dmsetup remove raidtrace-test; modprobe -r null_blk")
+
+
 def scsi_debug(**parameters: object) -> str:
     """Load scsi_debug anew; name of its disk."""
     before = {path.name for path in pathlib.Path("/sys/block").glob("sd*")}
@@ -285,6 +320,26 @@ def scsi_debug(**parameters: object) -> str:
     wait_for("disk of scsi_debug", lambda: bool(new()) and all(os.path.exists(f"/dev/{name}") for name in new()))
     time.sleep(1)  # its asynchronous probe reads the partition table
     return new().pop()
+
+
+def _call(what: str, number: int, *words: object) -> None:
+    if _LIBC.syscall(ctypes.c_long(number), *words) < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), what)
+
+
+def insert(path: str) -> None:
+    """Load the module in that file, as insmod(8), which takes seconds on kernels that check themselves. Raises OSError."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _call(f"finit_module({path})", _FINIT_MODULE, ctypes.c_int(file), ctypes.c_char_p(b""), ctypes.c_int(0))
+    finally:
+        os.close(file)
+
+
+def remove(name: str) -> None:
+    """Unload a module; raises OSError: ENOENT when it is not loaded, EWOULDBLOCK when it is in use."""
+    _call(f"delete_module({name})", _DELETE_MODULE, ctypes.c_char_p(name.encode()), ctypes.c_uint(os.O_NONBLOCK))
 
 
 def no_leaks() -> None:
@@ -313,8 +368,12 @@ def sound(counters: Counters) -> Counters:
     return counters
 
 
-def main(tests: Sequence[Callable[[], None]]) -> int:
-    """Run tests, say how each ended, and the totals. Returns the exit status."""
+def main(tests: Sequence[Callable[[], None]] = ()) -> int:
+    """Run tests, those of the program whose names begin with test_ if none are given. Print how each ended, and the totals.
+
+    Returns the exit status.
+    """
+    tests = tests or [value for name, value in vars(sys.modules["__main__"]).items() if name.startswith("test_")]
     failed = 0
     for number, test in enumerate(tests, 1):
         name = (test.__doc__ or test.__name__).strip().splitlines()[0].rstrip(".")
@@ -329,23 +388,12 @@ def main(tests: Sequence[Callable[[], None]]) -> int:
             print(f"not ok {number} - {name}\n# line {line}: {type(error).__name__}: {error}", flush=True)
         else:
             print(f"ok {number} - {name}", flush=True)
-        for target in _left_over():
-            print(f"# left over: target {target}", flush=True)
+        with contextlib.suppress(Refused):  # so that the next test is judged by itself
+            for disk in delete_all():
+                print(f"# left over: target {disk}", flush=True)
     print(f"# invariants were looked at in {len(CHECKED)} snapshots of {len(set(CHECKED))} targets")
     print(f"{len(tests) - failed} passed, {failed} failed")
     return 1 if failed else 0
-
-
-def _left_over() -> list[str]:
-    """Delete what a failed test left attached, so that the next one is judged by itself."""
-    try:
-        with Client() as client:
-            left = client.ask("target-get", dump=True)
-            for target in left:  # unchecked: what failed has been said
-                client.ask("target-del", id=target["id"])
-    except Refused:
-        return []
-    return [target["disk"] for target in left]
 
 
 def kernel_version() -> tuple[int, int]:

@@ -13,7 +13,7 @@ UNTOLD = pathlib.Path("/sys/module/raidtrace_odd/parameters/untold")
 QUEUES = pathlib.Path("/sys/module/raidtrace_odd/parameters/queues")
 
 
-def untold() -> None:
+def test_untold() -> None:
     """Seven requests that end untold: each is abandoned when the next one has its tag"""
     kmod.wait_for("/dev/odd0", pathlib.Path("/dev/odd0").exists)
     pathlib.Path("/sys/block/odd0/queue/scheduler").write_text("none", encoding="ascii")
@@ -34,7 +34,7 @@ def untold() -> None:
         client.delete(target)
 
 
-def grown() -> None:
+def test_grown() -> None:
     """Requests of hardware queues that came after the target was added are counted as all others are"""
     names = ("queued", "issued", "completed", "unmatched", "unissued", "abandoned", "in-flight")
     expected = {1: [3, 3, 3, 0, 0, 0, 0], 2: [8, 8, 8, 0, 0, 0, 0], 3: [9, 9, 9, 0, 0, 0, 0]}
@@ -63,7 +63,7 @@ def grown() -> None:
     disk.close()
 
 
-def many_requests() -> None:
+def test_many_requests() -> None:
     """Requests allowed are made as many as can be, and few again: each request is counted, whatever its tag"""
     queue = pathlib.Path("/sys/block/odd0/queue")
     disk = kmod.Disk("odd0")
@@ -83,4 +83,4 @@ def many_requests() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(kmod.main([untold, grown, many_requests]))
+    sys.exit(kmod.main())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests that are right but for one thing, drawn from the specification; and what the module must say to each.
+"""Random requests that are right but for one thing, and the answer that each must get.
 
-What is right comes from the specification: which attributes an operation has, of which type and between which limits. What is
-wrong is one of WRONGS. Most of them get past the kernel's parser, whose own refusals are few and the same for every family.
+The specification has the attributes of an operation, their types and limits. The error is one of WRONGS. Most of them pass the
+kernel's parser, whose own refusals are few and the same for every family.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Unfit(Exception):
 
 @dataclass
 class Machine:
-    """What requests are about: disks that are counted and not, and files that are open."""
+    """Disks that are counted and not, and open files, which requests name."""
 
     client: kmod.Client
     numbers: random.Random
@@ -140,7 +140,8 @@ def nobody(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
 
 def closed(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
     """A file that is not open, or not for reading."""
-    number = machine.numbers.choice((1 << 20, 0xFFFFFFFF, machine.fd("/dev/sda", os.O_WRONLY)))
+    unreadable = (machine.fd("/dev/sda", flags) for flags in (os.O_WRONLY, os.O_PATH))
+    number = machine.numbers.choice((1 << 20, 0xFFFFFFFF, *unreadable))
     return _instead(parts, "fd", struct.pack("I", number)), errno.EBADF, "fd is no file that is open for reading"
 
 
@@ -249,22 +250,24 @@ def ask(machine: Machine, operation: str, wrong: Wrong) -> str:
         reply = machine.client.ask(operation, raw=payload(operation, parts))
     except kmod.Refused as refusal:
         if text == "*":
-            kmod.equal(f"{what}: a reason, not the module's", bool(refusal.text) and refusal.text not in SAID, True)
+            kmod.equal(
+                f"{what}: a reason, not the module's", bool(refusal.text) and refusal.text not in MODULE_TEXTS, True
+            )
             return "parser"
         kmod.equal(what, (refusal.errno, refusal.text), (error, text))
-        SAID.add(text)
+        MODULE_TEXTS.add(text)
         return "module"
     kmod.equal(f"{what}: answered", (error, text), (0, ""))
     _followed(machine, operation, parts, reply)
     return "module"
 
 
-SAID: set[str] = set()  # what the module has refused with, so far
+MODULE_TEXTS: set[str] = set()  # of refusals by the module so far
 
 
 @contextlib.contextmanager
 def machine(seed: int) -> Iterator[Machine]:
-    """Six disks of null_blk beside sda: three targets with a history, one without, three that are none."""
+    """sda and six disks of null_blk: three targets with a history, one without, three that are none."""
     names = kmod.null_blk(nr_devices=6, gb=1)
     with kmod.Client() as client:
         made = Machine(client, random.Random(seed), names[3:])
@@ -284,29 +287,29 @@ def machine(seed: int) -> Iterator[Machine]:
 
 
 def storm(count: int, seed: int) -> Counter[str]:
-    """Send `count` requests; how many the module and the parser answered, and of each way to be wrong."""
-    found: Counter[str] = Counter()
+    """Send `count` requests. Returns the number that the module and the parser answered, and that of each error."""
+    answers: Counter[str] = Counter()
     with machine(seed) as made:
         numbers = made.numbers
-        while sum(found[who] for who in ("module", "parser")) < count:
+        while sum(answers[who] for who in ("module", "parser")) < count:
             wrong = numbers.choice(WRONGS)
             try:
                 who = ask(made, numbers.choice(sorted(REQUESTS)), wrong)
             except Unfit:
                 continue
-            found[who] += 1
-            found[wrong.__name__] += 1
+            answers[who] += 1
+            answers[wrong.__name__] += 1
         listed = {one["id"] for one in made.client.ask("target-get", dump=True)}
         kmod.equal("targets", listed, set(made.targets))
-    return found
+    return answers
 
 
 def patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """Each text that the source of the module can refuse with, and what fits it."""
-    found = []
+    """Each text of a refusal in the source of the module, and an expression that matches it with its values."""
+    texts = []
     for path in sorted((kmod.TOP / "kmod").glob("*.c")):
         for words in re.findall(r'raidtrace_refuse\([^"]*((?:"[^"]*"\s*)+)', path.read_text(encoding="utf-8")):
             text = "".join(re.findall(r'"([^"]*)"', words))
             fits = re.sub(r"%(?:llu|u|d|s|pg)", "(.+)", re.escape(text).replace(r"\%", "%"))
-            found.append((text, re.compile(fits)))
-    return found
+            texts.append((text, re.compile(fits)))
+    return texts

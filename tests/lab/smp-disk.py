@@ -23,12 +23,12 @@ def on(cpu: int) -> None:
     os.sched_setaffinity(0, {CPUS[cpu % len(CPUS)]})
 
 
-def two_processors() -> None:
+def test_two_processors() -> None:
     """There are two processors"""
     kmod.equal("processors", len(CPUS) >= 2, True)
 
 
-def one_stream() -> None:
+def test_one_stream() -> None:
     """One sequential stream whose requests both processors issue in turn is sequential; each has its hardware queue"""
     name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=2, irqmode=2, completion_nsec=50000)[0]
     with kmod.Client() as client:
@@ -49,7 +49,7 @@ def one_stream() -> None:
     kmod.equal("where they end", [one["completed-same-cpu"] for one in queues], [500, 500])
 
 
-def another_processor() -> None:
+def test_another_processor() -> None:
     """One processor issues what the other queued; the block layer sends the end back, and it counts there"""
     name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=1, irqmode=1, hw_queue_depth=1)[0]
     for setting, value in (("scheduler", "mq-deadline"), ("rq_affinity", "2")):
@@ -67,7 +67,7 @@ def another_processor() -> None:
     kmod.equal("of the same node", one["completed-other-node"], 0)
 
 
-def hardware_queues() -> None:
+def test_hardware_queues() -> None:
     """Hardware queues come and go under load of both: none is lost, none is abandoned"""
     with kmod_nullb.configured(size=256, submit_queues=1, irqmode=2, completion_nsec=100000) as (name, here):
         with kmod.Client() as client:
@@ -92,7 +92,7 @@ def hardware_queues() -> None:
     print(f"# {counters.total('completed')} counted, {counters.total('unmatched')} unmatched", flush=True)
 
 
-def load_of_both() -> None:
+def test_load_of_both() -> None:
     """Snapshots and resets under load of both hold, and what they counted is what diskstats counts"""
     name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=2, irqmode=2, completion_nsec=100000)[0]
     with kmod.Client() as client:
@@ -120,6 +120,6 @@ def load_of_both() -> None:
 
 
 if __name__ == "__main__":
-    status = kmod.main([two_processors, one_stream, another_processor, hardware_queues, load_of_both])
+    status = kmod.main()
     kmod.run("modprobe -r null_blk", check=False)
     sys.exit(status)
