@@ -12,7 +12,9 @@ import sys
 import tempfile
 import time
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+from lab_checks import TOP, check, finish  # noqa: E402
+
 RAIDCTL = TOP / "tools/bin/raidctl"
 PLAN = """title = "small"
 trials = 2
@@ -55,14 +57,6 @@ data_size = "64 MiB"
 trials = 1
 """
 JOB = "[global]\nbs=64k\nfallocate=none\n[fill]\nrw=write\nend_fsync=1\n[mix]\nstonewall\nrw=randrw\n"
-passed = failed = 0
-
-
-def check(what: str, good: bool, said: object = "") -> None:
-    """One test."""
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    print(f"{'ok' if good else 'not ok'} - {what}" + ("" if good else f"\n  {said}"), flush=True)
 
 
 def sweep(*words: str) -> "subprocess.Popen[str]":
@@ -103,18 +97,18 @@ def wait_for(out: pathlib.Path, state: str, count: int) -> None:
 
 
 def guests(out: pathlib.Path) -> list[str]:
-    """Processes that still have to do with a sweep."""
-    found = []
+    """Process ids whose command lines name a sweep's directory."""
+    processes = []
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if str(out).encode() in path.read_bytes():
-                found.append(path.parent.name)
+                processes.append(path.parent.name)
         except OSError:
             pass
-    return found
+    return processes
 
 
-def main() -> int:
+def main() -> None:
     """Run all of it in a directory of its own."""
     with tempfile.TemporaryDirectory(prefix="lab-sweep-") as name:
         top = pathlib.Path(name)
@@ -124,11 +118,11 @@ def main() -> int:
         whole, killed, stopped = top / "whole", top / "killed", top / "stopped"
         run = sweep("--out", str(whole), str(plan))
         text, _ = run.communicate(timeout=800)
-        check("seven cells are done, the broken one is told and fails", run.returncode == 1 and
+        check("seven cells are done, the broken one is reported and fails", run.returncode == 1 and
               states(whole) == {"done": 7, "failed": 1} and "make a fresh file system: mkfs.xfs" in text, text)  # fmt: skip
-        drawn = digests(whole)
-        first, second = (next(drawn[name] for name in drawn if name.startswith(at)) for at in ("0001", "0002"))
-        check("a trial on a file system is another draw of chance", first != second, drawn)
+        logs = digests(whole)
+        first, second = (next(logs[name] for name in logs if name.startswith(at)) for at in ("0001", "0002"))
+        check("a trial on a file system has another seed", first != second, logs)
         with sqlite3.connect(whole / "sweep.rtsw") as db:
             disks = [row[0] for row in db.execute("SELECT DISTINCT disk FROM queue WHERE cell=1 ORDER BY 1")]
             phases = [
@@ -139,7 +133,7 @@ def main() -> int:
             phases == ["fill", "mix-read", "mix-write"],
             phases,
         )
-        check("of an md the members are recorded beside it", disks == ["md127", "sda", "sdb"], disks)
+        check("the members of an md are recorded, too", disks == ["md127", "sda", "sdb"], disks)
 
         run = sweep("--out", str(killed), str(plan))
         wait_for(killed, "done", 1)
@@ -153,18 +147,17 @@ def main() -> int:
         check(
             "what was killed and resumed, in another directory, has the same figures and counts", not differ, differ[:3]
         )
-        check("and the same commands to the nanosecond", digests(killed) == drawn, (digests(killed), drawn))
+        check("and the same commands to the nanosecond", digests(killed) == logs, (digests(killed), logs))
 
         run = sweep("--out", str(stopped), str(plan))
         wait_for(stopped, "running", 1)
         os.kill(run.pid, signal.SIGINT)
         text, _ = run.communicate(timeout=300)
-        check("Ctrl-C says how to go on", run.returncode == 1 and "--resume" in text, text)
+        check("Ctrl-C names the command that continues", run.returncode == 1 and "--resume" in text, text)
         check("and leaves no guest and no cell that runs", not guests(stopped) and "running" not in states(stopped),
               (guests(stopped), states(stopped)))  # fmt: skip
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
