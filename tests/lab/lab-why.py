@@ -222,8 +222,8 @@ def again(scenario: Scenario, result: dict, out: pathlib.Path) -> float:
         options.setdefault(name, []).append(value)
     sets = dict(word.split("=") for word in options.get("--set", ()))
     setup = lab.Setup(RAIDCTL, out, options.get("--lab", ["9500s-12-raid0"])[0], scenario.command,
-                       prepare=options.get("--prepare", [""])[0], load=options.get("--beside", [""])[0],
-                       sets=sets)  # fmt: skip
+                      prepare=options.get("--prepare", [""])[0], load=options.get("--beside", [""])[0],
+                      sets=sets)  # fmt: skip
     ((before, after),) = lab.Lab(setup).pairs([(change, FRESH_SEED)], 0)
     if before.failure or after.failure:
         print(f"# the fresh pair: {before.failure or after.failure}", flush=True)
@@ -256,8 +256,8 @@ def judge(scenario: Scenario, out: pathlib.Path) -> tuple[list[str], str]:
     if not fresh or abs(verdict["factor"] / fresh - 1) > WITHIN:
         wrong.append(f"predicted {verdict['factor']:.2f}x, measured {fresh:.2f}x")
     what = " + ".join(verdict["causes"]) or "nothing"
-    return wrong, (f"{what} {verdict['factor']:.2f}x (again {fresh:.2f}x), {result['runs']} runs, {seconds:.0f} s of processor\n"
-                   f"#   {verdict['sentence']}")  # fmt: skip
+    figures = f"{verdict['factor']:.2f}x (again {fresh:.2f}x), {result['runs']} runs, {seconds:.0f} s of processor"
+    return wrong, f"{what} {figures}\n#   {verdict['sentence']}"
 
 
 def main(words: list[str]) -> None:
