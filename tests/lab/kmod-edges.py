@@ -3,7 +3,7 @@
 # lab-kernels: all
 """Queues that change or stand still under a target, disks upon disks, a kernel without a tracepoint, a dump that is overtaken.
 
-And whether the checker of invariants, which looks at every snapshot of every suite, sees a counter that is wrong.
+The checker of invariants, which checks every snapshot of every suite, reports a counter that is wrong.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ def module_without(tracepoint: str) -> Iterator[None]:
 
 
 def test_missing_tracepoints() -> None:
-    """Without a tracepoint its counter is absent, and told of, and all else is counted; without an essential one none"""
+    """Without a tracepoint its counter is absent and reported as unavailable; without an essential one nothing is counted"""
     cases = {"block_split": "splits", "block_rq_insert": "inserted", "block_plug": "plugs"}
     with kmod.Client() as client:
         always = client.ask("info-get")[0].get("unavailable", [])
@@ -322,7 +322,9 @@ def test_missing_tracepoints() -> None:
             disk.close()
             counters = client.counters(target)
             client.delete(target)
-            kmod.equal(f"{counter} is not said", counter in counters.flow["read"] or counter in counters.reply, False)
+            kmod.equal(
+                f"{counter} is not in the reply", counter in counters.flow["read"] or counter in counters.reply, False
+            )
             kmod.equal("reads are counted", counters.flow["read"]["issued"], 20)
     for tracepoint in ("block_bio_queue", "block_rq_issue", "block_rq_requeue", "block_rq_complete"):
         with module_without(tracepoint), kmod.Client() as client:
@@ -336,7 +338,7 @@ def test_missing_tracepoints() -> None:
 
 
 def test_overtaken_dump() -> None:
-    """A dump of targets during which one is deleted or added says so; one that was left alone does not"""
+    """A dump of targets during which one is deleted or added is marked as interrupted; others are not"""
     names = kmod.null_blk(nr_devices=64, gb=1, hw_queue_depth=16)
     with kmod.Client() as client:
         targets = [client.add(name, groups=("flow",)) for name in names[:60]]
@@ -348,8 +350,8 @@ def test_overtaken_dump() -> None:
                 return any(flags & kmod.NLM_F_DUMP_INTR for flags in other.dump_in_pieces("target-get", between))
 
         kmod.equal("left alone", interrupted(lambda: None), False)
-        kmod.equal("one deleted that was not told yet", interrupted(lambda: client.delete(targets[-1])), True)
-        kmod.equal("one deleted that was told", interrupted(lambda: client.delete(targets[0])), True)
+        kmod.equal("one deleted before it was sent", interrupted(lambda: client.delete(targets[-1])), True)
+        kmod.equal("one deleted after it was sent", interrupted(lambda: client.delete(targets[0])), True)
         kmod.equal("one added", interrupted(lambda: client.add(names[60])), True)
         kmod.equal("left alone again", interrupted(lambda: None), False)
         for target in client.ask("target-get", dump=True):
@@ -357,7 +359,7 @@ def test_overtaken_dump() -> None:
     kmod.run("modprobe -r null_blk")
 
 
-# Of these no invariant knows the value to one, or at all; that they are right others say: ftrace, diskstats, the log.
+# No invariant knows the exact value of these, or any value of FREE. Other witnesses check them: ftrace, diskstats, the log.
 BY_BOUNDS = {
     "seek-forward-sectors", "seek-backward-sectors", "seek-queued-forward-sectors", "seek-queued-backward-sectors",
     "d2c-sum-ns", "i2d-sum-ns", "q2c-sum-ns", "in-flight-max", "stream", "stream-queued", "ahead-queued",
@@ -396,7 +398,7 @@ def falsified(reply: dict[str, Any], by: int) -> Iterator[tuple[str, dict[str, A
 
 
 def test_checker() -> None:
-    """The checker of invariants sees each counter that it knows of when it is wrong"""
+    """The checker of invariants reports each counter that it knows when it is wrong"""
     with kmod.Client() as client:
         target = client.add("sda", groups=kmod.GROUPS)
         kmod.run("echo 3 >/proc/sys/vm/drop_caches; dd if=/dev/sda of=/dev/null bs=1M count=2 status=none")
@@ -406,12 +408,12 @@ def test_checker() -> None:
         client.delete(target)
     tried = 0
     for by, known in ((1, BY_BOUNDS | FREE), (1 << 50, FREE)):
-        unseen = set()
+        unreported = set()
         for name, wrong in falsified(snapshot.reply, by):
             tried += 1
             if not Counters(wrong).violations():
-                unseen.add(name)
-        kmod.equal(f"not seen when wrong by {by}", unseen - known, set())
+                unreported.add(name)
+        kmod.equal(f"not reported when wrong by {by}", unreported - known, set())
     print(f"# {tried} wrong numbers", flush=True)
     kmod.equal("there were some", tried > 500, True)
 

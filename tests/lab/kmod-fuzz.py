@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Netlink messages that are wrong in every way: refused with a reason, and nothing but refused."""
+"""Wrong Netlink messages: each is refused with a reason, and has no other effect."""
 
 import contextlib
 import errno
@@ -37,9 +37,7 @@ def test_right_but_for_one_thing() -> None:
     """5,000 requests that are right but for one thing: each gets its answer, three of four from the module itself"""
     answers = wrong.storm(5000, 9500)
     print("# " + ", ".join(f"{name} {n}" for name, n in answers.most_common()), flush=True)
-    kmod.equal(
-        "each way to be wrong was tried", [one.__name__ for one in wrong.WRONGS if answers[one.__name__] < 20], []
-    )
+    kmod.equal("each error was tried", [one.__name__ for one in wrong.WRONGS if answers[one.__name__] < 20], [])
     kmod.equal(f"{answers['module']} of 5000 reached the module", answers["module"] > 3750, True)
 
 

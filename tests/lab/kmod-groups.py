@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Groups of counters against I/O whose every number is known: streams, distances at queue, places, inserts, plugs.
+"""Groups of counters against I/O with known numbers: streams, distances at queue, places, inserts, plugs.
 """
 
 import pathlib

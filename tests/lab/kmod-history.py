@@ -22,13 +22,13 @@ KEPT = 4096
 
 def history(client: kmod.Client, target: dict[str, Any], after: int = 0) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """All that is there behind a number, and how the history stands."""
-    found: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
     while True:
         answer = client.ask("history-get", id=target["id"], after=after)[0]
         if not answer.get("ended"):
-            return found, answer
-        found += answer["ended"]
-        after = found[-1]["number"]
+            return requests, answer
+        requests += answer["ended"]
+        after = requests[-1]["number"]
 
 
 def test_every_request() -> None:
@@ -47,18 +47,18 @@ def test_every_request() -> None:
         client.delete(target)
     kmod.equal("numbers", [one["number"] for one in ended], list(range(1, len(ended) + 1)))
     kmod.equal("how many", (len(ended), state["nr"]), (counters.total("completed"),) * 2)
-    for way in ("read", "write", "passthrough"):
-        mine = [one for one in ended if one["direction"] == way]
-        flow = counters.flow[way]
-        kmod.equal(f"{way}: completed", len(mine), flow["completed"])
-        kmod.equal(f"{way}: bytes", sum(one["bytes"] for one in mine), flow["bytes-issued"])
-        kmod.equal(f"{way}: d2c", sum(one["completed-ns"] - one["issued-ns"] for one in mine), flow["d2c-sum-ns"])
-        held = sum(one["issued-ns"] - one["inserted-ns"] for one in mine if "inserted-ns" in one)
-        kmod.equal(f"{way}: i2d", held, flow["i2d-sum-ns"])
+    for direction in ("read", "write", "passthrough"):
+        mine = [one for one in ended if one["direction"] == direction]
+        flow = counters.flow[direction]
+        kmod.equal(f"{direction}: completed", len(mine), flow["completed"])
+        kmod.equal(f"{direction}: bytes", sum(one["bytes"] for one in mine), flow["bytes-issued"])
+        kmod.equal(f"{direction}: d2c", sum(one["completed-ns"] - one["issued-ns"] for one in mine), flow["d2c-sum-ns"])
+        queued_ns = sum(one["issued-ns"] - one["inserted-ns"] for one in mine if "inserted-ns" in one)
+        kmod.equal(f"{direction}: i2d", queued_ns, flow["i2d-sum-ns"])
     mine = [one for one in ended if one["direction"] in ("read", "write")][:200]
     kmod.equal("places", [one["sector"] for one in mine], [i * 4096 for i in range(200)])
     kmod.equal("classes", {one["class"] for one in mine}, {"direct"})
-    kmod.equal("whose", {(one["pid"], one["comm"]) for one in mine}, {(os.getpid(), comm())})
+    kmod.equal("process", {(one["pid"], one["comm"]) for one in mine}, {(os.getpid(), comm())})
     queued = sum(one["completed-ns"] - one["queued-ns"] for one in mine if one["direction"] == "write")
     kmod.equal("q2c of writes", queued, counters.flow["write"]["q2c-sum-ns"])
     if any(one["queued-ns"] > one["issued-ns"] for one in mine):
@@ -147,9 +147,9 @@ def test_raidctl_tail() -> None:
     kmod.equal("it waits", waits.poll(), None)
     disk.read(77000, 8)
     disk.read(88000, 8)
-    said = json.loads(waits.communicate(timeout=20)[0])
-    kmod.equal("it ended", (said["ended"], said["requests"][-1]["sector"], waits.returncode), (True, 77000, 0))
-    kmod.equal("with the one before", [one["sector"] for one in said["requests"]], [29000, 77000])
+    output = json.loads(waits.communicate(timeout=20)[0])
+    kmod.equal("it ended", (output["ended"], output["requests"][-1]["sector"], waits.returncode), (True, 77000, 0))
+    kmod.equal("with the one before", [one["sector"] for one in output["requests"]], [29000, 77000])
     waits = subprocess.Popen(
         [RAIDCTL, "tail", "--json", "--failed", name], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -157,8 +157,8 @@ def test_raidctl_tail() -> None:
     waits.stderr.readline()
     time.sleep(0.3)
     waits.send_signal(signal.SIGINT)
-    said = json.loads(waits.communicate(timeout=20)[0])
-    kmod.equal("it was ended", (said["ended"], waits.returncode), (False, 0))
+    output = json.loads(waits.communicate(timeout=20)[0])
+    kmod.equal("it was ended", (output["ended"], waits.returncode), (False, 0))
     kmod.run(f"{RAIDCTL} detach {name}; {RAIDCTL} attach --groups flow {name}")
     disk.read(99000, 8)
     kmod.equal("classes are not counted", shown(name)[2:], (None, "", True))
@@ -167,8 +167,7 @@ def test_raidctl_tail() -> None:
 
 
 def shown(name: str) -> tuple[bool, bool, str | None, str, bool]:
-    """Whether show and tail say that a disk is simulated; the class of its last request as JSON and CSV, and whether the text
-    has none."""
+    """Whether show and tail call a disk simulated; the class of its last request in JSON and CSV; whether the text has none."""
     last = json.loads(kmod.run(f"{RAIDCTL} tail --json -n 1 {name}"))
     row = list(csv.DictReader(kmod.run(f"{RAIDCTL} tail --csv -n 1 {name}").splitlines()))[-1]
     simulated = json.loads(kmod.run(f"{RAIDCTL} show --json {name}"))[0]["simulated"]
@@ -178,7 +177,7 @@ def shown(name: str) -> tuple[bool, bool, str | None, str, bool]:
 
 
 def _followed(name: str, disk: kmod.Disk, to: pathlib.Path | None) -> tuple[list[dict[str, str]], str]:
-    """What is said of 6,000 reads by one who follows, into a file or into a pipe that nobody reads meanwhile."""
+    """Rows and messages of tail --follow for 6,000 reads, written to a file, or to a pipe that is read at the end."""
     with open(to or os.devnull, "w", encoding="ascii") as file:
         follows = subprocess.Popen(
             [RAIDCTL, "tail", "--csv", "--follow", name], stdout=file if to else subprocess.PIPE, stderr=subprocess.PIPE
@@ -189,13 +188,13 @@ def _followed(name: str, disk: kmod.Disk, to: pathlib.Path | None) -> tuple[list
             if i % 500 == 499:
                 time.sleep(0.1)  # those who look have their turn
         follows.send_signal(signal.SIGINT)
-        said, note = follows.communicate(timeout=30)
-    text = to.read_text(encoding="ascii") if to else said.decode()
+        output, note = follows.communicate(timeout=30)
+    text = to.read_text(encoding="ascii") if to else output.decode()
     return list(csv.DictReader(text.splitlines())), note.decode()
 
 
 def test_raidctl_tail_follows() -> None:
-    """raidctl tail --follow writes every request of a run down; of those that it could not it says how many they were"""
+    """raidctl tail --follow writes every request of a run, and the number of those that it lost"""
     name = kmod.null_blk(nr_devices=1, gb=1, irqmode=0)[0]
     kmod.run(f"{RAIDCTL} attach {name}")
     disk = kmod.Disk(name)
@@ -210,7 +209,7 @@ def test_raidctl_tail_follows() -> None:
     if [int(row["sector"]) for row in rows] != [16 * i for i in range(6000)]:
         raise AssertionError(f"{len(rows)} requests, or not those that there were: {note}")
     kmod.equal("numbers", [int(rows[0]["number"]), int(rows[-1]["number"])], [completed - 5999, completed])
-    kmod.equal("what it says", f"{name}: 6000 requests, 0 lost" in note, True)
+    kmod.equal("message", f"{name}: 6000 requests, 0 lost" in note, True)
     kmod.equal("some were lost", len(less) < 6000, True)
     kmod.equal("and counted", f"{name}: {len(less)} requests, {6000 - len(less)} lost" in lost, True)
 

@@ -94,12 +94,12 @@ def test_each_queue_has_its_requests() -> None:
         disk.close()
         counters = client.counters(target)
         client.delete(target)
-    found = rows(counters)
+    queues = rows(counters)
     names = ("issued", "completed-same-cpu", "completed-other-cpu", "completed-other-node", "returned", "carried",
              "in-flight", "in-flight-max")  # fmt: skip
-    kmod.equal("queue 0", [found[0][one] for one in names], [30, 30, 0, 0, 0, 0, 0, 1])
-    kmod.equal("queue 1", [found[1][one] for one in names], [17, 17, 0, 0, 0, 0, 0, 1])
-    kmod.equal("no other queue", set(found), {0, 1})
+    kmod.equal("queue 0", [queues[0][one] for one in names], [30, 30, 0, 0, 0, 0, 0, 1])
+    kmod.equal("queue 1", [queues[1][one] for one in names], [17, 17, 0, 0, 0, 0, 0, 1])
+    kmod.equal("no other queue", set(queues), {0, 1})
 
 
 def test_queue_has_its_depth() -> None:

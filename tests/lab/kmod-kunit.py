@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Load the KUnit suites and say what they said; a suite that is not heard of has failed."""
+"""Load the KUnit suites and print their results; a suite without a result has failed."""
 
 import os
 import pathlib
@@ -43,7 +43,7 @@ def main() -> int:
             print(f"not ok - suite {suite} did not pass")
             failed += 1
     if passed + failed < CASES:
-        print(f"not ok - {passed + failed} cases were heard of, {CASES} expected")
+        print(f"not ok - {passed + failed} cases have a result, {CASES} expected")
         failed += 1
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

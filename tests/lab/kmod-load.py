@@ -23,7 +23,7 @@ def load(disk: str) -> contextlib.AbstractContextManager[None]:
 
 
 def slow_null_blk(**parameters: object) -> str:
-    """A disk of several hardware queues whose requests take 0.2 ms."""
+    """A disk of several hardware queues, with 0.2 ms a request."""
     return kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=200000, hw_queue_depth=32, **parameters)[0]
 
 
@@ -102,7 +102,7 @@ def test_resets() -> None:
 
 
 def test_memory() -> None:
-    """A target takes as much memory as Documentation/design.rst says, rounded up to pages and not to a power of two"""
+    """A target takes the memory that Documentation/design.rst states, rounded up to pages and not to a power of two"""
     names = kmod.null_blk(nr_devices=8, gb=1)
 
     def free_kib() -> int:
@@ -167,8 +167,8 @@ def test_depth_changes() -> None:
                     lambda most=min(depth, WORKERS): client.counters(target).flow["all"]["in-flight-max"] >= most,
                 )
                 time.sleep(0.02)
-                found = client.counters(target).flow["all"]["in-flight-max"]
-                kmod.equal(f"highest depth with {depth}", found, min(depth, WORKERS))
+                highest = client.counters(target).flow["all"]["in-flight-max"]
+                kmod.equal(f"highest depth with {depth}", highest, min(depth, WORKERS))
         client.ask("target-reset", id=target["id"])
         kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
         end = client.counters(target)
@@ -180,7 +180,7 @@ def test_depth_changes() -> None:
 
 
 def test_fio() -> None:
-    """What fio says it did is what was counted"""
+    """The counters are those of fio"""
     name = slow_null_blk(memory_backed=0)
     with kmod.Client() as client:
         target = client.add(name)

@@ -4,7 +4,7 @@
 # lab-kernels: all
 """Ground truth: for each workload and kernel, raidtrace's counters are the controller's log and diskstats, exactly.
 
-Whatever the controller can know is compared: numbers, bytes, the histograms of sizes, distances, depths found, places,
+Whatever the controller can know is compared: numbers, bytes, the histograms of sizes, distances, depths at issue, places,
 sums of distances, streams. Then the kernel's: requests, sectors, merges, flushes; and the filesystem's own where it has.
 """
 
@@ -53,35 +53,35 @@ def mounted(disk: str, kind: str) -> Iterator[None]:
 
 
 def phases(measured: Measured) -> dict[str, kmod.Counters]:
-    """Run bonnie++; snapshots at what it says: each phase ends where the next one begins."""
+    """Run bonnie++, with a snapshot at each phase that it prints: a phase ends where the next one begins."""
     words = {"Writing intelligently...": "write", "Rewriting...": "rewrite", "Reading intelligently...": "read"}
     command = ["bonnie++", "-d", str(MOUNT), "-s", "128M:65536", "-r", "64", "-n", "0", "-f", "-u", "root"]
-    found: dict[str, kmod.Counters] = {}
+    snapshots: dict[str, kmod.Counters] = {}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0) as process:
         assert process.stderr
-        said = ""
+        printed = ""
         while letter := process.stderr.read(1):
-            said += letter.decode("latin-1")
-            if "read" in found and "end" not in found and said.endswith("done"):
-                found["end"] = measured.client.counters(measured.target)
+            printed += letter.decode("latin-1")
+            if "read" in snapshots and "end" not in snapshots and printed.endswith("done"):
+                snapshots["end"] = measured.client.counters(measured.target)
             for text, name in words.items():
-                if said.endswith(text):
-                    if name == "read":  # as with a file whose indirect blocks memory cannot hold beside its data
+                if printed.endswith(text):
+                    if name == "read":  # as with a file that is larger than memory, also in its indirect blocks
                         pathlib.Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
-                    found[name] = measured.client.counters(measured.target)
+                    snapshots[name] = measured.client.counters(measured.target)
     kmod.equal("bonnie++", process.returncode, 0)
-    kmod.equal("phases", list(found), ["write", "rewrite", "read", "end"])
-    return found
+    kmod.equal("phases", list(snapshots), ["write", "rewrite", "read", "end"])
+    return snapshots
 
 
 def blamed(before: kmod.Counters, after: kmod.Counters) -> dict[tuple[str, str], int]:
     """Seeks between two snapshots, by the class that the head came from and the one that it went to."""
     was = before.bins("blame", "all")
     pairs = ((number, count - was.get(number, 0)) for number, count in after.bins("blame", "all").items())
-    found = {(kmod.CLASSES[n // 8], kmod.CLASSES[n % 8]): count for n, count in pairs if count}
+    snapshots = {(kmod.CLASSES[n // 8], kmod.CLASSES[n % 8]): count for n, count in pairs if count}
     seeks = [counters.sum("seek") - counters.total("sequential") for counters in (before, after)]
-    kmod.equal("seeks blamed", sum(found.values()), seeks[1] - seeks[0])
-    return found
+    kmod.equal("seeks blamed", sum(snapshots.values()), seeks[1] - seeks[0])
+    return snapshots
 
 
 def share(pairs: dict[tuple[str, str], int], *names: str) -> float:
@@ -89,17 +89,17 @@ def share(pairs: dict[tuple[str, str], int], *names: str) -> float:
     return sum(count for pair, count in pairs.items() if set(names) & set(pair)) / sum(pairs.values())
 
 
-def who_seeks(kind: str, found: dict[str, kmod.Counters]) -> None:
-    """What the matrix says of the phases, for the filesystems that this is known of."""
+def check_blame(kind: str, snapshots: dict[str, kmod.Counters]) -> None:
+    """Check the seeks between classes in the phases of ext2 and ext3."""
     if kind == "ext2":
-        pairs = blamed(found["read"], found["end"])
-        queued = [found[name].origin("queued").get("metadata", 0) for name in ("read", "end")]
-        # one block in 256 of 1 KiB is an indirect one; it is read in its turn, and shares a request with data that is beside it
+        pairs = blamed(snapshots["read"], snapshots["end"])
+        queued = [snapshots[name].origin("queued").get("metadata", 0) for name in ("read", "end")]
+        # one block in 256 of 1 KiB is an indirect one; it is read in order, and shares a request with adjacent data
         blocks = queued[1] - queued[0]
         kmod.equal(f"indirect blocks that a sequential read reads, {blocks}", blocks >= 512, True)
         kmod.equal(f"most seeks have to do with them: {pairs}", share(pairs, "metadata", "mixed") > 0.5, True)
     if kind == "ext3":
-        pairs = blamed(found["write"], found["read"])
+        pairs = blamed(snapshots["write"], snapshots["read"])
         to_and_fro = sum(count for pair, count in pairs.items() if "journal" in pair)
         kmod.equal(f"writing seeks to the journal, within it and back: {pairs}", to_and_fro >= 5, True)
     if kind in ("ext2", "ext3"):
@@ -109,7 +109,7 @@ def who_seeks(kind: str, found: dict[str, kmod.Counters]) -> None:
 
 
 def bonnie(kind: str) -> None:
-    """Counted from before the mount to after the unmount, so that nothing is on its way at either end."""
+    """Counted from before the mount to after the unmount, so that nothing is in flight at either end."""
     kmod.run(MAKE[kind].format(DISK))
     kmod.run("sync")
     written = 0
@@ -117,15 +117,15 @@ def bonnie(kind: str) -> None:
         if kind == "ext3":
             measured.client.set_journal(measured.target, journal_of(DISK))
         kmod.run(f"mount -t {kind} /dev/{DISK} {MOUNT}")
-        found = phases(measured)
+        snapshots = phases(measured)
         kmod.run("sync")
         own = pathlib.Path(f"/sys/fs/ext4/{DISK}/session_write_kbytes")
         if own.exists():
-            told = kmod.diskstats(DISK)["write_sectors"]
+            sectors = kmod.diskstats(DISK)["write_sectors"]
             written = int(own.read_text(encoding="ascii"))
-            kmod.equal("KiB that the filesystem knows", told - measured.stat["write_sectors"] >= 2 * written, True)
+            kmod.equal("KiB that the filesystem knows", sectors - measured.stat["write_sectors"] >= 2 * written, True)
         kmod.run(f"umount {MOUNT}")
-    who_seeks(kind, found)
+    check_blame(kind, snapshots)
     ended(measured, "write", 2 * 128 << 20)
     kmod.equal("most was read from the disk", measured.counters.flow["read"]["bytes-completed"] > 160 << 20, True)
     if own.name and written:

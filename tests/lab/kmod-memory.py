@@ -5,7 +5,7 @@
 # lab-long: a kernel of its own
 """Each allocation of each request, and of loading the module, fails once, on a kernel that checks itself.
 
-The kernel lets a thread say which of its next allocations is to fail (/proc/thread-self/fail-nth). A request is made again
+A thread can select which of its next allocations fails (/proc/thread-self/fail-nth). A request is made again
 and again: its first allocation fails, its second, until it has none left to fail. What is refused has a reason and leaves
 the targets as they were, and in the end nobody holds memory that nothing refers to.
 """
@@ -117,7 +117,7 @@ def added(client: kmod.Client, disk: str) -> None:
 
 
 def request(operation: str, reasons: set[str], ask: Callable[[kmod.Client, int], object]) -> Callable[[], None]:
-    """A test of one operation; `ask` is told the id of a target that stays."""
+    """A test of one operation; `ask` gets the id of a target that stays."""
 
     def test() -> None:
         failing, refused, number = Failing(), Counter[str](), 0

@@ -168,7 +168,7 @@ def test_swapped_memory() -> None:
     kmod.run("swapon /dev/sda")
     try:
         with kmod.counted("sda") as (client, target):
-            code = (  # pages on their way out are still there; read and clean, they go the second time
+            code = (  # pages that are being written are still there; read and clean, they go the second time
                 "import mmap,ctypes,time\nm=mmap.mmap(-1,8<<20,flags=34);m[:]=b'x'*(8<<20)\n"  # private: kept in swap
                 "at=ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(m)))\n"
                 "for i in 1,2:\n  ctypes.CDLL(None).madvise(at,ctypes.c_size_t(8<<20),21)\n  time.sleep(2)\n"
@@ -178,8 +178,8 @@ def test_swapped_memory() -> None:
             counters = client.counters(target)
             origin = counters.origin("bytes-queued")
             kmod.equal("classes", set(origin) - {"other"}, {"swap"})
-            for way in ("write", "read"):  # out and in again
-                kmod.equal(f"{way}: 8 MiB", counters.flow[way]["bytes-queued"] >= 7 << 20, True)
+            for direction in ("write", "read"):  # out and in again
+                kmod.equal(f"{direction}: 8 MiB", counters.flow[direction]["bytes-queued"] >= 7 << 20, True)
     finally:
         kmod.run("swapoff /dev/sda")
 
@@ -259,7 +259,7 @@ def test_memory_of_the_kernel() -> None:
 
 
 def test_zeroing() -> None:
-    """The kernel's thread that zeroes tables of inodes is no process; one that asks for zeroes is."""
+    """The kernel's thread that zeroes tables of inodes is no process; one that requests zeroes is."""
     with kmod.counted("sda") as (client, target):
         kmod.run("mke2fs -q -F -t ext4 -E lazy_itable_init=1,lazy_journal_init=0 /dev/sda 2G")
         kmod.run("sync")

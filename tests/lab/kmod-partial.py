@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Replies that tell only what changed: put on the snapshot that the reader has they must be the whole one, whoever else reads.
+"""Replies with the changes alone: merged into the reader's snapshot they must equal a whole reply, whatever others read.
 """
 
 import copy
@@ -32,32 +32,32 @@ def merged(before: Reply, part: Reply) -> Reply:
         rows = {row[key]: row for row in whole.get(name, ())} | {row[key]: row for row in part.get(name, ())}
         whole[name] = list(rows.values())
     for piece in part.get("histogram", ()):
-        found = [
+        pieces = [
             one for one in whole["histogram"] if (one["kind"], one["direction"]) == (piece["kind"], piece["direction"])
         ]
-        if not found:
-            found = [{"kind": piece["kind"], "direction": piece["direction"], "first-bin": 0, "counts": []}]
-            whole["histogram"] += found
-        bins = dict(enumerate(found[0]["counts"], found[0]["first-bin"]))
+        if not pieces:
+            pieces = [{"kind": piece["kind"], "direction": piece["direction"], "first-bin": 0, "counts": []}]
+            whole["histogram"] += pieces
+        bins = dict(enumerate(pieces[0]["counts"], pieces[0]["first-bin"]))
         bins |= dict(enumerate(piece["counts"], piece["first-bin"]))
-        found[0] |= {"first-bin": 0, "counts": [bins.get(number, 0) for number in range(max(bins) + 1)]}
+        pieces[0] |= {"first-bin": 0, "counts": [bins.get(number, 0) for number in range(max(bins) + 1)]}
     return whole
 
 
 def canonical(reply: Reply) -> Reply:
     """Without its number and moment, nothing being in flight; rows and bins by their names."""
     varying = ("snapshot", "now-ns")
-    told: Reply = {name: value for name, value in reply.items() if name not in varying and not isinstance(value, list)}
-    told["groups"] = reply["groups"]
+    parts: Reply = {name: value for name, value in reply.items() if name not in varying and not isinstance(value, list)}
+    parts["groups"] = reply["groups"]
     for name, key in ROWS:
-        told[name] = {row[key]: row for row in reply.get(name, ())}
+        parts[name] = {row[key]: row for row in reply.get(name, ())}
     for one in reply.get("histogram", ()):
         bins = {one["first-bin"] + at: count for at, count in enumerate(one["counts"]) if count}
         if one["kind"] == "depth-time":
             bins[0] -= reply["now-ns"]
         if bins:
-            told[f"{one['kind']} {one['direction']}"] = bins
-    return told
+            parts[f"{one['kind']} {one['direction']}"] = bins
+    return parts
 
 
 def same(what: str, one: Reply, other: Reply) -> None:
@@ -79,7 +79,7 @@ def some_io(disk: kmod.Disk, chance: random.Random) -> None:
 
 
 def test_equals_the_whole() -> None:
-    """Two readers, one often and one seldom, each with its own snapshot: both come to what a whole reply says"""
+    """Two readers, one often and one seldom, each with its own snapshot: both equal the whole reply"""
     chance = random.Random(5)
     with kmod.Client() as client:
         target, disk = client.add("sda", groups=kmod.GROUPS), kmod.Disk("sda")
@@ -114,7 +114,7 @@ def test_tells_what_changed_alone() -> None:
         kmod.equal("histograms", {one["kind"] for one in part["histogram"]}, {"depth-time"})
         disk.write(8, 8)
         part = ask(client, target, before["snapshot"])
-        directions = {one["direction"] for one in part["flow"]}  # and some that lie beside what changed
+        directions = {one["direction"] for one in part["flow"]}  # and some that are next to a change
         kmod.equal("directions", (directions >= {"write", "all"}, "flush" in directions), (True, False))
         kmod.equal("sizes", [(one["direction"], one["counts"][8 - one["first-bin"]]) for one in part["histogram"]
                              if one["kind"] == "size" and one["first-bin"] <= 8], [("write", 1)])  # fmt: skip

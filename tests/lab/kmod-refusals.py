@@ -32,17 +32,17 @@ def refused(error: int, text: str, operation: str, raw: bytes = b"", **attribute
 
 
 def test_wrong_in_one_way() -> None:
-    """Each operation, wrong in each way: the error and the text of that way, and no target changes"""
-    ways = [one for one in wrong.WRONGS if one is not wrong.nothing]
-    refused_ways = set()
+    """Each operation with each error: refused with its errno and text, and no target changes"""
+    errors = [one for one in wrong.WRONGS if one is not wrong.nothing]
+    refused_errors = set()
     with wrong.machine(seed=1) as machine:
-        for operation, way, _ in itertools.product(sorted(wrong.REQUESTS), ways, range(12)):
+        for operation, error, _ in itertools.product(sorted(wrong.REQUESTS), errors, range(12)):
             before = machine.client.ask("target-get", dump=True)
             with contextlib.suppress(wrong.Unfit):
-                wrong.ask(machine, operation, way)
-                refused_ways.add(way)
+                wrong.ask(machine, operation, error)
+                refused_errors.add(error)
             kmod.equal(f"{operation}: targets", machine.client.ask("target-get", dump=True), before)
-    kmod.equal("ways without a request", set(ways) - refused_ways, set())
+    kmod.equal("errors without a request", set(errors) - refused_errors, set())
 
 
 def test_new_ids() -> None:

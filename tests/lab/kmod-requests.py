@@ -154,7 +154,7 @@ def test_discards() -> None:
     flow = counters.flow["discard"]
     kmod.equal("discards", flow["completed"], stat["discards"] - before["discards"])
     kmod.equal("bytes", flow["bytes-completed"], 512 * (stat["discard_sectors"] - before["discard_sectors"]))
-    kmod.equal("bytes asked for", flow["bytes-completed"], 3072 * 512)
+    kmod.equal("bytes requested", flow["bytes-completed"], 3072 * 512)
     zeroed = counters.flow["write-zeroes"]
     # diskstats counts write zeroes among the writes.
     kmod.equal("write zeroes", zeroed["completed"], stat["writes"] - before["writes"])
@@ -191,7 +191,7 @@ def test_not_to_wait() -> None:
 
 
 def test_medium_error() -> None:
-    """A read that fails half way is one part and one error"""
+    """A read that fails in its middle is one part and one error"""
     with scsi_disk(dev_size_mb=16, delay=0) as name, kmod.counted(name, kmod.GROUPS) as (client, target):
         disk = kmod.Disk(name)
         pathlib.Path("/sys/module/scsi_debug/parameters/opts").write_text("2", encoding="ascii")
@@ -231,7 +231,7 @@ def replayed_requeues(traced: Traced) -> tuple[int, int]:
 
 
 def test_requeues_of_a_busy_host() -> None:
-    """Requeues of commands that the host is too busy for are told apart: after an issue, and without one"""
+    """Requeues of commands that the host is too busy for are counted apart: after an issue, and without one"""
     for scheduler in ("none", "mq-deadline"):
         with scsi_disk(dev_size_mb=16, delay=0, every_nth=5, opts=0x8000) as name, kmod.counted(name, kmod.GROUPS) as (
             client,

@@ -5,9 +5,9 @@
 # lab-kernels-long: 7.2:sanitize-smp
 """Load, attach, detach, unload with I/O running, on a kernel that checks itself: kmod-soak.py [CYCLES [SEED [races]]]
 
-250 cycles unless told otherwise, 10 with two processors, where one takes twelve times as long (make check-long: 1,000 and 40;
+250 cycles by default, 10 with two processors, where one takes twelve times as long (make check-long: 1,000 and 40;
 make soak: 5,000 on every kernel); another seed is another load. The first report of KASAN, UBSAN, lockdep, RCU, DEBUG_OBJECTS
-or a sleep in the wrong place panics the guest or is found in its log, which is a failure (raidctl lab, status 126). Then
+or a sleep in the wrong place panics the guest or is in its log, which is a failure (raidctl lab, status 126). Then
 malformed messages, disks that come and go, and a scan for memory that nobody can free any more, but not with `races`: a
 kernel that looks for these has no kmemleak (tests/vm/kcsan).
 
@@ -35,33 +35,33 @@ EXPEDITED = pathlib.Path("/sys/kernel/rcu_expedited")
 KO = os.environ["RAIDTRACE_KO"]
 CPUS = sorted(os.sched_getaffinity(0))
 CYCLES = int(sys.argv[1]) if len(sys.argv) > 1 else 250 if len(CPUS) == 1 else 10
-PART = 3 if len(CPUS) > 1 and len(sys.argv) < 2 else 1  # of what is done beside the cycles, a third
+PART = 3 if len(CPUS) > 1 and len(sys.argv) < 2 else 1  # the part of the other tests that runs: a third
 TELL = 250 if len(CPUS) == 1 else 10  # cycles
 WAIT_S = 60
 
 
 def cycle(number: int, disks: list[str], done: Callable[[], list[int]]) -> int:
-    """Once round; how many requests were seen. `done` tells what the load did."""
+    """One cycle. Returns the number of requests counted. `done`: returns the work of each process of the load."""
     if EXPEDITED.exists():  # with one processor RCU has nobody to wait for
         EXPEDITED.write_text(str(int(number % 5 != 0)), encoding="ascii")
     kmod.insert(KO)
-    seen = 0
+    requests = 0
     with kmod.Client() as client:
         targets = [client.add(name) for name in disks]
         before = done()
         time.sleep(0.001 * (number % 4))
-        if number % 4 and len(CPUS) > 1:  # nobody says when who gets a processor: each process does one at least
+        if number % 4 and len(CPUS) > 1:  # the scheduler chooses: wait until each process has done one
             kmod.wait_for("load of each processor", lambda: all(map(int.__lt__, before, done())), WAIT_S)
         for target in targets:
             if number % 3 == 0:
                 client.ask("target-reset", id=target["id"])
                 time.sleep(0.001)
-            seen += client.counters(target).total("issued")
+            requests += client.counters(target).total("issued")
         if number % 4:  # every fourth time it is unloaded with its targets
             for target in targets:
                 client.delete(target)
     kmod.remove("raidtrace")
-    return seen
+    return requests
 
 
 def cycles() -> None:
@@ -73,34 +73,34 @@ def cycles() -> None:
         for number in range(5):  # what is allocated once is allocated now
             cycle(number, DISKS, done)
         forget_leaks()
-        seen = 0
+        requests = 0
         before = done()
         for number in range(CYCLES):
-            seen += cycle(number, DISKS, done)
+            requests += cycle(number, DISKS, done)
             if number % TELL == TELL - 1 or number + 1 == CYCLES:  # what is known when the rest is cut short
                 did = [now - then for then, now in zip(before, done())]
-                print(f"# {number + 1} cycles, {seen} requests counted, of each process {did}", flush=True)
+                print(f"# {number + 1} cycles, {requests} requests counted, of each process {did}", flush=True)
     kmod.insert(KO)
-    kmod.equal("requests were counted", seen > CYCLES, True)
+    kmod.equal("requests were counted", requests > CYCLES, True)
     kmod.equal("each process read and wrote", min(did) > CYCLES // 2, True)
 
 
 def nonsense() -> None:
     """Malformed messages, several at a time, with I/O"""
     with load(DISKS[:1] * 2):
-        found = fuzz.storm(1000 // PART, 95, [1, 2, 3])
+        errors = fuzz.storm(1000 // PART, 95, [1, 2, 3])
         fuzz.children(
             functools.partial(fuzz.adder, DISKS[0], fuzz.times(40)),
             functools.partial(fuzz.adder, DISKS[1], fuzz.times(40)),
             functools.partial(fuzz.dumper, fuzz.times(60)),
             functools.partial(fuzz.storm, 300 // PART, 96, [1, 2, 3]),
         )
-    print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(found.items())), flush=True)
+    print("# " + ", ".join(f"{errno.errorcode.get(e, e)} {n}" for e, n in sorted(errors.items())), flush=True)
     kmod.delete_all()
 
 
 def disks_that_go() -> None:
-    """A disk removed while it is read, counted and asked about, and added again"""
+    """A disk removed while it is read, counted and queried, and added again"""
     hosts = pathlib.Path("/sys/bus/pseudo/drivers/scsi_debug/add_host")
     for _ in range(9 // PART):
         before = set(os.listdir("/sys/block"))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""What raidtrace counts of a disk is what the simulated device was asked and what the kernel counts: kmod-truth.py [DISK]"""
+"""raidtrace's counters of a disk equal the log of the simulated device and the kernel's counts: kmod-truth.py [DISK]"""
 
 import collections
 import pathlib
@@ -80,7 +80,7 @@ def latency() -> None:
     )
     flow = measured.counters.flow["read"]
     over = flow["d2c-sum-ns"] - inside
-    kmod.equal("raidtrace sees no less than the controller", over >= 0, True)
+    kmod.equal("raidtrace measures no less than the controller", over >= 0, True)
     kmod.equal(f"nor 20 us per request more ({over} ns in all)", over < 20000 * flow["completed"], True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests of the kernel module share: a netlink client of their own, I/O to count, and how results are said.
+"""Shared by the tests of the kernel module: a netlink client of their own, disks, and the printing of results.
 
 The client knows the family from its specification alone and shares no code with libraidtrace: it is a witness.
 """
@@ -185,23 +185,23 @@ class Client:
     def dump_in_pieces(self, operation: str, between: Callable[[], object], piece: int = 4096) -> list[int]:
         """Flags of a dump's messages, the closing one too; `between` is called when the first piece has been read.
 
-        By a socket of its own: pieces are as large as the largest that was ever asked for by one.
+        A socket of its own, because pieces are as large as the largest read of a socket so far.
         """
         number, _ = _OPERATIONS[operation]
         usual = self.socket
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC)
         try:
             self._send(self.family, _NLM_F_REQUEST | _NLM_F_DUMP, number, b"")
-            found: list[int] = []
+            message_flags: list[int] = []
             while True:
                 data = self.socket.recv(piece)
-                at, before = 0, len(found)
+                at, before = 0, len(message_flags)
                 while at < len(data):
                     length, kind, flags = struct.unpack_from("IHH", data, at)
                     at += (length + 3) & ~3
-                    found.append(flags)
+                    message_flags.append(flags)
                     if kind == _NLMSG_DONE:
-                        return found
+                        return message_flags
                 if not before:
                     between()
         finally:
@@ -346,11 +346,11 @@ def no_leaks() -> None:
     """Raise when the kernel finds memory that nobody can free any more, or was not built to look."""
     if not LEAKS.exists():
         raise AssertionError(f"{LEAKS} is missing: kmemleak is off")
-    for _ in range(3):  # younger than 5 s is not looked at; what is found once may be on its way
+    for _ in range(3):  # younger than 5 s is not looked at; a single report may be memory that is being freed
         time.sleep(6)
         LEAKS.write_text("scan", encoding="ascii")
-    found = LEAKS.read_text(encoding="ascii", errors="replace")
-    equal("leaks", [line for line in found.splitlines() if "unreferenced" in line], [])
+    report = LEAKS.read_text(encoding="ascii", errors="replace")
+    equal("leaks", [line for line in report.splitlines() if "unreferenced" in line], [])
 
 
 def equal(what: str, got: object, expected: object) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Direct I/O to a disk, commands that are no I/O, and where the journal on it lies, for the tests of the kernel module."""
+"""Direct I/O to a disk, commands that are no I/O, and the place of its journal, for the tests of the kernel module."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ def journal_of(disk: str) -> list[tuple[int, int]]:
     size = re.search(r"^Block size:\s+(\d+)", debugfs("stats -h"), re.MULTILINE)
     assert size
     sectors = int(size[1]) >> 9
-    found = []
+    parts = []
     for first, last in re.findall(r"\(\d[\d-]*\):(\d+)(?:-(\d+))?", debugfs("stat <8>")):
-        found.append((int(first) * sectors, (int(last or first) - int(first) + 1) * sectors))
-    return found
+        parts.append((int(first) * sectors, (int(last or first) - int(first) + 1) * sectors))
+    return parts
 
 
 def extents(ranges: list[tuple[int, int]], attribute: int) -> bytes:
-    """Attributes that tell of these sectors, each of that number."""
+    """An attribute of this number for each range: first sector and number of sectors."""
     raw = b""
     for sector, length in ranges:
         inner = struct.pack("=HHQHHQ", 12, 1, sector, 12, 2, length)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Messages to the family that nobody in their right mind sends, the same ones each time; and who sends them at once.
 
-What is drawn at random comes from the specification, so that most of it gets past the first check. Only attributes of a
-device number lead to a disk that exists: a message that happens to be right does what it says, and is as good as another.
+Random values come from the specification, so that most messages pass the first check. Only attributes of a
+device number lead to a disk that exists: a message that happens to be right is executed.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def send(client: kmod.Client, command: int, version: int, flags: int, body: byte
 def storm(count: int, seed: int, ids: list[int]) -> dict[int, int]:
     """Send `count` messages; how often each errno came back."""
     numbers = random.Random(seed)
-    found: dict[int, int] = {}
+    errors: dict[int, int] = {}
     client = kmod.Client()
     for number in range(count):
         body = payload(numbers, ids)
@@ -86,16 +86,16 @@ def storm(count: int, seed: int, ids: list[int]) -> dict[int, int]:
         # A disk is not added by chance more often than a target is deleted: the list stays short.
         claimed = None if numbers.random() < 0.9 else numbers.choice((0, 8, 15, 16, 17, 19, 20, 21, 1 << 20))
         error = send(client, command, numbers.choice((0, 1, 2, 255)), numbers.choice(FLAGS), body, claimed)
-        found[error] = found.get(error, 0) + 1
+        errors[error] = errors.get(error, 0) + 1
         if error == errno.ETIME or number % 500 == 499:
             client.socket.close()
             client = kmod.Client()
     client.socket.close()
-    return found
+    return errors
 
 
 def adder(disk: str, goes_on: Callable[[int], bool], pause_s: float = 0) -> tuple[int, int, int]:
-    """Add and delete one disk over and over, against others who do the same: how often it could, was refused, found no disk.
+    """Add and delete one disk over and over, against others who do the same: Returns counts: added, refused, absent.
 
     pause_s: for which it stays a target, since simulated time stands still while anybody computes.
     """
@@ -123,7 +123,7 @@ def times(count: int) -> Callable[[int], bool]:
 
 
 def dumper(goes_on: Callable[[int], bool]) -> int:
-    """Read everything there is; the highest number of targets seen."""
+    """Dump all targets. Returns the highest number of targets in a dump."""
     most = done = 0
     with kmod.Client() as client:
         while goes_on(done):
@@ -154,7 +154,7 @@ def children(*functions: Callable[[], Any]) -> list[Any]:
             os._exit(0)
         os.close(begin)
         started.append((child, open(end, encoding="utf-8")))
-    said = [file.read() for _, file in started]
+    results = [file.read() for _, file in started]
     status = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child, _ in started]
     kmod.equal("how the processes ended", status, [0] * len(status))
-    return [json.loads(text) for text in said]
+    return [json.loads(text) for text in results]

@@ -46,10 +46,10 @@ class Counters:
 
     def submitters(self, name: str) -> dict[str, int]:
         """That number by process name; those without a row are "rest"."""
-        found: dict[str, int] = {}
+        sums: dict[str, int] = {}
         for one in self.reply.get("submitter", ()):
-            found[one.get("comm", "rest")] = found.get(one.get("comm", "rest"), 0) + one[name]
-        return found
+            sums[one.get("comm", "rest")] = sums.get(one.get("comm", "rest"), 0) + one[name]
+        return sums
 
     def bins(self, kind: str, direction: str) -> dict[int, int]:
         """Bins that are not zero."""
@@ -84,7 +84,7 @@ def _same(what: str, left: int, right: int) -> Iterator[str]:
 
 
 def _within(what: str, value: int, bins: dict[int, int], bounds: _Bounds) -> Iterator[str]:
-    """A sum is no less than its bins' low bounds say, and no more than their high ones."""
+    """A sum is at least that of the low bounds of its bins, and at most that of their high bounds."""
     low = sum(count * bounds(number)[0] for number, count in bins.items())
     high = sum(count * bounds(number)[1] for number, count in bins.items())
     if not low <= value <= high:
@@ -124,7 +124,7 @@ def _depths(c: Counters) -> Iterator[str]:
         if not (known <= depths if 256 in times else known == depths):
             yield f"{direction}: depth over time is {depths}, by its histogram {known}"
         issued = c.total("issued") if direction == "all" else c.flow[direction]["issued"]
-        yield from _same(f"{direction}: depths found sum to issues", c.sum("depth-issue", direction), issued)
+        yield from _same(f"{direction}: depths at issue sum to issues", c.sum("depth-issue", direction), issued)
 
 
 def _latencies(c: Counters) -> Iterator[str]:
@@ -191,20 +191,22 @@ def _hwqs(c: Counters) -> Iterator[str]:
 
 
 def _distances(c: Counters, direction: str, queued: str) -> Iterator[str]:
-    """Sums of distances against the histogram, one way and the other."""
+    """Sums of distances against the histogram, forward and backward."""
     bins = c.bins(f"seek{queued}", direction)
-    for way, sign in (("forward", 1), ("backward", -1)):
-        found = {abs(number - 64): count for number, count in bins.items() if (number - 64) * sign > 0}
-        what = f"seek{queued}-{way}-sectors"
+    for sense, sign in (("forward", 1), ("backward", -1)):
+        distances = {abs(number - 64): count for number, count in bins.items() if (number - 64) * sign > 0}
+        what = f"seek{queued}-{sense}-sectors"
         value = c.flow[direction][what]
-        yield from _within(f"{direction}: {what}", value, found, lambda number: (1 << (number - 1), (1 << number) - 1))
+        yield from _within(
+            f"{direction}: {what}", value, distances, lambda number: (1 << (number - 1), (1 << number) - 1)
+        )
 
 
 def _bounds(c: Counters) -> Iterator[str]:
     for direction in DIRECTIONS:
         if c.counts("seek"):
             yield from _distances(c, direction, "")
-        if c.counts("size") and direction != "passthrough":  # whose bytes are rounded up to sectors
+        if c.counts("size") and direction != "passthrough":  # its bytes are rounded up to sectors
             sectors, odd = divmod(c.flow[direction]["bytes-issued"], 512)
             yield from _same(f"{direction}: bytes beyond sectors", odd, 0)
             yield from _within(f"{direction}: sectors", sectors, c.bins("size", direction), log_linear(SIZE_BINS))

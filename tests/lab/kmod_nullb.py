@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A disk of null_blk that configfs made, so that its queues can be changed while it is there; and I/O to disks on the side."""
+"""A disk of null_blk by configfs, whose queues can be changed, and I/O to disks in the background."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import kmod_client as kmod
 
 CONFIGFS = pathlib.Path("/run/lab/configfs")
 SECTORS = (8, 16, 256, 520)
-GIVES_WAY = 19  # nice: who wants a processor that one of these has gets it
+GIVES_WAY = 19  # nice: any other process runs first
 
 
 def read_in_background(name: str, sector: int) -> threading.Thread:
@@ -33,7 +33,7 @@ def read_in_background(name: str, sector: int) -> threading.Thread:
 
 @contextlib.contextmanager
 def configured(**attributes: object) -> Iterator[tuple[str, pathlib.Path]]:
-    """A disk of null_blk and its directory in configfs, whose files change it."""
+    """A disk of null_blk and its directory in configfs; writing a file there changes the disk."""
     kmod.null_blk(nr_devices=0, poll_queues=2)
     CONFIGFS.mkdir(exist_ok=True)
     kmod.run(f"mount -t configfs configfs {CONFIGFS}")
@@ -61,10 +61,12 @@ def load(
     seed: int = 0,
     cpus: Sequence[int] = (),
 ) -> Iterator[Callable[[], list[int]]]:
-    """Random reads and writes until the end of the block, by a process for each disk named; what tells how many each did.
+    """Random reads and writes until the end of the block, by a process for each disk.
+
+    Yields a function that returns the number of requests of each process.
 
     They begin at one of so many places of 4 KiB and are so many sectors long. Another seed has others. With `cpus` each
-    process is bound to a processor, and gives way: who controls the test goes first wherever it runs.
+    process is bound to a processor and has a low priority, so that the test itself runs first.
     """
     shared = mmap.mmap(-1, 8 * (1 + len(names)))
     done = memoryview(shared).cast("Q")  # the first one ends them
@@ -89,7 +91,7 @@ def load(
 
 
 def work(name: str, numbers: random.Random, done: memoryview, place: int, places: int, sectors: Sequence[int]) -> None:
-    """What one of them does, and how often it did."""
+    """The loop of one process; counts in done[place]."""
     disk = kmod.Disk(name)
     while not done[0]:
         move = disk.write if numbers.random() < 0.3 else disk.read

@@ -22,7 +22,7 @@ DEEPEST = 256  # the last bin of depths has all that are deeper
 TRACING = pathlib.Path("/sys/kernel/tracing")
 EVENTS = ("block_rq_issue", "block_rq_requeue", "block_rq_complete")
 ROOM_KIB = 49152  # of records: 128 bytes for each request
-STREAMS = 16  # as many as a target remembers unless asked otherwise
+STREAMS = 16  # that a target remembers by default
 
 
 def controller_rows(disk: str) -> Iterator[dict[str, str]]:
@@ -158,7 +158,7 @@ def seek_bin(distance: int) -> int:
 
 
 class Expected:
-    """What the controller's log says that raidtrace must have counted at issue."""
+    """The counters at issue that follow from the controller's log."""
 
     def __init__(self, commands: list[Command], place_sectors: int) -> None:
         self.issued: collections.Counter[str] = collections.Counter()
@@ -191,10 +191,10 @@ class Expected:
             self.seeks[direction][seek_bin(distance)] += 1
             self.distance[direction, "forward" if distance > 0 else "backward"] += abs(distance)
         self._end = lba + sectors
-        found = max((i for i, end in enumerate(self._ends) if end == lba), default=None)
-        self.stream[direction] += found is not None
-        if found is not None:
-            del self._ends[found]
+        stream = max((i for i, end in enumerate(self._ends) if end == lba), default=None)
+        self.stream[direction] += stream is not None
+        if stream is not None:
+            del self._ends[stream]
         elif len(self._ends) == STREAMS:
             del self._ends[0]
         self._ends.append(self._end)
@@ -222,7 +222,7 @@ def check_commands(measured: Measured) -> None:
         flow = counters.flow[direction]
         kmod.equal(f"{direction}s", flow["issued"] - flow["requeued"], expected.issued[direction])
         kmod.equal(f"{direction}s completed", flow["completed"], expected.issued[direction])
-        if flow["requeued"]:  # libata sends queued commands back while a flush is on its way: each is issued again
+        if flow["requeued"]:  # libata sends queued commands back during a flush: each is issued again
             continue
         kmod.equal(f"{direction} bytes", flow["bytes-issued"], 512 * expected.sectors[direction])
         kmod.equal(f"{direction} bytes completed", flow["bytes-completed"], 512 * expected.sectors[direction])
@@ -232,22 +232,22 @@ def check_commands(measured: Measured) -> None:
         if returned or (reverses_batches(measured.disk) and expected.together):
             continue
         kmod.equal(f"{direction} distances", counters.bins("seek", direction), dict(expected.seeks[direction]))
-        for way in ("forward", "backward"):
-            kmod.equal(f"{direction} {way}", flow[f"seek-{way}-sectors"], expected.distance[direction, way])
+        for sense in ("forward", "backward"):
+            kmod.equal(f"{direction} {sense}", flow[f"seek-{sense}-sectors"], expected.distance[direction, sense])
         kmod.equal(f"{direction} in streams", flow["stream"], expected.stream[direction])
     if any(counters.flow[direction]["requeued"] for direction in ("read", "write", "flush")):
         return
-    # libata answers an INQUIRY itself: the block layer counts it, the disk never sees it.
+    # libata answers an INQUIRY itself: the block layer counts it, it never reaches the disk.
     if counters.flow["passthrough"]["issued"] != sum(
         row["name"] not in (*DATA, "FLUSH", "SYNCHRONIZE_CACHE") for row in measured.commands
     ):
         return
-    found = collections.Counter(counters.bins("depth-issue", "all"))
-    deeper = sum(depth * (found - expected.depths)[depth] - depth * (expected.depths - found)[depth]
-                 for depth in found | expected.depths)  # fmt: skip
+    depths = collections.Counter(counters.bins("depth-issue", "all"))
+    deeper = sum(depth * (depths - expected.depths)[depth] - depth * (expected.depths - depths)[depth]
+                 for depth in depths | expected.depths)  # fmt: skip
     wrong = deeper < 0 or (deeper > expected.ties and not measured.traced)
-    if found.total() != expected.depths.total() or wrong:
-        kmod.equal("depth at issue", dict(found), dict(expected.depths))
+    if depths.total() != expected.depths.total() or wrong:
+        kmod.equal("depth at issue", dict(depths), dict(expected.depths))
 
 
 def check_depths(measured: Measured, traced: TracedDepths) -> None:

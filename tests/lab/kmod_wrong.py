@@ -2,7 +2,7 @@
 """Random requests that are right but for one thing, and the answer that each must get.
 
 The specification has the attributes of an operation, their types and limits. The error is one of WRONGS. Most of them pass the
-kernel's parser, whose own refusals are few and the same for every family.
+kernel's parser, its own refusals are few and the same for every family.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Parts = list[tuple[str, bytes]]  # attributes of a request, by name, with their 
 
 
 class Unfit(Exception):
-    """This request cannot be wrong in this way."""
+    """This request cannot have this error."""
 
 
 @dataclass

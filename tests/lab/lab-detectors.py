@@ -99,7 +99,7 @@ def a_run_fails(out: Path, faults: Path) -> None:
 
 def ended_untold(out: Path, series: str, odd: Path) -> None:
     """Requests that end without an event are abandoned when their tag is issued again."""
-    guest = TOP / "tests/lab/kmod_untold_guest.py"
+    guest = TOP / "tests/lab/kmod_odd_guest.py"
     done = lab("run", "-q", "--kernel", series, "--out", str(out), "--", "sh", "-c", f"insmod {odd} && {guest}")
     check(
         f"{series}: requests that end untold are abandoned, one by one", done.returncode == 0, done.stdout + done.stderr
