@@ -78,7 +78,7 @@ class Do:
         return os.path.basename(os.path.realpath("/dev/mapper/rt")) if os.path.islink("/dev/mapper/rt") else "dm-0"
 
     def luks(self, name: str) -> None:
-        """An encrypted container of the smaller header, whose key is x."""
+        """An encrypted container with the smaller header and the key x."""
         self("command -v cryptsetup", needs="cryptsetup")
         options = "--type luks1 --pbkdf-force-iterations 1000 --key-file -"
         self(f"echo x | cryptsetup --batch-mode luksFormat {options} /dev/{name}")
@@ -103,7 +103,7 @@ Arrange = Callable[[Do, str, str], "str | list[str] | None"]
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One use of a disk. pattern: what must be said, with A and B for the disks. forced: with --force-signature. arrange:
+    """One use of a disk. pattern: the expected message, with A and B for the disks. forced: with --force-signature. arrange:
     puts disk a to that use, and returns what is named for destruction: a name, words of the command line, or nothing for a
     itself."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""For ctl-destruction: who comes to a disk while a sweep runs on it.
+"""For ctl-destruction: programs that open a disk while a sweep runs on it.
 
 The sweep runs in this process, so that somebody else can be let in exactly before any of its steps, or between its
 letting go of a disk and the program that claims it.
@@ -42,7 +42,7 @@ class Sweep:
         self.cell: Callable[[], None] = lambda: None
         self.before: Callable[[steps.Step], None] = lambda step: None
         self.gap: Callable[[list[str]], None] = lambda names: None
-        self.said = ""
+        self.output = ""
         self.failures = ""
         pathlib.Path("late.toml").write_text(HEAD + text, encoding="ascii")
 
@@ -65,14 +65,14 @@ class Sweep:
 
         subprocess.run("rm -rf late", shell=True, check=True)
         words = ["--ignore-check", "--no-record", "--force-signature", "--out", "late"]
-        said = io.StringIO()
+        output = io.StringIO()
         cell_disk.Disks.run, cell_disk.Disks._step, destruction.Permit.hand_over = ran, stepped, handed
         try:
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
                 return cli_sweep.main([*words, "--destroy-data", ",".join(self.names), "late.toml"])
         finally:
             cell_disk.Disks.run, cell_disk.Disks._step, destruction.Permit.hand_over = run, step, hand_over
-            self.said = said.getvalue()
+            self.output = output.getvalue()
 
 
 def claimed(name: str) -> bool:
@@ -85,7 +85,7 @@ def claimed(name: str) -> bool:
 
 
 def always_claimed(names: list[str]) -> str:
-    """Before every step of every kind of cell nobody else gets a disk that the sweep overwrites."""
+    """Before every step of every kind of cell no other process gets a disk that the sweep overwrites."""
     cells = EXT2 + RAW + CELL.format("ext4", "ddt", 1) + MD + CELL.format("none", "dd", 2) + MD
     for kind, small, options in (
         ("xfs", "-q -f --unsupported", SMALL_XFS), ("jfs", "-q", ""), ("reiserfs", "-q -ff -s 513", SMALL_REISERFS),
@@ -114,7 +114,7 @@ def always_claimed(names: list[str]) -> str:
 
 
 class Late:
-    """Somebody who comes once: a process with a descriptor of a disk."""
+    """A process that opens a disk, once."""
 
     def __init__(self, flags: str) -> None:
         self.flags = flags
@@ -145,20 +145,20 @@ def contents(name: str) -> str:
     ).stdout
 
 
-def late(names: list[str], text: str, flags: str, when: Callable[[Sweep, Late], None], wanted: str) -> str:
-    """Somebody comes at some moment: the cell fails for the reason that is wanted, and from then on the disk stays as it is."""
+def late(names: list[str], text: str, flags: str, when: Callable[[Sweep, Late], None], expected: str) -> str:
+    """A program opens the disk at some moment: the cell fails for the expected reason, and then the disk does not change."""
     sweep, intruder = Sweep(names, text), Late(flags)
     when(sweep, intruder)
     try:
         status = sweep.run()
         if not intruder.process:
-            return f"nobody came: {sweep.said}"
+            return f"no process came: {sweep.said}"
         after = contents(names[0])
     finally:
         intruder.go()
     if after != intruder.before:
         return f"THE DISK WAS WRITTEN: {sweep.said}"
-    return "" if status == 1 and wanted in sweep.said else f"status {status}, not {wanted!r}: {sweep.said}"
+    return "" if status == 1 and expected in sweep.output else f"status {status}, not {expected!r}: {sweep.said}"
 
 
 def at(purpose: str) -> Callable[[Sweep, Late], None]:
@@ -176,11 +176,11 @@ def at(purpose: str) -> Callable[[Sweep, Late], None]:
 
 def second_cell(sweep: Sweep, intruder: Late) -> None:
     """Between the first cell and the second."""
-    seen = []
+    cells = []
 
     def cell():
-        seen.append(1)
-        if len(seen) == 2:
+        cells.append(1)
+        if len(cells) == 2:
             intruder.come(sweep.names[0])
 
     sweep.cell = cell
@@ -190,11 +190,11 @@ def in_gap(number: int) -> Callable[[Sweep, Late], None]:
     """In the Nth window between letting a disk go and the program that is to claim it."""
 
     def arrange(sweep: Sweep, intruder: Late) -> None:
-        seen = []
+        gaps = []
 
         def gap(names):
-            seen.append(names)
-            if len(seen) == number:
+            gaps.append(names)
+            if len(gaps) == number:
                 intruder.come(names[0])
 
         sweep.gap = gap
@@ -205,13 +205,13 @@ def in_gap(number: int) -> Callable[[Sweep, Late], None]:
 def grows(names: list[str]) -> str:
     """The disk gets another size between two cells."""
     where = pathlib.Path("/sys/bus/pseudo/drivers/scsi_debug/virtual_gb")
-    sweep, seen = Sweep(names[:1], EXT2 + RAW), []
+    sweep, sizes = Sweep(names[:1], EXT2 + RAW), []
 
     def before(step):
         if step.purpose == "unmount":
             where.write_text("1", encoding="ascii")
             pathlib.Path(f"/sys/block/{names[0]}/device/rescan").write_text("1", encoding="ascii")
-            seen.append(pathlib.Path(f"/sys/block/{names[0]}/size").read_text(encoding="ascii").strip())
+            sizes.append(pathlib.Path(f"/sys/block/{names[0]}/size").read_text(encoding="ascii").strip())
 
     sweep.before = before
     try:
@@ -221,17 +221,17 @@ def grows(names: list[str]) -> str:
         for path in glob.glob("/sys/block/sd*/device/rescan"):
             pathlib.Path(path).write_text("1", encoding="ascii")
         time.sleep(1)
-    return "" if status == 1 and "it is being resized" in sweep.said else f"status {status}, {seen}: {sweep.said}"
+    return "" if status == 1 and "it is being resized" in sweep.output else f"status {status}, {sizes}: {sweep.said}"
 
 
 def tests(disks: list[str], only: list[str]) -> Iterator[tuple[str, str]]:
-    """Name, and what went wrong."""
+    """Names of tests, and complaints, empty for none."""
     one, two = disks[:1], disks[:2]
     opened, claims = "is open for writing in process", "RDWR | os.O_EXCL"
     md_raw, limited = CELL.format("none", "dd", 2) + MD, "nomerges = 2\n"
     xfs, mkfs = CELL.format("xfs", "ddt", 1) + SMALL_XFS, "make a fresh file system: mkfs"
-    found = {
-        "from the first to the last step nobody else can claim a disk": lambda: always_claimed(two),
+    cases = {
+        "from the first to the last step no other process can claim a disk": lambda: always_claimed(two),
         "opened after the disks were judged": lambda: late(one, EXT2 + limited, "RDWR", at("nomerges"), opened),
         "opened between two cells": lambda: late(one, EXT2 + RAW, "RDWR", second_cell, opened),
         "opened before the array of the second cell": lambda: late(
@@ -243,7 +243,7 @@ def tests(disks: list[str], only: list[str]) -> Iterator[tuple[str, str]]:
         "claimed in the window before mdadm": lambda: late(two, md_raw, claims, in_gap(1), "make the array: mdadm"),
         "the disk is being resized": lambda: grows(one),
     }
-    for name, test in found.items():
+    for name, test in cases.items():
         if not only or any(word in f"late: {name}" for word in only):
             try:
                 yield f"late: {name}", test()

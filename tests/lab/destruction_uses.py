@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""For ctl-destruction: who may use a disk."""
+"""For ctl-destruction: uses of a disk."""
 
 import glob
 import os
@@ -54,8 +54,8 @@ def _(do, a, b):
 
 @row("the root of a mount namespace", r"A: it is mounted on / in the mount namespace of \d+ \(sh\)")
 def _(do, a, b):
-    do(f"mkfs.ext2 -q -F /dev/{a} && mkfifo held", "rm held")
-    pivot = f"exec 3<>held; mount /dev/{a} m && mkdir m/old && mount -o remount,ro m && cd m"
+    do(f"mkfs.ext2 -q -F /dev/{a} && mkfifo wait", "rm wait")
+    pivot = f"exec 3<>wait; mount /dev/{a} m && mkdir m/old && mount -o remount,ro m && cd m"
     pivot += " && pivot_root . old && read line <&3"
     do.holder(f"unshare --mount --propagation private sh -c {shlex.quote(pivot)}")
 
@@ -333,7 +333,9 @@ def _(do, a, b):
     do("rm /dev/guest-disk")
 
 
-@row("open in a thread whose process has ended its first one", r"A: it is open for writing in process \d+ \(\S+\)")
+@row(
+    "open in a thread of a process that has ended its first thread", r"A: it is open for writing in process \d+ \(\S+\)"
+)
 def _(do, a, b):
     do.holder(f"python3 -c {shlex.quote(THREAD)} /dev/{a}")
     time.sleep(3)
@@ -346,11 +348,11 @@ def _(do, a, b):
 
 @row("its SCSI generic device is open", r"A: its sg\d+ \(scsi_generic\) is open for writing in process \d+ \(sleep\)")
 def _(do, a, b):
-    found = glob.glob(f"/sys/block/{a}/device/scsi_generic/*")
-    if not found:
+    devices = glob.glob(f"/sys/block/{a}/device/scsi_generic/*")
+    if not devices:
         do("modprobe sg", needs="sg")
-        found = glob.glob(f"/sys/block/{a}/device/scsi_generic/*")
-    do.holder(f"sleep 36000 3<>/dev/{os.path.basename(found[0])}")
+        devices = glob.glob(f"/sys/block/{a}/device/scsi_generic/*")
+    do.holder(f"sleep 36000 3<>/dev/{os.path.basename(devices[0])}")
 
 
 @row("an md above it is open", r"A: md5 above it is open for writing in process \d+ \(sleep\)")

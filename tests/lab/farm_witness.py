@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the simulated controller's log says that raidtrace must have counted between attaching and a snapshot, also under load
+"""The counters that raidtrace must have by the simulated controller's log between attaching and a snapshot, also under load
 and when the controller has faults.
 
 Without faults a command is a request that was issued and not sent back, and each one ends well. With faults a command can be
@@ -26,7 +26,7 @@ class Window:
     def __init__(self, disk: str, counters: kmod.Counters) -> None:
         self.counters = counters
         since, now = counters.reply["since-ns"], counters.reply["now-ns"]
-        self.again = counters.reply.get("resets", 0) > 0  # what was on its way then ends in this window
+        self.again = counters.reply.get("resets", 0) > 0  # requests in flight at the reset end in this window
         self.rows: dict[str, list[dict[str, str]]] = {direction: [] for direction in DATA.values()}
         self.lost_before = dict.fromkeys(DATA.values(), 0)  # and is perhaps sent back in it
         failures = set[str]()
@@ -51,46 +51,45 @@ class Window:
         )
 
 
-def owed(window: Window, faults: bool, ended: bool) -> list[str]:
-    """What differs, in words. `ended`: nothing was on its way at the end."""
+def differences(window: Window, faults: bool, ended: bool) -> list[str]:
+    """Differences in words. `ended`: nothing was in flight at the end."""
     wrong = []
     for direction, rows in window.rows.items():
         flow = window.counters.flow[direction]
         states = collections.Counter(row["status"] for row in rows)
-        told = (f"{direction}s: {flow['issued']} issued, {flow['requeued']} requeued, {flow['completed']} completed, "
-                f"{flow['errors']} errors, {flow['in-flight']} in flight; "
-                f"{flow['unissued']} never issued, {flow['unmatched']} before; commands {dict(states)}")  # fmt: skip
+        counts = ("issued", "requeued", "completed", "errors", "in-flight", "unissued", "unmatched")
+        summary = f"{direction}s: {', '.join(f'{flow[name]} {name}' for name in counts)}; commands {dict(states)}"
         sent = flow["issued"] - flow["requeued"]
         spared = len(rows) - sent  # commands that were thrown away or failed, and sent again
         most = len(rows) - states["good"] + window.lost_before[direction] if faults else 0
         if spared < 0 or (spared > most and not (faults and spared <= most + window.aborted[direction])):
-            wrong.append(f"issued and not sent back is not what the controller got; {told}")
-        # Each error is of a request that was counted as issued, or of one that was on its way at attach or never issued.
+            wrong.append(f"issued and not sent back is not what the controller got; {summary}")
+        # Each error is of a request that was counted as issued, or of one that was in flight at attach or never issued.
         well = flow["completed"] - flow["errors"]
         most = well + flow["unissued"] + flow["unmatched"]
         if not window.again and well > states["good"]:
-            wrong.append(f"more ended well than the controller did; {told}")
+            wrong.append(f"more ended well than the controller did; {summary}")
         more = states["good"] - most
         if ended and not window.again and more > 0 and not (faults and more <= window.aborted[direction]):
-            wrong.append(f"ended well is not what the controller did; {told}")
+            wrong.append(f"ended well is not what the controller did; {summary}")
         if ended and (flow["in-flight"] or flow["abandoned"]):
-            wrong.append(f"{flow['abandoned']} abandoned, and something is in flight; {told}")
+            wrong.append(f"{flow['abandoned']} abandoned, and something is in flight; {summary}")
         if not faults and not flow["requeued"]:
-            wrong += sizes(window, direction, rows, told)
+            wrong += sizes(window, direction, rows, summary)
     return wrong
 
 
-def sizes(window: Window, direction: str, rows: list[dict[str, str]], told: str) -> list[str]:
+def sizes(window: Window, direction: str, rows: list[dict[str, str]], summary: str) -> list[str]:
     """Bytes and sizes of requests that were each issued once."""
     sectors = [int(row["sectors"]) for row in rows]
     wrong = []
     if window.counters.flow[direction]["bytes-issued"] != 512 * sum(sectors):
         wrong.append(
-            f"{window.counters.flow[direction]['bytes-issued']} bytes issued, not {512 * sum(sectors)}; {told}"
+            f"{window.counters.flow[direction]['bytes-issued']} bytes issued, not {512 * sum(sectors)}; {summary}"
         )
     expected = dict(collections.Counter(map(size_bin, sectors)))
     if window.counters.counts("size") and window.counters.bins("size", direction) != expected:
-        wrong.append(f"sizes {window.counters.bins('size', direction)}, not {expected}; {told}")
+        wrong.append(f"sizes {window.counters.bins('size', direction)}, not {expected}; {summary}")
     return wrong
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""For ctl-sweep: sweeps of plan.toml that are killed with SIGKILL, each at another random place, and what is left of them.
+"""For ctl-sweep: sweeps of plan.toml that are killed with SIGKILL, each at another random place, and their remains.
 
     sweep_kills.py KILLS FIRST LAST SEED DISK,DISK[,DISK...]
 
@@ -10,7 +10,7 @@ a place is a moment of the sweep, so that whatever takes long is hit often, prog
 
 The next start is `raidctl sweep restore` after every other kill, and the same sweep, resumed where it had an index already,
 after each: then all that a sweep may change on any of the disks must be as before, and when it has ended nothing of it may be
-left and the index must be whole and say that all cells are done. Sweeps are forks of this process, which has loaded what they
+left and the index must be whole with all cells done. Sweeps are forks of this process, which has loaded what they
 need: emulated processors take seconds to do that.
 """
 
@@ -42,16 +42,16 @@ def state(disks: list[str]) -> dict[str, str]:
     for disk in disks:
         paths += [f"/sys/block/{disk}/queue/{name}" for name in QUEUE]
         paths += [f"/sys/block/{disk}/device/queue_depth", f"/sys/block/{disk}/ro"]
-    found = {path: pathlib.Path(path).read_text().strip() for path in paths if pathlib.Path(path).exists()}
+    values = {path: pathlib.Path(path).read_text().strip() for path in paths if pathlib.Path(path).exists()}
     mounts = [
         line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if "raidtrace/sweep" in line
     ]
-    found["mounted"] = "\n".join(mounts)
-    found["arrays"] = " ".join(path.name for path in pathlib.Path("/sys/block").glob("md*"))
+    values["mounted"] = "\n".join(mounts)
+    values["arrays"] = " ".join(path.name for path in pathlib.Path("/sys/block").glob("md*"))
     left = [str(path) for path in pathlib.Path("/run/raidtrace").rglob("*") if path.is_file()]
-    found["journals"] = " ".join(path for path in left if "/sweep/" in path)
-    found[NOTES] = " ".join(path for path in left if "/sweep/" not in path)
-    return found
+    values["journals"] = " ".join(path for path in left if "/sweep/" in path)
+    values[NOTES] = " ".join(path for path in left if "/sweep/" not in path)
+    return values
 
 
 def differing(before: dict[str, str], now: dict[str, str]) -> str:
@@ -119,15 +119,15 @@ def hit() -> str:
 def whole() -> str:
     """What is wrong with the index of a sweep that ended; empty when nothing is."""
     with sqlite3.connect(KILLED / "sweep.rtsw") as db:
-        said = db.execute("PRAGMA integrity_check").fetchone()[0]
+        integrity = db.execute("PRAGMA integrity_check").fetchone()[0]
         states = [row[0] for row in db.execute("SELECT state FROM cell")]
         rows = db.execute("SELECT count(DISTINCT cell) FROM figure").fetchone()[0]
-    good = said == "ok" and set(states) == {"done"} and rows == len(states)
-    return "" if good else f"index: {said}, cells {' '.join(states)}, figures of {rows}"
+    good = integrity == "ok" and set(states) == {"done"} and rows == len(states)
+    return "" if good else f"index: {integrity}, cells {' '.join(states)}, figures of {rows}"
 
 
 def targets() -> str:
-    """Disks that are still counted, which nobody asked for any more."""
+    """Disks that are still targets."""
     done = subprocess.run(["raidctl", "status", "--json"], capture_output=True, text=True, check=True)
     return " ".join(target["disk"] for target in json.loads(done.stdout)["targets"])
 

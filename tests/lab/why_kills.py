@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""For ctl-why: experiments that are killed with SIGKILL, each at another random place, and what is left of them.
+"""For ctl-why: experiments that are killed with SIGKILL, each at another random place, and their remains.
 
     why_kills.py KILLS FIRST LAST SEED DISK...
 
 The disks take turns. An experiment is cut into KILLS parts of equal length; of these FIRST to LAST are done, one kill at a
-random place in each. Where time is simulated a place is an event, with LAB=vm a moment (sweep_kills.py says why). After each
+random place in each. Where time is simulated a place is an event, with LAB=vm a moment (see sweep_kills.py). After each
 `raidctl why restore` must put back all that was changed, and end what still runs.
 """
 
@@ -57,7 +57,7 @@ def main() -> int:
             print(pathlib.Path(LOG).read_text())
             return 1
         whole[disk] = time.monotonic() - begun, int(pathlib.Path("events").read_text())
-    killed, found, bad = 0, 0, 0
+    killed, journals, bad = 0, 0, 0
     for number in range(first, last + 1):
         if time.monotonic() - started > most:
             print(f"# {most:.0f} s are over: go on with WHY_FIRST={number}")
@@ -69,17 +69,18 @@ def main() -> int:
             status = run(words(disk), *((0, seconds * place) if REAL_TIME else (1 + int(events * place), None)))
             place *= 0.9  # it had ended by then: this one was faster
         journal, wrong = judge(disks, before)
-        killed, found, bad = killed + (status == -signal.SIGKILL), found + journal, bad + bool(wrong)
+        killed, journals, bad = killed + (status == -signal.SIGKILL), journals + journal, bad + bool(wrong)
         if wrong:
             print(f"# kill {number} of {disk}: {wrong}\n{pathlib.Path(LOG).read_text()}", flush=True)
         pathlib.Path(LOG).unlink(missing_ok=True)
         if number % 10 == 0 or number == last:
             print(
-                f"# {killed} kills, {found} left a journal, {bad} bad, {time.monotonic() - started:.0f} s", flush=True
+                f"# {killed} kills, {journals} left a journal, {bad} bad, {time.monotonic() - started:.0f} s",
+                flush=True,
             )
-    said = ", ".join(f"{disk} {seconds:.1f} s, {events} events" for disk, (seconds, events) in whole.items())
-    print(f"# an experiment: {said}\nkilled {killed} times, {found} left a journal, {bad} bad")
-    return 1 if bad or not found else 0
+    experiments = ", ".join(f"{disk} {seconds:.1f} s, {events} events" for disk, (seconds, events) in whole.items())
+    print(f"# an experiment: {experiments}\nkilled {killed} times, {journals} left a journal, {bad} bad")
+    return 1 if bad or not journals else 0
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ static void leak(void)
 	unsigned int i;
 
 	/*
-	 * Some may still be found in a register, on a stack, and in 7.2 in the slab
+	 * Some may still be in a register, on a stack, and in 7.2 in the slab
 	 * allocator's arrays that they were taken from, whose entries are not cleared.
 	 */
 	for (i = 0; i < 1024; i++)
@@ -131,7 +131,7 @@ static int racer(void *contended)
 
 /*
  * Two threads, on two processors where there are so many: neither access is marked. gcc lets KCSAN see no access to a
- * static variable whose address nobody takes.
+ * static variable without a use of its address.
  */
 static void race(void)
 {

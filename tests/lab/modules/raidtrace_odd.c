@@ -66,7 +66,7 @@ static int send_untold(const char *text, const struct kernel_param *kp)
 static const struct kernel_param_ops untold_ops = { .set = send_untold };
 
 module_param_cb(untold, &untold_ops, NULL, 0200);
-MODULE_PARM_DESC(untold, "write a number to send so many requests whose end is not told");
+MODULE_PARM_DESC(untold, "write a number to send so many requests without an event of their end");
 
 static int set_queues(const char *text, const struct kernel_param *kp)
 {
@@ -142,4 +142,4 @@ static void __exit odd_exit(void)
 module_init(odd_init);
 module_exit(odd_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("A disk whose requests end untold or come by new hardware queues");
+MODULE_DESCRIPTION("A disk with requests that end without an event or come by new hardware queues");

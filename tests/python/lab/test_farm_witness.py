@@ -25,7 +25,7 @@ FLOW = {
 NONE = dict.fromkeys(FLOW, 0)
 
 
-def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=False, lost=0, aborted=0, **flow):
+def differences(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=False, lost=0, aborted=0, **flow):
     """What is complained of reads of 8 sectors that ended so."""
     window = object.__new__(farm_witness.Window)
     window.rows = {"read": [{"status": state, "sectors": "8"} for state in states], "write": []}
@@ -38,7 +38,7 @@ def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=Fal
         counts=lambda _group: True,
         bins=lambda _kind, direction: bins[direction],
     )
-    return farm_witness.owed(window, faults, ended)
+    return farm_witness.differences(window, faults, ended)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def owed(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=Fal
     ],
 )
 def test_what_can_be_is_not_complained_of(said):
-    assert owed(**said) == []
+    assert differences(**said) == []
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_what_can_be_is_not_complained_of(said):
     ],
 )
 def test_what_cannot_be_is(said, text):
-    assert any(text in complaint for complaint in owed(**said))
+    assert any(text in complaint for complaint in differences(**said))
