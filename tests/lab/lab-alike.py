@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: 6.1
 # lab-long: some 2,000 guests, half an hour of processor
-"""Compare each profile with itself: lab-alike.py [--draws N] [--keep DIR] [--workload NAME]... [PROFILE...]
+"""Compare each profile with itself: lab-alike.py [--seeds N] [--keep DIR] [--workload NAME]... [PROFILE...]
 
 20 small workloads run on each profile of `raidctl lab profiles`. A and B have the same kernel, module and settings, and
 different seeds. `raidctl lab ab --workload` judges them by the same code as here, so it must not call them different: at most
@@ -48,7 +48,7 @@ from raidtrace.quantity.trials import student_quantile  # noqa: E402
 from raidtrace.why import chance  # noqa: E402
 
 LOSS = 1.02
-DRAWS = 3  # of each side before a difference is believed, and again to confirm it
+SEEDS = 3  # of each side before a difference is believed, and as many to confirm it
 MOST = 6  # more seeds than this are reported, not run
 REACHED = 1.01  # a workload that loses less by the planted loss waits for something else than the device
 SAME, PLANTED = 1000, 2000  # the first seed of B, and of the slower device
@@ -168,19 +168,19 @@ class Runs:
             words += ["--set", one]
         return options.parsed(options.parser(dict.fromkeys(ACTS, lambda _: 0)), words)
 
-    def of(self, first: int, wanted: Iterable[tuple[Workload, int, int]]) -> list[measures.Recorded]:
+    def of(self, first: int, jobs: Iterable[tuple[Workload, int, int]]) -> list[measures.Recorded]:
         """For judge.judged(): kernel 0 is A, kernel 1 has the seeds from `first` on."""
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            return list(pool.map(lambda one: self.one(one[0], one[2] + first * one[1]), wanted))
+            return list(pool.map(lambda one: self.one(one[0], one[2] + first * one[1]), jobs))
 
     def one(self, workload: Workload, seed: int) -> measures.Recorded:
         """A run, or what is kept of it."""
         kept = self.kept / self.name / workload.name / f"{seed}.json"
         if not kept.exists():
             with tempfile.TemporaryDirectory(prefix="alike-", dir="/var/tmp") as place:
-                found = self._boot(workload, seed, Path(place))
+                recorded = self._boot(workload, seed, Path(place))
             kept.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"truth": found.truth, "spans": [dataclasses.asdict(span) for span in found.spans]})
+            text = json.dumps({"truth": recorded.truth, "spans": [dataclasses.asdict(span) for span in recorded.spans]})
             (fresh := kept.with_suffix(".new")).write_text(text, encoding="utf-8")
             fresh.replace(kept)
         read = json.loads(kept.read_text(encoding="utf-8"))
@@ -201,7 +201,7 @@ def slower(name: str) -> list[str]:
     """KEY=VALUE of the same device with every time 2 % longer and every rate 2 % lower."""
     model = modules.build_programs(Progress(quiet=True)).model()
     one = profile.load(name, model)
-    found = []
+    settings = []
     for key in model.keys[one.driver].values():
         value = int(one.values.get(key.name, key.preset)) if key.kind == "number" else 0
         last = key.name.rpartition(".")[2]
@@ -210,8 +210,8 @@ def slower(name: str) -> list[str]:
         if value and factor != 1 and not key.name.startswith("fault."):
             with contextlib.suppress(LabError):  # a key of what this device does not have, such as flash
                 profile.load(name, model, settings=[setting])
-                found.append(setting)
-    return found
+                settings.append(setting)
+    return settings
 
 
 def apart(a: list[float], b: list[float]) -> float:
@@ -247,7 +247,7 @@ def allowed(pairs: int) -> int:
 
 @dataclasses.dataclass
 class Row:
-    """One workload of one profile. `chance`: of A against A, None if the first draw was identical; `compared`: whether raidctl
+    """One workload of one profile. `chance`: of A against A, None if the first seed was identical; `compared`: whether raidctl
     compare calls their trials different; `loss`: where that of the slower device lies, `needs`: the seeds to find it.
     """
 
@@ -282,17 +282,17 @@ class Row:
         return f"{self.profile:15} {self.workload:17} {equal:16} {planted:11} {loss:11} {self.needs:5}"
 
 
-def row(runs: Runs, workload: Workload, draws: int) -> Row:
+def row(runs: Runs, workload: Workload, seeds: int) -> Row:
     """Judge one workload, by as many runs as that takes."""
 
     def of(first: int, count: int) -> list[float]:
-        wanted = [(workload, 1, seed) for seed in range(count)]
-        return [one.spans[0].seconds for one in runs.of(first, wanted)]
+        jobs = [(workload, 1, seed) for seed in range(count)]
+        return [one.spans[0].seconds for one in runs.of(first, jobs)]
 
-    same = judge.judged([workload], draws, functools.partial(runs.of, SAME))[0]
-    a, b = of(0, draws), [] if same.verdict == judge.IDENTICAL else of(SAME, draws)
-    needs = needed(a + b, of(PLANTED, draws))
-    count = needs if draws < needs <= MOST else draws
+    same = judge.judged([workload], seeds, functools.partial(runs.of, SAME))[0]
+    a, b = of(0, seeds), [] if same.verdict == judge.IDENTICAL else of(SAME, seeds)
+    needs = needed(a + b, of(PLANTED, seeds))
+    count = needs if seeds < needs <= MOST else seeds
     loss = measures.interval(of(0, count), of(PLANTED, count)) or (1.0, 1.0)
     trials = comparison.Row((), comparison.Figures(tuple(a), "s"), comparison.Figures(tuple(b or a), "s"))
     return Row(runs.name, workload.name, same, apart(a, b) if b else None, bool(trials.exceeds()), loss, needs)
@@ -326,7 +326,7 @@ HEAD = ("profile", "workloads", "pairs", "at 95 %", "allowed", "Holm", "verdict"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="lab-alike.py")
-    parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--keep", type=Path, default=TOP / "check-out/alike")
     parser.add_argument("--workload", action="append", default=[])
     parser.add_argument("profiles", nargs="*")
@@ -343,24 +343,24 @@ def main() -> None:
             for workload in WORKLOADS:
                 if words.workload and workload.name not in words.workload:
                     continue
-                rows.setdefault(name, []).append(row(runs, workload, words.draws))
+                rows.setdefault(name, []).append(row(runs, workload, words.seeds))
                 print(rows[name][-1].text(), flush=True)
     every = [one for some_rows in rows.values() for one in some_rows]
-    table = [HEAD, *(total(name, found) for name, found in rows.items()), total("all", every)]
+    table = [HEAD, *(total(name, some_rows) for name, some_rows in rows.items()), total("all", every)]
     wide = [max(len(line[at]) for line in table) for at in range(len(HEAD))]
     print()
     for line in table:
         print("  ".join(cell.ljust(wide[0]) if not at else cell.rjust(wide[at]) for at, cell in enumerate(line)))
-    for name, found in [*rows.items(), ("all profiles", every)]:
-        tested = [one for one in found if one.chance is not None]
+    for name, judged in [*rows.items(), ("all profiles", every)]:
+        tested = [one for one in judged if one.chance is not None]
         shown = [one.workload for one in tested if one.chance is not None and one.chance < 0.05]
         check(f"{name}: no more pairs differ at 95 % than chance allows", len(shown) <= allowed(len(tested)), shown)
         left = chance.holm([one.chance or 0.0 for one in tested])
         check(f"{name}: none differs after Holm's correction", not any(left), shown)
-        wrong = [one.workload for one in found if one.same.verdict in (judge.FASTER, judge.SLOWER)]
+        wrong = [one.workload for one in judged if one.same.verdict in (judge.FASTER, judge.SLOWER)]
         check(
             f"{name}: raidctl lab ab calls at most one in eight hundred different",
-            len(wrong) <= len(found) // 200,
+            len(wrong) <= len(judged) // 200,
             wrong,
         )
         compared = [one.workload for one in tested if one.compared]
@@ -369,7 +369,7 @@ def main() -> None:
             len(compared) <= allowed(len(tested)),
             compared,
         )
-        missed = [one.workload for one in found if one.reached() and one.needs <= MOST and not one.found()]
+        missed = [one.workload for one in judged if one.reached() and one.needs <= MOST and not one.found()]
         check(f"{name}: the planted loss is found with as many seeds as the spread requires", not missed, missed)
     finish()
 

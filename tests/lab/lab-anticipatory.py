@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-long: research; tests/lab/demo-reproduction runs with it
-"""The scheduler of 2.6.5 (tools/paper-2004/anticipatory) does what its header says, by the controller's own log: no depth
-across a change from reads to writes; writes wait while a process asks for its next read soon, and do not when it thinks
+"""The scheduler of 2.6.5 (tools/paper-2004/anticipatory) works as its header states, by the controller's own log: no depth
+across a change from reads to writes; writes wait while a process requests its next read soon, and do not when it thinks
 for long."""
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ def commands(log: Path) -> list[Command]:
     ]
 
 
-def mixed(found: list[Command]) -> int:
-    """How many began while one of the other kind was under way."""
+def mixed(some: list[Command]) -> int:
+    """The number that began during one of the other kind."""
     last = {"READ": -1.0, "WRITE": -1.0}
     count = 0
-    for begin, end, kind in found:
+    for begin, end, kind in some:
         other = "WRITE" if kind == "READ" else "READ"
         count += begin < last[other]
         last[kind] = max(last[kind], end)
     return count
 
 
-def waits(found: list[Command]) -> list[float]:
+def waits(some: list[Command]) -> list[float]:
     """ms from the first read after a batch of writes, or from the beginning, to the next write."""
-    since, gaps, before = found[0][0], [], "READ"
-    for begin, _, kind in found:
+    since, gaps, before = some[0][0], [], "READ"
+    for begin, _, kind in some:
         if kind == "READ" and before == "WRITE":
             since = begin
         if kind == "WRITE" and before == "READ":
@@ -69,7 +69,7 @@ def run(directory: Path, think_ms: int, ko: Path | None) -> list[Command]:
     insert = f"insmod {ko} && " if ko else ""
     words = f"{insert}python3 {GUEST} {think_ms} {NAME if ko else ''}"
     done = lab("run", "-q", *options, "--", "sh", "-c", words)
-    check(f"{directory.name}: data reads back, and the kernel has nothing to say", done.returncode == 0, done.stderr)
+    check(f"{directory.name}: data reads back, and the kernel prints no complaint", done.returncode == 0, done.stderr)
     if done.returncode:
         finish()
     return commands(directory / "ground-truth.csv")
@@ -85,12 +85,12 @@ def main() -> None:
         usual = run(Path(name, "usual"), SOON_MS, None)
         soon = run(Path(name, "soon"), SOON_MS, built.path)
         late = run(Path(name, "late"), LATE_MS, built.path)
-    kinds = [sum(kind == wanted for _, _, kind in soon) for wanted in ("READ", "WRITE")]
-    check("reads and writes were under way", min(kinds) > 100, kinds)
+    kinds = [sum(one == kind for _, _, one in soon) for kind in ("READ", "WRITE")]
+    check("there were reads and writes", min(kinds) > 100, kinds)
     check("today's scheduler sends both at once", mixed(usual) > 10, mixed(usual))
     check("this one never", mixed(soon) == mixed(late) == 0, (mixed(soon), mixed(late)))
     gaps = waits(soon)
-    check("a reader that asks soon has the disk for a batch of 500 ms", min(gaps[1:]) >= BATCH_MS, gaps)
+    check("a reader that goes on soon has the disk for a batch of 500 ms", min(gaps[1:]) >= BATCH_MS, gaps)
     check("and no longer", max(gaps[1:]) < BATCH_MS + 50, gaps)
     check("today's scheduler has no such batches", statistics.median(waits(usual)) < BATCH_MS / 5, waits(usual))
     gaps = waits(late)

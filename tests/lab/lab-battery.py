@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 from lab_checks import check, finish  # noqa: E402
 
 BATTERY = Path(__file__).resolve().parents[1] / "battery/battery"
-CHANCES = 2  # draws of when it begins and of memory, under each of which a part is judged
+CHANCES = 2  # seeds of start time and memory; a part is judged with each
 SEED = 1  # RAID 0 on 7.2, whose guests take two thirds of the processor time of those of 6.1
 FAMILIES = (
     "one_reader", "two_readers", "direct_few_at_a_time", "sleeps_between_reads", "short_queue", "controller_ceiling",
@@ -45,13 +45,13 @@ def judged(out: str, name: str, seed: int, families: tuple[str, ...], chance: in
 def main() -> None:
     """Record and judge."""
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as out:
-        found = [
+        results = [
             judged(out, f"array, chance {chance}", SEED, FAMILIES[chance::CHANCES], chance) for chance in range(CHANCES)
         ]
-        right = sum(number for number, _ in found)
-        check(f"array: {LEAST} or more are named right", right >= LEAST, [said for _, said in found])
-        right, said = judged(out, "disks of today", DISKS_SEED, DISKS)
-        check(f"disks of today: {DISKS_LEAST} or more are named right", right >= DISKS_LEAST, said)
+        right = sum(number for number, _ in results)
+        check(f"array: {LEAST} or more are named right", right >= LEAST, [output for _, output in results])
+        right, output = judged(out, "disks of today", DISKS_SEED, DISKS)
+        check(f"disks of today: {DISKS_LEAST} or more are named right", right >= DISKS_LEAST, output)
     finish()
 
 

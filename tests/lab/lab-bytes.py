@@ -4,7 +4,7 @@
 """The same bytes on every machine: a short run of each profile has its committed digests: lab-bytes.py [--write | RUN...]
 
 same-bytes.json has them for one kernel package and one root. Where the archive has another version of either by now, that is
-said, and each run is held to take as long as it did, within the spread that chance has there (Documentation/lab.rst). The same
+reported, and each run must take as long as it did, within the spread of seeds (Documentation/lab.rst). The same
 goes for other bytes on another processor than theirs: that these cannot be is not shown yet.
 --write takes this machine's, after a change of the model, of the kernel's configuration or of the root.
 """
@@ -28,7 +28,7 @@ MOUNT = "mount /dev/sda /run/lab/mnt && cd /run/lab/mnt &&"
 FIO = "fio --name=a --filename=/dev/sda --direct=1 --clocksource=clock_gettime --randseed=7 --ioengine=psync --output=/dev/null"
 WRITES = "dd if=/dev/zero of=/dev/sda bs=64k count=300 conv=fsync"
 PAIR = "dd if={0} of=/dev/null bs=256k count=64 & dd if={1} of=/dev/null bs=64k count=256; wait"
-# name -> options of lab run, what to run, by how much chance can change its length (same-bytes.json says by how much it did)
+# name -> options of lab run, what to run, by how much chance can change its length (same-bytes.json has the length)
 RUNS: dict[str, tuple[tuple[str, ...], str, float]] = {
     "dd": ((), "dd if=/dev/sda of=/dev/null bs=1M count=256", 0.02),
     "dd-tuned": ((), "blockdev --setra 16384 /dev/sda; dd if=/dev/sda of=/dev/null bs=1M count=512", 0.05),
@@ -97,9 +97,9 @@ def truth(name: str, directory: Path) -> tuple[str, Truth]:
 def processor() -> str:
     """Which processor this is, by what it can do."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0].splitlines()
-    wanted = ("vendor_id", "cpu family", "model", "stepping", "flags")
-    said = [line for line in lines if line.partition("\t")[0].strip() in wanted]
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:12]
+    keys = ("vendor_id", "cpu family", "model", "stepping", "flags")
+    facts = [line for line in lines if line.partition("\t")[0].strip() in keys]
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
 
 
 def compare(name: str, key: str, now: Truth, kept: dict[str, Any]) -> None:
@@ -123,10 +123,10 @@ def main() -> None:
     names = list(RUNS) if write else sys.argv[1:] or list(RUNS)
     with tempfile.TemporaryDirectory(prefix="lb-", dir="/var/tmp") as directory:
         with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-            found = dict(zip(names, pool.map(lambda name: truth(name, Path(directory)), names)))
-    keys = {key for key, _ in found.values()}
+            results = dict(zip(names, pool.map(lambda name: truth(name, Path(directory)), names)))
+    keys = {key for key, _ in results.values()}
     check("all runs were of one kernel and one root", len(keys) == 1, keys)
-    key, now = keys.pop(), {name: result for name, (_, result) in found.items()}
+    key, now = keys.pop(), {name: result for name, (_, result) in results.items()}
     if write:
         KEPT.write_text(
             json.dumps({"of": key, "processor": processor(), "runs": now}, indent=1) + "\n", encoding="utf-8"

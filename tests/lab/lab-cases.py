@@ -73,16 +73,16 @@ def page() -> list[Case]:
     return cases
 
 
-def near(told: float, found: float) -> bool:
+def near(expected: float, measured_value: float) -> bool:
     """Whether two numbers are the same within NEAR."""
-    return abs(told - found) <= NEAR * abs(found)
+    return abs(expected - measured_value) <= NEAR * abs(measured_value)
 
 
-def alike(quoted: str, found: str) -> bool:
+def alike(quoted: str, printed: str) -> bool:
     """Whether two words are the same, or two numbers near each other."""
-    if quoted[0].isdigit() and found[0].isdigit():
-        return near(*(float(text.replace(",", "")) for text in (quoted, found)))
-    return quoted == found
+    if quoted[0].isdigit() and printed[0].isdigit():
+        return near(*(float(text.replace(",", "")) for text in (quoted, printed)))
+    return quoted == printed
 
 
 def contains(output: str, quoted: str) -> bool:
@@ -118,11 +118,11 @@ def judge(case: Case, out: str) -> None:
 
 def measured(case: Case, row: Row, taken: dict[str, float], out: str) -> float:
     """Compare the limit and the result of a row; the measured result, never 0."""
-    said = bash(f"raidctl explain {row.name}/run.rtdb", out).stdout
-    found, rate = OPENING.search(said), re.search(r"([\d.]+) MiB/s", said)
+    output = bash(f"raidctl explain {row.name}/run.rtdb", out).stdout
+    opening, rate = OPENING.search(output), re.search(r"([\d.]+) MiB/s", output)
     if row.limit:
-        limit = (found[1] or "not shown") if found else ""
-        check(f"{row.name}: limited by {row.limit}", limit == row.limit, said[:500])
+        limit = (opening[1] or "not shown") if opening else ""
+        check(f"{row.name}: limited by {row.limit}", limit == row.limit, output[:500])
     result = taken.get(row.name, 0.0) if row.unit == "s" else float(rate[1]) if rate else 0.0
     check(f"{row.name}: {row.result:g} {row.unit}", near(row.result, result), f"measured: {result:g} {row.unit}")
     return result or sys.float_info.min

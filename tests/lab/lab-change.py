@@ -71,27 +71,31 @@ def trees(directory: Path) -> None:
     )
     check("one file is being edited", before.stdout == " M mm/readahead.c\n", before.stdout)
     for name, words in (("with its last commit", ()), ("with a series", ("--kernel", SERIES))):
-        status, found, said = judged(directory, *words, "--tree", str(path), "--workload", "read-1m", "--coverage")
-        one = found["workloads"][0] if found else {}
+        status, result, message = judged(directory, *words, "--tree", str(path), "--workload", "read-1m", "--coverage")
+        one = result["workloads"][0] if result else {}
         check(
-            f"a tree {name}: slower, and status 1", status == 1 and one.get("verdict") == "slower", (status, said, one)
+            f"a tree {name}: slower, and status 1",
+            status == 1 and one.get("verdict") == "slower",
+            (status, message, one),
         )
-        rows = found.get("coverage") or []
+        rows = result.get("coverage") or []
         check("its changed line ran", any(row["times"].get("read-1m") for row in rows), rows)
         halved = re.search(r"in flight (2.00|1.99) -> 1.00", str(one.get("mechanism")))
         check("by what the change does", halved, one)
         check(
-            "what was compiled is named", found and found["patch"]["compiled"] == ["mm/readahead.c"], found.get("patch")
+            "what was compiled is named",
+            result and result["patch"]["compiled"] == ["mm/readahead.c"],
+            result.get("patch"),
         )
-        check("and what was compared", found and str(path) in found["kernels"][1], found.get("kernels"))
+        check("and what was compared", result and str(path) in result["kernels"][1], result.get("kernels"))
     after = subprocess.run(
         ["git", "-C", str(path), "status", "--porcelain"], capture_output=True, text=True, check=True
     )
     check("nothing was written into the tree", after.stdout == before.stdout, after.stdout)
     subprocess.run(["git", "-C", str(path), "stash", "-q"], check=True, env=os.environ | {"GIT_AUTHOR_NAME": "lab",
                    "GIT_AUTHOR_EMAIL": "lab", "GIT_COMMITTER_NAME": "lab", "GIT_COMMITTER_EMAIL": "lab"})  # fmt: skip
-    status, _, said = judged(directory, "--tree", str(path), "--workload", "read-1m")
-    check("a tree without a change is refused", status == 125 and "nothing differs" in said, (status, said))
+    status, _, message = judged(directory, "--tree", str(path), "--workload", "read-1m")
+    check("a tree without a change is refused", status == 125 and "nothing differs" in message, (status, message))
 
 
 def options(directory: Path) -> None:
@@ -99,25 +103,25 @@ def options(directory: Path) -> None:
     workload.write_text(SORTED)
     words = ("--kernel", SERIES, "--config", str(fragment), "--workload", str(workload))
     fragment.write_text("CONFIG_BLK_WBT=n\n")
-    status, found, said = judged(directory, *words)
-    one = found["workloads"][0] if found else {}
+    status, result, message = judged(directory, *words)
+    one = result["workloads"][0] if result else {}
     check(
         "an option that is off already: built anew, and identical",
         (status, one.get("verdict")) == (0, "identical"),
-        (status, said, one),
+        (status, message, one),
     )
     fragment.write_text(NO_SCHEDULER)
-    status, found, said = judged(directory, *words)
-    one = found["workloads"][0] if found else {}
+    status, result, message = judged(directory, *words)
+    one = result["workloads"][0] if result else {}
     check(
         "without a scheduler nothing is sorted: slower",
         (status, one.get("verdict")) == (1, "slower"),
-        (status, said, one),
+        (status, message, one),
     )
     fragment.write_text("CONFIG_NO_SUCH_OPTION=y\n")
-    status, _, said = judged(directory, *words)
-    refused = status == 125 and "does not take CONFIG_NO_SUCH_OPTION=y" in said
-    check("an option that the kernel does not take is refused by name", refused, (status, said))
+    status, _, message = judged(directory, *words)
+    refused = status == 125 and "does not take CONFIG_NO_SUCH_OPTION=y" in message
+    check("an option that the kernel does not take is refused by name", refused, (status, message))
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: 6.1 7.2
-"""raidctl lab ab and expect: what they make of numbers, and that git bisect run can live by their exit status."""
+"""raidctl lab ab and expect: findings from numbers, and exit statuses for git bisect run."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ FINDINGS = (
 
 def findings() -> None:
     for name, other, *parts in FINDINGS:
-        said = compare.finding(measures.Draws((BASE,)), measures.Draws((other,)), "read", "B")
-        check(f"it is named: {name}", all(part in said for part in parts), said)
+        text = compare.finding(measures.Draws((BASE,)), measures.Draws((other,)), "read", "B")
+        check(f"it is named: {name}", all(part in text for part in parts), text)
     sections = compare.sections([[[BASE]], [[FINDINGS[0][1]]], [[BASE]]])
     check("a direction without requests is left out", [one.direction for one in sections] == ["read"], sections)
     ratios = {row.name: (row.ratio(1), row.ratio(2)) for row in sections[0].rows}
@@ -88,7 +88,7 @@ def chances() -> None:
     check("is no chance", not measures.is_chance((low, high)))
     check("the same values are chance", measures.is_chance(measures.interval([1.0, 2.0, 3.0], [2.0, 3.0, 1.0])))
     check("bounds are part of an interval", measures.is_chance((1.0, 1.1)) and measures.is_chance((0.9, 1.0)))
-    check("beside it is none", not measures.is_chance((1.001, 1.1)) and not measures.is_chance((0.9, 0.999)))
+    check("a value outside is none", not measures.is_chance((1.001, 1.1)) and not measures.is_chance((0.9, 0.999)))
     check("without spread the ratio is a fact", measures.interval([2.0, 2.0], [3.0, 3.0]) == (1.5, 1.5))
     for before, after in (([1.0], [2.0, 2.0]), ([1.0, 0.0], [1.0, 1.0]), ([1.0, None], [1.0, 1.0])):
         check(f"no interval of {before} and {after}", measures.interval(before, after) is None)
@@ -107,7 +107,7 @@ def chances() -> None:
           "slower than A" in section.findings[1] and "at 95 %" in section.findings[1], section.findings)  # fmt: skip
     check("and is in the table", any("0.3" in line and "-0.6" in line for line in compare.lines(section)), section)
     single = compare.sections([[[BASE]], [[FINDINGS[0][1]]]])[0]
-    check("one draw has no interval", "95 %" not in "".join(compare.lines(single) + single.findings), single)
+    check("one run has no interval", "95 %" not in "".join(compare.lines(single) + single.findings), single)
 
 
 def expects(out: Path) -> None:
@@ -121,8 +121,8 @@ def expects(out: Path) -> None:
     check("what does not is 1", measured.returncode == 1 and facts["holds"] is False, measured)
     check("which is called simulated", (facts["simulated"], facts["lab_time"]) == (True, "simulated"), facts)
     rows = (out / "ground-truth.csv").read_text().count(",READ,")
-    check("the measured value is told, and true", 128 <= facts["measured"]["requests"] <= rows, facts)
-    said = (
+    check("the measured value is printed, and true", 128 <= facts["measured"]["requests"] <= rows, facts)
+    cases = (
         ("an unknown name is 2", expect("mips > 3"), 2, "mips is no measure"),
         ("a command that fails is 125", expect("seeks < 3", "false"), 125, "exit status 1"),
         ("a phase that is not there is 125", expect("seeks < 3", options=("--phase", "x")), 125, "run of sda"),
@@ -131,7 +131,7 @@ def expects(out: Path) -> None:
         ("a wrong profile is 125", expect("seeks < 3", options=("--profile", "x")), 125, "profile"),
         ("LAB=vm is 125", lab("expect", "seconds < 3", "--", "true", LAB="vm"), 125, "two runs"),
     )
-    for name, done, status, part in said:
+    for name, done, status, part in cases:
         check(name, done.returncode == status and part in done.stderr, done)
     own = expect("seeks < 3 and write_requests == 0", "sh", "-c", f"raidctl record -q -o own.rtdb -- {' '.join(READ)}")
     check("a command that records itself is not recorded twice", own.returncode == 0, own)
@@ -164,8 +164,8 @@ def bisect(directory: Path) -> None:
     last = commit("harmless too", slow + "# 3\n")
     git("bisect", "start", last, first)
     words = [str(LAB), "expect", "-q", "mib_per_s > 10", "--profile", "array.toml", "--out", str(directory / "bisect")]
-    said = git("bisect", "run", *words, "--", *READ)
-    check("git bisect run finds the commit", re.search(f"{culprit} is the first '?bad'? commit", said), said)
+    output = git("bisect", "run", *words, "--", *READ)
+    check("git bisect run finds the commit", re.search(f"{culprit} is the first '?bad'? commit", output), output)
     check("and what cannot be tested is skipped", "# skip" in git("bisect", "log"), git("bisect", "log"))
 
 
@@ -186,7 +186,7 @@ def compares(out: Path) -> None:
         check("7.2 is faster than 6.1", "faster than A" in text.stdout, text)
         check("since it keeps more in flight", "is in the number of requests in flight" in text.stdout, text)
         check("that is not called identical", "identical" not in text.stdout, text)
-        check("it says that all is simulated", "simulated" in text.stdout, text)
+        check("it calls all simulated", "simulated" in text.stdout, text)
     one = lab("ab", "--kernel", "6.1", "--", "true")
     check("one kernel alone is refused", one.returncode == 125 and "Name 2 to" in one.stderr, one)
     fails = lab("ab", "-q", "--out", str(out), "--kernel", "6.1", "--kernel", "6.1", "--", "sh", "-c", "exit 3")
@@ -202,12 +202,12 @@ def judges(out: Path) -> None:
     )
     mine.write_text(one.format("mine", "BLOCK") + one.format("other", "NO_SUCH"), encoding="utf-8")
     words = ("ab", "-q", "--kernel", "6.1", "--kernel", "6.1", "--out", str(out), "--workload", str(mine))
-    said = lab(*words, "--json")
-    found = json.loads(said.stdout)
-    (verdict,) = found["workloads"]
-    check("a kernel and itself: no verdict", (verdict["name"], verdict["verdict"]) == ("mine", "identical"), said)
-    check("with what was measured", verdict["measures"]["bytes"][0] >= 16 << 20, said)
-    check("what it cannot run is left out", found["left_out"] == {"other": ["NO_SUCH"]}, said)
+    done = lab(*words, "--json")
+    result = json.loads(done.stdout)
+    (verdict,) = result["workloads"]
+    check("a kernel and itself: no verdict", (verdict["name"], verdict["verdict"]) == ("mine", "identical"), done)
+    check("with what was measured", verdict["measures"]["bytes"][0] >= 16 << 20, done)
+    check("what it cannot run is left out", result["left_out"] == {"other": ["NO_SUCH"]}, done)
     none = lab(*words[:-1], f"{mine}:other")
     check("alone it is refused", none.returncode == 125 and "CONFIG_NO_SUCH" in none.stderr, none)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: 6.1 7.2 6.12:sanitize
 # lab-kernels-long: 7.2:sanitize-smp
-"""What a kernel that checks itself is worth: deliberate faults are reported and fail the run. A driver that tells no end.
+"""Kernels that check themselves report deliberate faults, which fail the run. A driver that ends requests without an event.
 
 Modules of tests/lab/modules do both. The silence of kmod-soak.py on the same kernel means something only if these are not.
 lab-detectors.py SERIES [VARIANT] looks at the faults alone, on that kernel (make soak).
@@ -27,7 +27,7 @@ from raidlab.uml import modules  # noqa: E402
 HERE = TOP / "tests/lab/modules"
 SERIES, VARIANT = "6.12", "sanitize"
 REPORTS = {
-    "rcu": "WARNING: suspicious RCU usage",  # lockdep has its say before KASAN calls it unreliable
+    "rcu": "WARNING: suspicious RCU usage",  # lockdep reports before KASAN disables it
     "order": "WARNING: possible circular locking dependency detected",
     "asleep": "BUG: sleeping function called from invalid context",
     "shift": "UBSAN: shift-out-of-bounds",
@@ -37,7 +37,7 @@ REPORTS = {
     "vmalloc": "BUG: KASAN: vmalloc-out-of-bounds in from_vmalloc",
     "leak": r"kmemleak: [1-9]\d* new suspected memory leaks",
 }
-# 6.1 says less on User Mode Linux, but guards globals; from 6.12 on their poison does not last (Documentation/testing.rst).
+# 6.1 reports less on User Mode Linux, but guards globals; from 6.12 on their poison does not last (Documentation/testing.rst).
 OF_6_1 = {name: REPORTS[name] for name in ("rcu", "order", "shift", "index", "slab", "vmalloc", "leak")} | {
     "freed": "BUG: KASAN: use-after-free in freed",
     "global": "BUG: KASAN: global-out-of-bounds in global",
@@ -53,7 +53,7 @@ COMPLAINED = 126
 
 
 def built(series: str, name: str) -> list[Path]:
-    """The modules for a kernel; says so when the compiler has something to say."""
+    """The modules for a kernel. A warning of the compiler fails a check."""
     progress = Progress(quiet=True)
     lab_kernel = tree.pick(series, progress, kind=name)
     result = modules.build(
@@ -74,7 +74,7 @@ def each_is_reported(out: Path, faults: Path, series: str = SERIES, name: str = 
     reports = OF_6_1 if series == "6.1" else REPORTS
     done = bare(out, series, name, ALL.format(ko=faults, faults=" ".join(reports)))
     check("the guest that had every fault went to its end", done.stdout == "done\n", done.stdout + done.stderr)
-    check("its run failed for what the kernel said", done.returncode == COMPLAINED, done.returncode)
+    check("its run failed for the kernel's report", done.returncode == COMPLAINED, done.returncode)
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     for fault, report in reports.items():
         check(f"{fault}: {report}", re.search(report, log), log[-3000:])
@@ -94,7 +94,7 @@ def a_run_fails(out: Path, faults: Path) -> None:
         done.stderr,
     )
     check("a warning is a panic", "Kernel panic - not syncing: UBSAN: panic_on_warn set" in log, log[-3000:])
-    check("and nothing is said after it", "still there" not in done.stdout, done.stdout)
+    check("and nothing is printed after it", "still there" not in done.stdout, done.stdout)
 
 
 def ended_untold(out: Path, series: str, odd: Path) -> None:
@@ -109,8 +109,8 @@ def ended_untold(out: Path, series: str, odd: Path) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         if sys.argv[1:]:
-            asked = (sys.argv[1], sys.argv[2] if sys.argv[2:] else VARIANT)
-            each_is_reported(Path(scratch, "all"), built(*asked)[0], *asked)
+            selected = (sys.argv[1], sys.argv[2] if sys.argv[2:] else VARIANT)
+            each_is_reported(Path(scratch, "all"), built(*selected)[0], *selected)
             finish()
         for which in KERNELS:
             if offered("requests that end untold", which):

@@ -54,8 +54,8 @@ def twice(kernel: str, directory: Path, benched: tuple[str, ...]) -> None:
         skip(kernel, runs[0].stderr.splitlines()[0])
         return
     for name, done in zip(("one", "other"), runs):
-        wanted = "".join(f"{step}\n" for step in ("dd", *benched))
-        check(f"{kernel}: run {name} goes through every step", done.returncode == 0 and done.stdout == wanted, done)
+        expected = "".join(f"{step}\n" for step in ("dd", *benched))
+        check(f"{kernel}: run {name} goes through every step", done.returncode == 0 and done.stdout == expected, done)
     for log in LOGS:
         one, other = ((directory / f"{kernel}-{name}" / log).read_bytes() for name in ("one", "other"))
         lines = one.count(b"\n")

@@ -44,7 +44,7 @@ COUNTER = {
     "slow/tuned": "slow part",
     "lost/scattered": "degraded",
 }
-# what looks like a ceiling or like a load beside it, and what is one
+# cases that look like a ceiling or a concurrent load, and the one that is
 SHARED = {"raid0/paced": "", "raid0/rewritten": "", "raid0/beside": "competing"}
 
 
@@ -99,10 +99,21 @@ def main() -> None:
         check("tuned: the controller is", (high["story"], shown(high)) == ("not shown", ["controller"]), high["limits"])
         both = explain(out, "raid0/untuned", "raid0/tuned")
         check("256 to 16384: readahead is why", both["story"] == "inferred", both["summary"])
-        wanted = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "difference")
+        expected = (
+            "changed",
+            "setting",
+            "window",
+            "bios",
+            "splits",
+            "size",
+            "depth",
+            "busy",
+            "throughput",
+            "difference",
+        )
         check(
             "256 to 16384: every link is shown",
-            all(verdicts(both).get(key) == "shown" for key in wanted),
+            all(verdicts(both).get(key) == "shown" for key in expected),
             verdicts(both),
         )
         depths = [value for link in both["links"] if link["key"] == "depth" for value in link["values"][:2]]
@@ -117,8 +128,8 @@ def main() -> None:
                 chain["story"],
             )
         for recording, limit in SHARED.items():
-            found = explain(out, recording)
-            chains = found["story"] if isinstance(found["story"], list) else [found]
+            shared = explain(out, recording)
+            chains = shared["story"] if isinstance(shared["story"], list) else [shared]
             inferred = shown(chains[0])[:1] if limit else [key for chain in chains for key in shown(chain)]
             check(
                 f"{recording}: {limit or 'neither a ceiling nor the command itself'} limits it",
@@ -129,12 +140,12 @@ def main() -> None:
         check("real time is not called simulated", "simulated time" not in notes["clock/processor"], notes)
         check("and simulated time is", "simulated time" in notes["raid0/program"], notes)
         tuned = explain(out, "lost/tuned")
-        check("a lost drive that costs a reader in order little is said, not named", "degraded" not in shown(tuned) and
-              any("The controller reported" in said for said in tuned["summary"]), tuned["summary"])  # fmt: skip
+        check("a lost drive that costs a reader little is mentioned, not the limit", "degraded" not in shown(tuned) and
+              any("The controller reported" in text for text in tuned["summary"]), tuned["summary"])  # fmt: skip
         pair = explain(out, "whole/scattered", "lost/scattered")
         check("a lost drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
-        said = next((link["statement"] for link in pair["links"] if link["key"] == "changed"), "")
-        check("a lost drive: what changed is the array", said == "array whole -> degraded", said)
+        text = next((link["statement"] for link in pair["links"] if link["key"] == "changed"), "")
+        check("a lost drive: what changed is the array", text == "array whole -> degraded", text)
         pair = explain(out, "raid0/tuned", "slow/tuned")
         check("a slow drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
         check("a slow drive: it is named", "slow part" in shown(pair), pair["limits"])
@@ -145,9 +156,9 @@ def main() -> None:
             "read",
             *(str(out / name / f"{name}.rtdb") for name in FILESYSTEMS),
         ]
-        said = " ".join(subprocess.run(words, capture_output=True, text=True, check=False).stdout.split())
-        check("ext2 against xfs: readahead is not why", "so it is not the cause" in said, said)
-        check("ext2 against xfs: metadata on the way is", "they account for the difference" in said, said)
+        text = " ".join(subprocess.run(words, capture_output=True, text=True, check=False).stdout.split())
+        check("ext2 against xfs: readahead is not why", "so it is not the cause" in text, text)
+        check("ext2 against xfs: metadata in between is", "they account for the difference" in text, text)
     finish()
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Random histories of a disk, each held by the simulated controller's log: lab-farm.py [--seeds A-B | --seconds S] [--jobs N]
+"""Random histories of a disk, each compared with the controller's log: lab-farm.py [--seeds A-B | --seconds S] [--jobs N]
 
-A seed draws a kernel, an array, faults of the controller, and in the guest settings, load, and when disks are attached,
-asked, reset, let go, recorded and recorders killed (farm_guest.py). What raidtrace counted must be what the log owes
+A seed selects a kernel, an array, faults of the controller, and in the guest settings, load, and the times at which disks are
+attached, read, reset, detached, recorded and recorders killed (farm_guest.py). The counters must follow from the log
 (farm_witness.py). `make check` has a few seeds; `make farm SECONDS=3600` goes on from a seed that nobody had. One that fails
 is kept in check-out/farm/ and comes again with --seeds.
 """
@@ -51,32 +51,32 @@ SEEDS = range(1, 9)  # of make check
 TOTALS = re.compile(r"(\d+) windows, (\d+) requests, (\d+) requeued, (\d+) wrong")
 
 
-def faults(draw: random.Random, profile: str) -> list[str]:
+def faults(chance: random.Random, profile: str) -> list[str]:
     """None for half of the seeds, else one or two, struck by a command or at a time."""
     kind_of = profile.partition("-")[0]
     kinds = {
         "lose": [],
         "reset": [],
-        "full": [f"full_for_ms={draw.randrange(1, 3000)}"],
-        "medium": [f"medium_sectors={draw.choice((1, 8, 300))}"],
-        "slow": ["slow_member=2", f"slow_factor={draw.choice((3, 30))}"],
+        "full": [f"full_for_ms={chance.randrange(1, 3000)}"],
+        "medium": [f"medium_sectors={chance.choice((1, 8, 300))}"],
+        "slow": ["slow_member=2", f"slow_factor={chance.choice((3, 30))}"],
         "gone": [],
         "power": [],
     }
     if kind_of in FAULTS:
         kinds = {kind: more for kind, more in kinds.items() if kind in FAULTS[kind_of]} | {"slow": ["slow_factor=3"]}
-    found = []
-    for kind in draw.sample(sorted(kinds), draw.choice((0, 0, 1, 2))):
-        when = draw.choice((f"command={draw.randrange(1, 3000)}", f"ms={draw.randrange(100, 4000)}"))
-        found += [f"fault.{kind}_{when}", *(f"fault.{more}" for more in kinds[kind])]
-    return found
+    settings = []
+    for kind in chance.sample(sorted(kinds), chance.choice((0, 0, 1, 2))):
+        when = chance.choice((f"command={chance.randrange(1, 3000)}", f"ms={chance.randrange(100, 4000)}"))
+        settings += [f"fault.{kind}_{when}", *(f"fault.{more}" for more in kinds[kind])]
+    return settings
 
 
 def history(seed: int) -> tuple[str, str]:
-    """Run one; how much it saw, and what it had to say, empty if everything is as it has to be."""
-    draw = random.Random(seed)
-    kernel, profile = draw.choice(KERNELS), draw.choice(PROFILES)
-    struck = faults(draw, profile)
+    """Run one. Returns its totals, and complaints, empty if there are none."""
+    chance = random.Random(seed)
+    kernel, profile = chance.choice(KERNELS), chance.choice(PROFILES)
+    struck = faults(chance, profile)
     out = OUT / str(seed)
     words = [
         "--kernel",
@@ -92,11 +92,11 @@ def history(seed: int) -> tuple[str, str]:
     if done.returncode == 0 and totals and totals[4] == "0":
         shutil.rmtree(out, ignore_errors=True)
         return lines[-1], ""
-    said = f"exit status {done.returncode}\n{done.stdout}{done.stderr[-4000:]}"
-    return "", f"{' '.join(words)}\n{said}again: {sys.argv[0]} --seeds {seed}"
+    output = f"exit status {done.returncode}\n{done.stdout}{done.stderr[-4000:]}"
+    return "", f"{' '.join(words)}\n{output}again: {sys.argv[0]} --seeds {seed}"
 
 
-def wanted(options: argparse.Namespace) -> Iterator[int]:
+def selected(options: argparse.Namespace) -> Iterator[int]:
     """Seeds, until time is over."""
     if not options.seconds:
         first, _, last = options.seeds.partition("-")
@@ -116,7 +116,7 @@ def main() -> None:
     for kernel in KERNELS:
         offered("farm", kernel)
     OUT.mkdir(parents=True, exist_ok=True)
-    seeds = wanted(options)
+    seeds = selected(options)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         running = {pool.submit(history, seed): seed for seed in itertools.islice(seeds, options.jobs)}
         while running:

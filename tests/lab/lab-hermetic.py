@@ -45,14 +45,14 @@ def copied(checkout: Path) -> Path:
 
 
 def ran(checkout: Path, out: Path, *options: str, script: str = SCRIPT, **environment: str) -> tuple[bytes, ...]:
-    """Output, ground truth and kernel log; what lab.json says of root and seed."""
+    """Output, ground truth and kernel log; root and seed of lab.json."""
     words = [str(checkout / "tools/lab/raidctl-lab"), "run", "-q", "--kernel", "6.1", "--mem", "48M", "--out", str(out)]
     done = subprocess.run([*words, *options, "--", "sh", "-c", script], capture_output=True, check=False, timeout=LIMIT_S,
                           env=os.environ | {"LAB_ROOT": ""} | environment)  # fmt: skip
     check(f"{out.name} runs", done.returncode == 0, done)
     facts = json.loads((out / "lab.json").read_text(encoding="utf-8"))
-    said = f"{facts['root']} {facts['seed']}".encode()
-    return done.stdout, (out / "ground-truth.csv").read_bytes(), (out / "kernel.log").read_bytes(), said
+    environment = f"{facts['root']} {facts['seed']}".encode()
+    return done.stdout, (out / "ground-truth.csv").read_bytes(), (out / "kernel.log").read_bytes(), environment
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def main() -> None:
         check("a second recording has a name of its own", again[:2] == NAMES, again)
         check("load finds the module that was unloaded", "/raidtrace.ko" in again[-1], again)
         host = ran(near, Path(name, "host"), "--host")
-        check("with --host the run says so", host[3] == b"host 0", host[3])
+        check("with --host lab.json has the host as root", host[3] == b"host 0", host[3])
     finish()
 
 

@@ -141,7 +141,7 @@ VM_COMPLAINTS = (
     "[    1.0] list_del corruption. prev->next should be ffff",
     "[    1.0] BUG: Bad page state in process dd",
 )
-# What Debian's kernels say under QEMU.
+# Messages of Debian's kernels under QEMU.
 VM_CALM = (
     "[    0.0] \tRCU CPU stall warnings timeout set to 300 (rcu_cpu_stall_timeout).",
     "[    0.0] LSM: initializing lsm=lockdown,capability,landlock,yama,selinux,tomoyo,bpf,ipe,ima,evm",
@@ -156,14 +156,14 @@ def check_settings(path: Path, model: profile.Model) -> None:
     """--set KEY=VALUE takes the place of the file's key, or is refused as a line of the file would be."""
     settings = ("array.drives=0x6", "controller.product=A B", "array.level=raid10")
     changed = profile.load(str(path), model, settings=settings)
-    wanted = {"array.drives": "6", "controller.product": "A_B", "array.level": "raid10"}
-    check("--set takes the place of keys", changed.values.items() >= wanted.items(), changed.values)
-    for setting, said in SETTINGS.items():
+    expected = {"array.drives": "6", "controller.product": "A_B", "array.level": "raid10"}
+    check("--set takes the place of keys", changed.values.items() >= expected.items(), changed.values)
+    for setting, reason in SETTINGS.items():
         try:
             profile.load(str(path), model, settings=(setting,))
             check(f"--set {setting} is refused", False)
         except LabError as error:
-            check(f"--set {setting} is refused with its reason", said in str(error), error)
+            check(f"--set {setting} is refused with its reason", reason in str(error), error)
 
 
 def profiles(directory: Path) -> None:
@@ -177,9 +177,9 @@ def profiles(directory: Path) -> None:
     path = directory / "good.toml"
     path.write_text(GOOD)
     good = profile.load(str(path), model)
-    wanted = {"store_mib": "16", "array.level": "raid5", "array.drives": "4"}
-    wanted |= {"controller.product": "Two_Words", "controller.write_cache_reported": "1"}
-    check("a profile is flattened for the model", good.values == wanted, good.values)
+    expected = {"store_mib": "16", "array.level": "raid5", "array.drives": "4"}
+    expected |= {"controller.product": "Two_Words", "controller.write_cache_reported": "1"}
+    check("a profile is flattened for the model", good.values == expected, good.values)
     check("its title is its first comment", good.title == "A small array", good.title)
     check_settings(path, model)
     check("--store takes the place of store_mib", profile.load(str(path), model, 99).values["store_mib"] == "99")
@@ -195,19 +195,21 @@ def profiles(directory: Path) -> None:
         path.write_text(text, encoding="utf-8", errors="surrogateescape")
         try:
             profile.load(str(path), model)
-            said = "accepted"
+            message = "accepted"
         except LabError as error:
-            said = str(error)
+            message = str(error)
         check(
-            f"refused with place and remedy: {text.splitlines()[-1][:60]!a}", all(part in said for part in parts), said
+            f"refused with place and remedy: {text.splitlines()[-1][:60]!a}",
+            all(part in message for part in parts),
+            message,
         )
     for name in profile.names():
         shown = lab("show", name)
         keys = [line for line in shown.stdout.splitlines() if "." in line.split(" ")[0] or line.startswith("  ")]
         check(f"{name} can be shown", shown.returncode == 0 and len(keys) > 10, shown)
         check(f"{name} is listed", name in lab("profiles").stdout)
-        unsaid = [key for key, _, said in profile.explain(profile.find(name), model) if not said]
-        check(f"{name}: each constant has its source or what it is for", not unsaid, unsaid)
+        missing = [key for key, _, text in profile.explain(profile.find(name), model) if not text]
+        check(f"{name}: each constant has its source or what it is for", not missing, missing)
         fits = all(len(line) <= 100 for line in shown.stdout.splitlines())
         check(f"{name} is shown in 100 columns", fits, shown.stdout)
 
@@ -232,10 +234,10 @@ def pages(model: profile.Model) -> None:
                 kind = key.name.split("_")[0].removeprefix("fault.")
                 check(f"{driver}: {key.name} is documented", row or f"``{kind}``" in page or f"``{key.name}``" in page)
                 continue
-            said = set(row[0].split()) if row else set()
-            wanted = {"text", "empty", "unnamed"} if key.kind == "text" else {key.preset}
-            wanted |= {"none"} if key.preset == "0" else set()
-            check(f"{driver}: {key.name} is documented with its preset", said & wanted, row)
+            presets = set(row[0].split()) if row else set()
+            expected = {"text", "empty", "unnamed"} if key.kind == "text" else {key.preset}
+            expected |= {"none"} if key.preset == "0" else set()
+            check(f"{driver}: {key.name} is documented with its preset", presets & expected, row)
 
 
 def sources() -> None:
@@ -263,14 +265,14 @@ def sources() -> None:
         check(f"a source of {suite} leads to the release that has 6.1",
               "deb ftp://m.example/debian bookworm main" in sources_list.derive(mirror))  # fmt: skip
     security = [sources_list.Entry((), "ftp://m.example/security", ("trixie-security",), ("main",))]
-    check("and what was mended of it is found where the release's own is", sources_list.derive(security) ==
+    check("and its security fixes come from the release's own mirror", sources_list.derive(security) ==
           ["deb ftp://m.example/security bookworm-security main"])  # fmt: skip
     ubuntu = [sources_list.Entry((), "ftp://m.example/ubuntu", ("noble", "noble-updates"), ("main", "universe"))]
-    check("Debian's suites are not asked of another archive", sources_list.derive(ubuntu) == [])
+    check("Debian's suites are not requested from another archive", sources_list.derive(ubuntu) == [])
 
 
 def own_root() -> None:
-    """The lock of the guest's root, what a guest sees of the checkout, and draws of chance."""
+    """The lock of the guest's root, the checkout as a guest has it, and seeds."""
     suite, packages = root.read(root.LOCK.read_text(encoding="utf-8"))
     names = [package.name for package in packages]
     check("the lock has a suite and each package once, in order", suite and names == sorted(set(names)), names)
@@ -280,16 +282,16 @@ def own_root() -> None:
     check("so is the checkout", machine.in_guest(top) == "/raidtrace")
     check("what begins like it is not", machine.in_guest(f"{top}-2/x") == f"{top}-2/x")
     check("nor is what holds it", machine.in_guest(f"a {top}/x") == f"a {top}/x")
-    draws = [machine.drawn(seed) for seed in range(50)]
-    check("a draw is repeatable", draws == [machine.drawn(seed) for seed in range(50)])
-    check("no two are alike", len(set(draws)) == 50)
-    check("0 moves nothing", draws[0] == machine.Chance())
+    chances = [machine.drawn(seed) for seed in range(50)]
+    check("a seed is repeatable", chances == [machine.drawn(seed) for seed in range(50)])
+    check("no two are alike", len(set(chances)) == 50)
+    check("0 moves nothing", chances[0] == machine.Chance())
     parts = ("randomness", "start_ns", "less_memory_kib", "pad")
-    moved = all(any(getattr(draw, name) for draw in draws[1:]) for name in parts)
+    moved = all(any(getattr(one, name) for one in chances[1:]) for name in parts)
     check("the others move something of each", moved)
 
 
-# What lockdep says of 6.1's own User Mode Linux, which is excused, and of somebody else's way there, which is not.
+# Reports of lockdep on 6.1's own User Mode Linux, which are excused, and on other callers there, which are not.
 OF_6_1 = """[    0.070000] =============================
 [    0.070000] WARNING: suspicious RCU usage
 [    0.070000] 6.1.192-lab-sanitize #1 Tainted: G           O
@@ -318,11 +320,11 @@ OF_7_2 = """[    0.590000] =============================
 
 
 def logs() -> None:
-    check("what 6.1 says of itself is no complaint", not verdict.complaints(OF_6_1.format("fork_handler") * 2))
-    check("what it says of others is", len(verdict.complaints(OF_6_1.format("raidtrace_on_rq_issue"))) == 2)
+    check("a report of 6.1 on itself is no complaint", not verdict.complaints(OF_6_1.format("fork_handler") * 2))
+    check("one on others is", len(verdict.complaints(OF_6_1.format("raidtrace_on_rq_issue"))) == 2)
     later = OF_6_1.format("fork_handler") + "[    1.000000] WARNING: suspicious RCU usage"
     check("and what comes later, too", len(verdict.complaints(later)) == 1)
-    check("what 7.2 with two processors says of itself", not verdict.complaints(OF_7_2.format("os_start_secondary")))
+    check("nor one of 7.2 with two processors on itself", not verdict.complaints(OF_7_2.format("os_start_secondary")))
     check("and not of others", len(verdict.complaints(OF_7_2.format("raidtrace_bank_free"))) == 2)
     for line in COMPLAINTS:
         check(f"a complaint: {line[11:]}", verdict.complaints(f"calm\n{line}\ncalm") == [line])
@@ -355,7 +357,7 @@ def builds() -> None:
 
 
 def words() -> None:
-    """What --help says is in the manual and completed."""
+    """The options of --help are in the manual and completed."""
     verbs = re.findall(r"^    ([a-z]+) ", lab("--help").stdout, re.MULTILINE)
     check("there are verbs", len(verbs) >= 7, verbs)
     manual = (TOP / "Documentation/man/raidctl-lab.8").read_text()
@@ -366,8 +368,8 @@ def words() -> None:
         done = subprocess.run(["bash", "-c", script], cwd=TOP, capture_output=True, text=True, check=True)
         completed = set(done.stdout.split()) - {"--help"}
         check(f"{verb}: bash completes its options", completed == options, (completed, options))
-        unsaid = [word for word in options if not re.search(rf"Fl -{word[2:]}\b", manual)]
-        check(f"{verb}: the manual has its options", f"lab {verb}" in manual and not unsaid, unsaid)
+        missing = [word for word in options if not re.search(rf"Fl -{word[2:]}\b", manual)]
+        check(f"{verb}: the manual has its options", f"lab {verb}" in manual and not missing, missing)
         missing = [word for word in options if f"{word}[" not in zsh and f"{word}}}" not in zsh]
         check(f"{verb}: zsh knows it and its options", f"'{verb}:" in zsh and not missing, missing)
 

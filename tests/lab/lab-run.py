@@ -63,9 +63,9 @@ def output(out: Path) -> None:
 def surroundings(out: Path) -> None:
     script = 'pwd; echo "$TMPDIR"; touch "$TMPDIR/x" here && echo writable'
     script += "; touch /etc/x 2>/dev/null || echo root is read-only; tty"
-    told = run(out, "sh", "-c", script, options=("--bare", "--env", "WHO=me me"))
+    done = run(out, "sh", "-c", script, options=("--bare", "--env", "WHO=me me"))
     expected = "/run/lab/out\n/run/lab/tmp\nwritable\nroot is read-only\nnot a tty\n"
-    check("working directory, TMPDIR and root are as promised", told.stdout == expected, told)
+    check("working directory, TMPDIR and root are as promised", done.stdout == expected, done)
     check("what the command writes is in DIR", (out / "here").exists())
     who = run(out, "sh", "-c", 'echo "$WHO:$SECRET"', options=("--bare", "--env", "WHO=me me"))
     check("--env is passed", who.stdout == "me me:\n", who)
@@ -103,14 +103,14 @@ def results(out: Path) -> None:
 
 def complaints(out: Path) -> None:
     for line in ("WARNING: CPU: 0 PID: 1 at test", "BUG: test", "INFO: possible recursive locking detected"):
-        said = run(out, "sh", "-c", f"echo '{line}' >/dev/kmsg", options=BARE)
-        check(f"'{line}' in the kernel log is 126, and shown", said.returncode == 126 and line in said.stderr, said)
+        done = run(out, "sh", "-c", f"echo '{line}' >/dev/kmsg", options=BARE)
+        check(f"'{line}' in the kernel log is 126, and shown", done.returncode == 126 and line in done.stderr, done)
     failed = run(out, "sh", "-c", "echo 'BUG: test' >/dev/kmsg; exit 3", options=BARE)
     check("also when the command fails itself", failed.returncode == 126, failed)
     calm = run(out, "sh", "-c", "echo 'a warning: nothing' >/dev/kmsg", options=BARE)
     check("other lines are not", calm.returncode == 0, calm)
     full = run(out, "sh", "-c", "head -c 200M /dev/urandom >/dev/sda; sync", options=("--store", "16M"))
-    check("a full store is 126 and says what to do", full.returncode == 126 and "--store" in full.stderr, full)
+    check("a full store is 126 and prints a remedy", full.returncode == 126 and "--store" in full.stderr, full)
     script = "head -c 20M /dev/urandom >/dev/sda; sync; echo survived; while :; do :; done"
     ended = run(out, "sh", "-c", script, options=("--store", "16M", "--timeout", "250"))
     wall_s = json.loads((out / "lab.json").read_text())["wall_seconds"]
@@ -123,7 +123,7 @@ def complaints(out: Path) -> None:
     check(
         "what the log has no room for is counted, and 126", short.returncode == 126 and lost, (short, facts, len(rows))
     )
-    check("and what to do about it is said", "log_entries" in short.stderr, short)
+    check("and a remedy is printed", "log_entries" in short.stderr, short)
 
 
 def refusals(out: Path) -> None:
@@ -158,15 +158,15 @@ def session_of(runner: int) -> int:
 
 def members(group: int) -> list[str]:
     """Processes of a group that are not just waiting to be reaped."""
-    found = []
+    processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, process_group = stat.read_text().rpartition(")")[2].split()[:3]
         except OSError:
             continue
         if int(process_group) == group and state != "Z":
-            found.append(stat.parent.name)
-    return found
+            processes.append(stat.parent.name)
+    return processes
 
 
 def comes_true(what: Callable[[], bool]) -> bool:
@@ -193,14 +193,14 @@ def deaths(out: Path) -> None:
         check(
             f"{number.name} ends the guest with all its processes", group and several and ended(group), members(group)
         )
-        check(f"{number.name} is seen in the exit status", runner.returncode == status, runner.returncode)
+        check(f"{number.name} is in the exit status", runner.returncode == status, runner.returncode)
         if number != signal.SIGKILL:
             left = list(Path("/dev/shm").glob(f"raidtrace-lab-{runner.pid}-*"))
             check(f"{number.name} leaves no directory", not left, left)
     begin = time.monotonic()
     late = run(out, "sh", "-c", "while :; do :; done", options=("--bare", "--timeout", "1"))
     check("a guest that does not end is ended, with 124", late.returncode == 124 and "--timeout" in late.stderr, late)
-    check("and long before the time that it has unless told", time.monotonic() - begin < 600)
+    check("and long before the default time limit", time.monotonic() - begin < 600)
     run(out, "true", options=BARE)
     stale = [path for path in Path("/dev/shm").glob("raidtrace-lab-*") if not alive(path)]
     check("what SIGKILL left behind goes with the next run", not stale, stale)

@@ -87,8 +87,8 @@ echo "left '$(cat $limit)'"; raidctl why restore >/dev/null; cat $limit
 
 def owners(directory: Path) -> None:
     """What is written back is its owner's, not the kernel thread's; bytes are those of io.stat."""
-    said = ran(directory, "owners", OWNERS)
-    stat = [sum(int(n) for n in re.findall(r"[rw]bytes=(\d+)", line)) for line in said[-2:]]
+    lines = ran(directory, "owners", OWNERS)
+    stat = [sum(int(n) for n in re.findall(r"[rw]bytes=(\d+)", line)) for line in lines[-2:]]
     db = sqlite3.connect(next(directory.glob("owners/**/owners.rtdb")))
     of = "SELECT cgroup, sum(bytes_queued) FROM submitter GROUP BY cgroup"
     bytes_of = dict(db.execute(of).fetchall())
@@ -110,8 +110,8 @@ def limits(directory: Path) -> None:
     values = ["/slow rbps=1048576 wbps=max riops=max wiops=max", "/b c rbps=max wbps=max riops=max wiops=7", ""]
     check("io.max is kept with each change", [value for _, value in rows] == values, rows)
     late = [(at - begin) / 1e9 for at, _ in rows]
-    check("a change is found within a second and a half", late[0] == 0 and 2.5 <= late[1] <= 4, late)
-    check("what was removed is found where the phase ends", rows[-1][0] == end, (rows, end))
+    check("a change is recorded within a second and a half", late[0] == 0 and 2.5 <= late[1] <= 4, late)
+    check("a removal is recorded where the phase ends", rows[-1][0] == end, (rows, end))
 
 
 def why(directory: Path) -> None:
@@ -130,7 +130,7 @@ def ran(directory: Path, name: str, script: str, memory: str = "96M") -> list[st
 
 
 def judged(directory: Path) -> None:
-    """The workloads of ab that need what this kernel has, or a module, move what they say."""
+    """The workloads of ab that need what this kernel has, or a module, move their data."""
     for one in workloads.read(workloads.OWN):
         if not {"BTRFS_FS", "F2FS_FS", "JFS_FS", "DM_CRYPT", "BLK_DEV_THROTTLING", "BFQ_GROUP_IOSCHED"} & set(
             one.needs
@@ -140,16 +140,16 @@ def judged(directory: Path) -> None:
         words = ("run", "-q", "--kernel", KERNEL, "--variant", "storage", "--out", str(out), "--", *one.words())
         done = lab(*words, LAB_ROOT="")
         report = [TOP / "tools/bin/raidctl", "report", "--json", out / workloads.RECORDING]
-        said = (
+        report_text = (
             subprocess.run(report, capture_output=True, text=True, check=False).stdout if done.returncode == 0 else ""
         )
-        spans = json.loads(said)["spans"] if said else []
-        moved = sum(way.get("bytes") or 0 for span in spans for way in span["directions"].values())
+        spans = json.loads(report_text)["spans"] if report_text else []
+        moved = sum(direction.get("bytes") or 0 for span in spans for direction in span["directions"].values())
         check(f"{one.name}: {one.does}", moved >= 64 << 20, (done, moved))
 
 
 def rate(line: str) -> float:
-    """MB/s as dd says."""
+    """MB/s as dd prints them."""
     number, unit = line.split(", ")[-1].split()
     return float(number) * {"kB/s": 1e-3, "MB/s": 1.0, "GB/s": 1e3}[unit]
 
@@ -157,26 +157,26 @@ def rate(line: str) -> float:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ls-", dir="/var/tmp") as name:
         directory = Path(name)
-        said = ran(directory, "io.max", THROTTLED)
-        check("memory and I/O can be controlled", {"io", "memory", "pids"} <= set(said[0].split()), said)
-        check("io.max holds: 1 MiB/s", 0.9 <= rate(said[1]) <= 1.2, said)
-        check("outside of the group it is many times that", rate(said[2]) > 10 * rate(said[1]), said)
-        check("io.stat has the bytes", "rbytes=10485760" in said[3], said)
+        lines = ran(directory, "io.max", THROTTLED)
+        check("memory and I/O can be controlled", {"io", "memory", "pids"} <= set(lines[0].split()), lines)
+        check("io.max holds: 1 MiB/s", 0.9 <= rate(lines[1]) <= 1.2, lines)
+        check("outside of the group it is many times that", rate(lines[2]) > 10 * rate(lines[1]), lines)
+        check("io.stat has the bytes", "rbytes=10485760" in lines[3], lines)
         peak = int(ran(directory, "memory.max", MEMORY)[-1])
         check("memory.max holds: 8 MiB", 4 << 20 <= peak <= 8 << 20, peak)
-        said = ran(directory, "io.weight", WEIGHT)
-        check("weights by BFQ, and a cost model", said[1] == "default 500" and "enable=1" in said[2], said)
+        lines = ran(directory, "io.weight", WEIGHT)
+        check("weights by BFQ, and a cost model", lines[1] == "default 500" and "enable=1" in lines[2], lines)
         owners(directory)
         limits(directory)
         why(directory)
-        said = ran(directory, "dm-crypt", ENCRYPTED)
+        lines = ran(directory, "dm-crypt", ENCRYPTED)
         check(
             "what is read through dm-crypt is plain, what lies on the disk is not",
-            int(said[0]) > 300000 and said[1] == "0",
-            said,
+            int(lines[0]) > 300000 and lines[1] == "0",
+            lines,
         )
-        said = ran(directory, "file systems", MOUNTED)
-        check("f2fs and btrfs", said[0] == "f2fs" and said[1].split() == ["btrfs"], said)
+        lines = ran(directory, "file systems", MOUNTED)
+        check("f2fs and btrfs", lines[0] == "f2fs" and lines[1].split() == ["btrfs"], lines)
         judged(directory)
     finish()
 

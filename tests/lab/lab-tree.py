@@ -79,8 +79,8 @@ def refusals(directory: Path) -> None:
     )
     for name, path, why, todo in cases:
         done = lab("run", "--kernel", path, "--bare", "--out", str(directory / "out"), "--", "true")
-        said = done.returncode == 125 and path in done.stderr and why in done.stderr and todo in done.stderr
-        check(f"refused with what, why and a remedy: {name}", said, done)
+        refused = done.returncode == 125 and path in done.stderr and why in done.stderr and todo in done.stderr
+        check(f"refused with what, why and a remedy: {name}", refused, done)
     vm = lab("run", "--vm", "--kernel", unclean, "--out", str(directory / "out"), "--", "true")
     check("refused with --vm", vm.returncode == 125 and "raidctl lab run without --vm" in vm.stderr, vm)
 
@@ -117,8 +117,8 @@ def builds(directory: Path) -> None:
     first = run("raidctl", "record", "-q", "-f", "-o", "r.rtdb", "--", *read)
     check("a kernel of one's own boots, with modules built for it", first.returncode == 0, first)
     facts = json.loads((out / "lab.json").read_text())
-    wanted = {"kernel": "6.1.7-rc1", "kernel_source": str(tree), "kernel_described": "v6.1.7-lab"}
-    check("lab.json names version, tree and commit", facts.items() >= wanted.items(), facts)
+    expected = {"kernel": "6.1.7-rc1", "kernel_source": str(tree), "kernel_described": "v6.1.7-lab"}
+    check("lab.json names version, tree and commit", facts.items() >= expected.items(), facts)
     words = [str(RAIDCTL), "report", "-v", str(out / "r.rtdb")]
     report = subprocess.run(words, capture_output=True, text=True, check=False)
     check("so does the recording", f"{tree} v6.1.7-lab" in report.stdout, report)
@@ -131,7 +131,7 @@ def builds(directory: Path) -> None:
     facts = json.loads((out / "lab.json").read_text())
     check("what changed is", again.returncode == 0 and times() == 2, (again, times()))
     check("and is what runs", len(list(kept.iterdir())) == 2, list(kept.iterdir()))
-    check("and git's name says that it changed", facts["kernel_described"] == "v6.1.7-lab-dirty", facts)
+    check("and git's name is marked as changed", facts["kernel_described"] == "v6.1.7-lab-dirty", facts)
     modules = kept.parent / "modules"
     check("modules are not built again for it", len(list(modules.iterdir())) == 1, list(modules.iterdir()))
     (tree / "include").mkdir()
@@ -140,8 +140,8 @@ def builds(directory: Path) -> None:
     check("but they are for another header", len(list(modules.iterdir())) == 2, list(modules.iterdir()))
     (tree / "mm.c").write_text("wrong\n")
     broken = run("true")
-    told = all(part in broken.stderr for part in ("mm.c:1: error: wrong", "build.log", str(tree)))
-    check("a compile error is 125, with its line and the log's path", broken.returncode == 125 and told, broken)
+    reported = all(part in broken.stderr for part in ("mm.c:1: error: wrong", "build.log", str(tree)))
+    check("a compile error is 125, with its line and the log's path", broken.returncode == 125 and reported, broken)
     (tree / "mm.c").write_text("first\n")
     mended = run("true")
     check("and is no obstacle when it is mended", mended.returncode == 0, mended)

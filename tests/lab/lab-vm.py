@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raidctl lab run --vm and check-vm say where something cannot be had: no network, no newer QEMU, a broken package.
+"""Messages of raidctl lab run --vm and check-vm if something is missing: no network, no newer QEMU, a broken package.
 
 No guest is started: apt, dpkg and QEMU are stand-ins. tests/vm/run starts the guests (make check-vm).
 """
@@ -53,23 +53,25 @@ def refusal(act: Callable[[], object]) -> str:
 
 def no_network(directory: Path) -> None:
     programs(directory, {"apt-get": OFFLINE, "apt-cache": "#!/bin/sh\n", QEMU: qemu("7.2.0")})
-    said = refusal(lambda: root.vfio_user_emulator(QUIET))
-    check("no network: the newer QEMU is refused, with apt's reason", "Could not resolve host" in said, said)
-    check("no network: what to do is told", "network" in said, said)
-    said = refusal(lambda: stock.get("6.1", QUIET))
-    check("no network: a stock kernel is refused in the same way", "Could not resolve host" in said, said)
-    check("no network: the next run asks again", not list(cache.root().glob("vm/apt/*/updated")))
+    message = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("no network: the newer QEMU is refused, with apt's reason", "Could not resolve host" in message, message)
+    check("no network: a remedy is printed", "network" in message, message)
+    message = refusal(lambda: stock.get("6.1", QUIET))
+    check("no network: a stock kernel is refused for the same reason", "Could not resolve host" in message, message)
+    check("no network: the next run tries again", not list(cache.root().glob("vm/apt/*/updated")))
     done = lab("run", "-q", "--vm", "--kernel", "6.1", "--out", str(directory / "out"), "--", "true")
     check("no network: lab run --vm is 125", done.returncode == 125 and "Could not resolve" in done.stderr, done)
 
 
 def broken_packages(directory: Path) -> None:
     programs(directory, {"apt-get": LISTS_ONLY, "apt-cache": NAMES, QEMU: qemu("7.2.0")})
-    said = refusal(lambda: root.vfio_user_emulator(QUIET))
-    check("packages that are not there any more: refused, with apt's reason", "503 no longer here" in said, said)
-    said = refusal(lambda: stock.get("6.1", QUIET))
+    message = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("packages that are not there any more: refused, with apt's reason", "503 no longer here" in message, message)
+    message = refusal(lambda: stock.get("6.1", QUIET))
     check(
-        "a series that no mirror has: refused, others are named", "offers its package" in said and "7.2" in said, said
+        "a series that no mirror has: refused, others are named",
+        "offers its package" in message and "7.2" in message,
+        message,
     )
     entries = [path for path in cache.root().glob("vm/root-*") if path.is_dir()]
     check("a root that failed does not count as one", not any(map(cache.is_complete, entries)), entries)
@@ -77,8 +79,8 @@ def broken_packages(directory: Path) -> None:
     fetch = "#!/bin/sh\nfor w; do case $w in Dir::Cache=*) d=${w#*=} ;; esac; done\n"
     fetch += 'case "$*" in *install*) echo x >$d/archives/base-files_1_amd64.deb ;; esac\n'
     programs(directory, {"apt-get": fetch, "dpkg-deb": "#!/bin/sh\nexit 2\n"})
-    said = refusal(lambda: root.vfio_user_emulator(QUIET))
-    check("a package that cannot be unpacked: refused by name", "unpacking base-files_1_amd64.deb" in said, said)
+    message = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("a package that cannot be unpacked: refused by name", "unpacking base-files_1_amd64.deb" in message, message)
 
 
 def old_qemu(directory: Path) -> None:
@@ -89,8 +91,8 @@ def old_qemu(directory: Path) -> None:
     (entry / "complete").touch()
     programs(loader.parent, {loader.name: qemu("9.2.1")})
     programs(directory, {QEMU: qemu("7.2.0")})
-    said = refusal(lambda: root.vfio_user_emulator(QUIET))
-    check("a root whose QEMU is too old: refused with its version", "10.1" in said and "9.2" in said, said)
+    message = refusal(lambda: root.vfio_user_emulator(QUIET))
+    check("a root whose QEMU is too old: refused with its version", "10.1" in message and "9.2" in message, message)
     programs(loader.parent, {loader.name: qemu("11.1.0")})
     check("a root whose QEMU is new enough is taken", root.vfio_user_emulator(QUIET).command[0] == str(loader))
     programs(directory, {QEMU: qemu("10.1.0")})
@@ -102,7 +104,7 @@ def verbs(directory: Path) -> None:
     programs(directory, {"apt-get": OFFLINE, "apt-cache": "#!/bin/sh\n", QEMU: qemu("7.2.0")})
     out = ("-q", "--out", str(directory / "out"))
     two = ("--kernel", "6.1", "--kernel", "6.12")
-    for name, words, said in (
+    for name, words, message in (
         ("ab --repeat", ("ab", "--repeat", *two, "--", "true"), "no two runs are alike"),
         ("ab with a kernel tree", ("ab", *two, "--kernel", ".", "--", "true"), "without --vm"),
         ("a rate", ("expect", "mib_per_s >= 3 and seeks < 9", "--", "true"), "mib_per_s cannot be tested"),
@@ -113,12 +115,14 @@ def verbs(directory: Path) -> None:
     ):
         first, *rest = words
         by_option = lab(first, *out, "--vm", *rest)
-        check(f"--vm: {name} is refused with 125", by_option.returncode == 125 and said in by_option.stderr, by_option)
+        check(
+            f"--vm: {name} is refused with 125", by_option.returncode == 125 and message in by_option.stderr, by_option
+        )
         by_name = lab(first, *out, *rest, LAB="vm")
         check(f"LAB=vm: {name} is refused alike", by_name.stderr == by_option.stderr, by_name)
-    for words, said in ((("--kernel", "."), "without --vm"), (("--variant", "sanitize"), "--variant")):
+    for words, message in ((("--kernel", "."), "without --vm"), (("--variant", "sanitize"), "--variant")):
         done = lab("build", "-q", "--vm", *words)
-        check(f"--vm: build {words[0]} {words[1]} is refused", done.returncode == 1 and said in done.stderr, done)
+        check(f"--vm: build {words[0]} {words[1]} is refused", done.returncode == 1 and message in done.stderr, done)
     for name, done in (("build", lab("build", "-q", LAB="vm")), ("ab", lab("ab", *out, "--vm", *two, "--", "true"))):
         check(f"--vm: {name} is not", "Could not resolve host" in done.stderr, done)
     counts = lab("expect", *out, "--vm", "seeks < 3 and write_request_bytes_mode == 4096", "--", "true")

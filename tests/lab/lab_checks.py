@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the lab's own tests share: running raidctl lab, saying ok or not ok, the closing totals."""
+"""Shared by the lab's tests: results and totals, running raidctl lab."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
 LAB = TOP / "tools" / "lab" / "raidctl-lab"
-# Options for a guest whose programs copy much: what they have freed they take again. Pages that are new cost a guest more than
+# Options for a guest with programs that copy much: malloc keeps freed memory, because new pages cost a guest more than
 # all that is done with them.
 KEEP = ("--env", "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=100000000:glibc.malloc.trim_threshold=1000000000")
-# Series to run on; tests/run says which are built.
+# Series to run on. tests/run sets those that are built.
 KERNELS = tuple(os.environ.get("LAB_KERNELS", "6.1 6.12 7.2").split())
 LIMIT_S = int(os.environ.get("LAB_LIMIT_S", "1200"))
 
@@ -31,7 +31,7 @@ def check(name: str, holds: object, detail: object = "") -> None:
 
 
 def processor_s() -> float:
-    """Of all programs that have ended so far."""
+    """Processor time of all programs that have ended so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -68,7 +68,7 @@ def _build(kernel: str, variant: str) -> subprocess.CompletedProcess[str]:
 
 
 def offered(name: str, kernel: str, variant: str = "") -> bool:
-    """Build a kernel with its modules; without one to be had `name` is skipped. The first is always to be had."""
+    """Build a kernel with its modules. If the mirrors do not offer it, `name` is skipped; the first is always offered."""
     build = _build(kernel, variant)
     if build.returncode and "not offered" in build.stderr and kernel != "6.1":
         skip(name, build.stderr.splitlines()[0])

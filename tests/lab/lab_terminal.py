@@ -27,15 +27,15 @@ class Terminal:
         self.runner = subprocess.Popen(words, stdin=self._screen, stdout=self._screen, stderr=self._screen)
         self.text = ""
 
-    def until(self, wanted: str) -> bool:
-        """Read until `wanted` has come; what came before it is forgotten."""
+    def until(self, expected: str) -> bool:
+        """Read until `expected` has come; the text before it is dropped."""
         end = time.monotonic() + self._wait_s
-        while wanted not in self.text:
+        while expected not in self.text:
             ready, _, _ = select.select([self._keys], [], [], max(0.0, end - time.monotonic()))
             if not ready:
                 return False
             self.text += os.read(self._keys, 4096).decode(errors="replace")
-        self.text = self.text.partition(wanted)[2]
+        self.text = self.text.partition(expected)[2]
         return True
 
     def type(self, keys: str) -> None:
@@ -47,7 +47,7 @@ class Terminal:
         return termios.tcgetattr(self._screen), fcntl(self._screen, F_GETFL)
 
     def ended(self) -> int:
-        """Exit status of the shell's raidctl, which has to end by itself; what it still says is read."""
+        """Exit status of the shell's raidctl, which has to end by itself; its remaining output is read."""
         end = time.monotonic() + self._wait_s
         while self.runner.poll() is None and time.monotonic() < end:
             if select.select([self._keys], [], [], 0.1)[0]:

@@ -33,32 +33,32 @@ def run(top: Path, kernel: str, profile: str, *settings: str) -> tuple[str, dict
     check(f"{name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
     if done.returncode:
         return name, {}, ""
-    found = json.loads(done.stdout)
-    check(f"{name}: raidtrace's invariants hold", not found["violations"], found["violations"])
+    result = json.loads(done.stdout)
+    check(f"{name}: raidtrace's invariants hold", not result["violations"], result["violations"])
     check(f"{name}: nothing is left in flight and nothing fails",
-          not found["counted"]["in-flight"] and not found["counted"]["errors"], found["counted"])  # fmt: skip
-    return name, found, (out / "kernel.log").read_text(errors="replace")
+          not result["counted"]["in-flight"] and not result["counted"]["errors"], result["counted"])  # fmt: skip
+    return name, result, (out / "kernel.log").read_text(errors="replace")
 
 
 def flushes(top: Path, kernel: str) -> None:
     """A cache that is reported: fsync is SYNCHRONIZE CACHE, which takes as long as the drives."""
-    name, found, log = run(top, kernel, "9650se-8-raid5")
-    if not found:
+    name, result, log = run(top, kernel, "9650se-8-raid5")
+    if not result:
         return
     check(f"{name}: the block layer knows of the cache, and of no FUA",
-          (found["write_cache"], found["fua"]) == ("write back", "0"), found)  # fmt: skip
+          (result["write_cache"], result["fua"]) == ("write back", "0"), result)  # fmt: skip
     check(f"{name}: so does sd", "Write cache: enabled, read cache: enabled, doesn't support DPO or FUA" in log, log)
-    syncs = [row for row in found["log"] if row[0] == "SYNCHRONIZE_CACHE"]
-    writes = [row for row in found["log"] if row[0] == "WRITE"]
-    check(f"{name}: each fsync is one flush", len(syncs) == 2 == found["sent"], found["log"][-5:])
+    syncs = [row for row in result["log"] if row[0] == "SYNCHRONIZE_CACHE"]
+    writes = [row for row in result["log"] if row[0] == "WRITE"]
+    check(f"{name}: each fsync is one flush", len(syncs) == 2 == result["sent"], result["log"][-5:])
     check(f"{name}: raidtrace counts as many",
-          list(found["flush"].values()) == [2, 2, 0, 0, 0], found["flush"])  # fmt: skip
+          list(result["flush"].values()) == [2, 2, 0, 0, 0], result["flush"])  # fmt: skip
     if len(syncs) != 2 or not writes:
         return
     check(
         f"{name}: it comes after the writes are answered",
         syncs[0][1] >= max(row[2] for row in writes),
-        found["log"][-5:],
+        result["log"][-5:],
     )
     spent = [row[2] - row[1] for row in syncs]
     begun = min(row[1] for row in writes)
@@ -72,32 +72,32 @@ def flushes(top: Path, kernel: str) -> None:
 
 def unreported(top: Path) -> None:
     """A cache that is not reported: nothing is sent, and without a battery a power cut takes what fsync promised."""
-    name, found, log = run(top, "6.1", "9500s-12-raid0", POWER, "controller.battery=0")
-    if not found:
+    name, result, log = run(top, "6.1", "9500s-12-raid0", POWER, "controller.battery=0")
+    if not result:
         return
     check(f"{name}: sd and the block layer know of no cache",
-          found["write_cache"] == "write through" and "Write cache: disabled" in log, found["write_cache"])  # fmt: skip
-    check(f"{name}: fsync sends nothing", found["sent"] == 0 and found["flush"]["issued"] == 0, found)
-    check(f"{name}: some of what was not flushed is lost", found["unflushed_lost"] > 0, found)
-    check(f"{name}: the driver is told of data lost", "(0x04:0x005F)" in log, log[-2000:])
+          result["write_cache"] == "write through" and "Write cache: disabled" in log, result["write_cache"])  # fmt: skip
+    check(f"{name}: fsync sends nothing", result["sent"] == 0 and result["flush"]["issued"] == 0, result)
+    check(f"{name}: some data that was not flushed is lost", result["unflushed_lost"] > 0, result)
+    check(f"{name}: the driver gets the event of lost data", "(0x04:0x005F)" in log, log[-2000:])
 
 
 def power(top: Path) -> None:
-    name, found, log = run(top, "6.1", "9650se-8-raid5", POWER, "controller.battery=0")
-    if found:
-        check(f"{name}: what was flushed is there", found["flushed_lost"] == 0, found["flushed_lost"])
-        check(f"{name}: of what was not, some is lost", found["unflushed_lost"] > 0, found["unflushed_lost"])
-        check(f"{name}: the driver is told", "(0x04:0x005F)" in log, log[-2000:])
+    name, result, log = run(top, "6.1", "9650se-8-raid5", POWER, "controller.battery=0")
+    if result:
+        check(f"{name}: flushed data is there", result["flushed_lost"] == 0, result["flushed_lost"])
+        check(f"{name}: of the rest, some is lost", result["unflushed_lost"] > 0, result["unflushed_lost"])
+        check(f"{name}: the driver gets an event", "(0x04:0x005F)" in log, log[-2000:])
         check(
-            f"{name}: the command that was under way is issued again",
-            found["counted"]["requeued"] == 1,
-            found["counted"],
+            f"{name}: the running command is issued again",
+            result["counted"]["requeued"] == 1,
+            result["counted"],
         )
-    name, found, log = run(top, "6.1", "9650se-8-raid5", POWER)
-    if found:
-        lost = found["flushed_lost"] + found["unflushed_lost"]
-        check(f"{name}: a battery keeps everything", lost == 0, found)
-        check(f"{name}: the driver is told", "(0x04:0x005E)" in log and "(0x04:0x005F)" not in log, log[-2000:])
+    name, result, log = run(top, "6.1", "9650se-8-raid5", POWER)
+    if result:
+        lost = result["flushed_lost"] + result["unflushed_lost"]
+        check(f"{name}: a battery keeps everything", lost == 0, result)
+        check(f"{name}: the driver gets an event", "(0x04:0x005E)" in log and "(0x04:0x005F)" not in log, log[-2000:])
 
 
 def main() -> None:

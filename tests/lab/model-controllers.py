@@ -51,14 +51,14 @@ def striped(kernel: str, top: Path) -> None:
 def faulty(top: Path) -> None:
     """A command that the second controller loses is no business of the first."""
     out = top / "faulty"
-    found = run(out, "6.1", "fault.controller=1", "fault.lose_command=60")
-    if not found:
+    result = run(out, "6.1", "fault.controller=1", "fault.lose_command=60")
+    if not result:
         return
     lost = [(out / name).read_text(encoding="ascii").count(",lost") for name in LOGS]
     check("a fault strikes the controller it is meant for", lost == [0, 1], lost)
-    check("only that one is reset", found["resets"] == [0, 1], found["resets"])
-    check("no byte is wrong after it", found["written"] == found["read"])
-    counted = found["sdb"]
+    check("only that one is reset", result["resets"] == [0, 1], result["resets"])
+    check("no byte is wrong after it", result["written"] == result["read"])
+    counted = result["sdb"]
     check("its disk's invariants hold", not counted["violations"], counted["violations"])
     gone = counted["raidtrace"]["gone"], counted["controller"]["gone"]
     check("what vanished was requeued", gone[0] >= gone[1] > 0, gone)
@@ -76,13 +76,13 @@ def many(top: Path) -> None:
         done = lab(
             "run", "-q", "--kernel", "6.1", "--profile", "jbod-4", *words, "--out", str(out), "--", "sh", "-c", script
         )
-        wanted = [str(controllers * units), "log", *(f"log-{i}" for i in range(1, controllers)), "status"]
+        expected = [str(controllers * units), "log", *(f"log-{i}" for i in range(1, controllers)), "status"]
         check(f"{controllers} controllers of {units} units are {controllers * units} disks",
-              done.stdout.split() == wanted, done)  # fmt: skip
+              done.stdout.split() == expected, done)  # fmt: skip
         last = out / f"ground-truth-{controllers - 1}.csv"
         rows = [line.split(",") for line in last.read_text().splitlines()] if last.exists() else []
-        asked = [row[4] for row in rows if row[3] == "WRITE"]
-        check(f"the last of {units} units has been written", asked == [str(units - 1)] * 4, asked)
+        units_written = [row[4] for row in rows if row[3] == "WRITE"]
+        check(f"the last of {units} units has been written", units_written == [str(units - 1)] * 4, units_written)
     done = lab("run", "-q", "--profile", "jbod-4", "--set", "array.units=17", "--out", str(top / "17"), "--", "true")
     check("a 9500S with 17 units is refused", done.returncode == 125 and "array.units" in done.stderr, done)
 

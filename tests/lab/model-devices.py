@@ -60,18 +60,18 @@ def moved(top: Path, kernel: str, profile: str, *load: object) -> dict[str, Any]
     words = ["python3", str(GUEST), DISKS[profile], *map(str, load)]
     done = guest(top, kernel, profile, "-".join(map(str, load)), words, "--no-raidtrace")
     check(f"{kernel}: {profile}: {load} runs", done.returncode == 0, done.stderr + done.stdout)
-    found: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
-    return found
+    result: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    return result
 
 
 def counts(top: Path, kernel: str) -> None:
     """All that raidtrace counts."""
     for profile, disk in DISKS.items():
         done = guest(top, kernel, profile, "truth", ["python3", str(TRUTH), disk])
-        said = done.stdout.strip().splitlines()[-1:]
+        message = done.stdout.strip().splitlines()[-1:]
         check(
             f"{kernel}: {profile}: counts are those of the log",
-            said == ["8 passed, 0 failed"],
+            message == ["8 passed, 0 failed"],
             done.stdout + done.stderr,
         )
 
@@ -131,7 +131,7 @@ def again(top: Path, kernel: str) -> None:
 
 
 def faults(top: Path, kernel: str) -> None:
-    """Each fault, from the command to what the program sees."""
+    """Each fault, from the command to the error of the program."""
     command = ["sh", "-c", COPY.format(disk="vda")]
     done = guest(top, kernel, "virtio-capped", "medium", command, "--set", "fault.medium_lba=20000")
     check(f"{kernel}: virtio-capped: a bad sector ends dd with 1", done.stdout.split() == ["1", "there"], done.stdout)
@@ -175,16 +175,16 @@ QUEUES = (
 def queues(top: Path, kernel: str) -> None:
     """What a disk reports of itself."""
     major, minor = map(int, kernel.split("."))
-    for profile, setting, said, since in QUEUES:
+    for profile, setting, message, since in QUEUES:
         script = f"cd /sys/block/{DISKS[profile]}/queue; echo $(cat rotational optimal_io_size)"
-        expected = said if (major, minor) >= since else "0 0"
+        expected = message if (major, minor) >= since else "0 0"
         done = guest(top, kernel, profile, "queue", ["sh", "-c", script], "--no-raidtrace", "--set", setting)
         check(f"{kernel}: {profile}: {setting}: {expected}", done.stdout.strip() == expected, done.stdout + done.stderr)
 
 
 def refusals(top: Path) -> None:
     """One sentence each."""
-    for words, said in (
+    for words, message in (
         (("--set", "array.drives=4"), "a key of 3w-9xxx, not of nvme"),
         (("--set", "limit.bytes_s=0"), "is not allowed"),
         (("--set", "nvme.max_transfer_kib=2"), "must be a power of two of at least 8"),
@@ -205,7 +205,7 @@ def refusals(top: Path) -> None:
         (("--profile", "nvme-4,nvme-4"), "the same serial numbers"),
     ):
         done = guest(top, KERNELS[0], "nvme-970pro", "refused", ["true"], *words)
-        check(f"{' '.join(words)} is refused: {said}", done.returncode != 0 and said in done.stderr, done.stderr)
+        check(f"{' '.join(words)} is refused: {message}", done.returncode != 0 and message in done.stderr, done.stderr)
     for setting, warned in (("fault.lose_ms=600000", True), ("fault.lose_ms=0", False)):
         words = ["--profile", "virtio-capped", "--set", setting, "--out", str(top / "note")]
         done = lab("run", *words, "--", "true")

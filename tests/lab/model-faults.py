@@ -48,7 +48,7 @@ SECOND = ("fault.second_member=9", "fault.second_ms=2500")
 PARTNER = ("fault.second_member=4", "fault.second_ms=2500")
 DIED = ("0x0019", "0x0002", "0x0006")
 DEAD: dict[str, Any] = {"read_errors": None, "write_errors": True, "state": "offline"}
-# Members of 32 MiB, gone over beside the workload, as model-rates.py does with whole ones.
+# Members of 32 MiB, processed during the workload, as model-rates.py does with whole ones.
 BACKGROUND = ("drive.sectors=65536", "store_mib=128", "array.background_pause_us=2000")
 REBUILT = ("0x0019", "0x0002", "0x001A", "0x000B", "0x0005")
 CASES = (
@@ -101,33 +101,35 @@ CASES = (
 )
 
 
-def examine(case: Case, out: Path, found: dict[str, Any]) -> None:
-    """Each promise is a check of its own, so that a failure says which one."""
-    counted = found["counted"]
-    check(f"{case.name}: every byte read is what was written", not found["wrong"], found["wrong"])
-    check(f"{case.name}: raidtrace's invariants hold", not found["violations"], found["violations"])
+def examine(case: Case, out: Path, result: dict[str, Any]) -> None:
+    """Each promise is a check of its own, so that a failure names it."""
+    counted = result["counted"]
+    check(f"{case.name}: every byte reads back", not result["wrong"], result["wrong"])
+    check(f"{case.name}: raidtrace's invariants hold", not result["violations"], result["violations"])
     if case.read_errors is None:
-        check(f"{case.name}: reads that cannot succeed fail", found["read_errors"])
+        check(f"{case.name}: reads that cannot succeed fail", result["read_errors"])
     else:
-        fails = tuple(found["read_errors"])
+        fails = tuple(result["read_errors"])
         check(f"{case.name}: no other read fails", fails == case.read_errors, fails)
-    check(f"{case.name}: writes fail or not", bool(found["write_errors"]) == case.write_errors, found["write_errors"])
+    check(f"{case.name}: writes fail or not", bool(result["write_errors"]) == case.write_errors, result["write_errors"])
     if case.read_errors == () and not case.write_errors:
         check(f"{case.name}: sha256 of all that was written is that of all that is read at the end",
-              found["sha256"][0] == found["sha256"][1], found["sha256"])  # fmt: skip
+              result["sha256"][0] == result["sha256"][1], result["sha256"])  # fmt: skip
     ends = sum(counted[name] for name in ("completed", "requeued", "in-flight", "abandoned"))
     check(f"{case.name}: issued = completed + requeued + in flight + abandoned", counted["issued"] == ends, counted)
     check(f"{case.name}: nothing is left in flight", counted["in-flight"] == 0, counted)
-    check(f"{case.name}: resets by the driver", found["driver"]["SCSI Host Resets"] == case.resets, found["driver"])
+    check(f"{case.name}: resets by the driver", result["driver"]["SCSI Host Resets"] == case.resets, result["driver"])
     check(f"{case.name}: requeued or not", (counted["requeued"] > 0) == case.requeued, counted)
     check(
         f"{case.name}: raidtrace counts errors if and only if there are",
-        bool(counted["errors"]) == bool(found["read_errors"] or found["write_errors"]), counted,
+        bool(counted["errors"]) == bool(result["read_errors"] or result["write_errors"]), counted,
     )  # fmt: skip
-    check(f"{case.name}: the unit ends {case.state}", found["controller"]["unit_0"] == case.state, found["controller"])
+    check(
+        f"{case.name}: the unit ends {case.state}", result["controller"]["unit_0"] == case.state, result["controller"]
+    )
     log = (out / "kernel.log").read_text(errors="replace")
     missing = [code for code in case.events if f"(0x04:{code})" not in log]
-    check(f"{case.name}: the driver was told", not missing, f"{missing}\n{log[-2000:]}")
+    check(f"{case.name}: the driver got the events", not missing, f"{missing}\n{log[-2000:]}")
     check_truth(case, out, counted)
 
 
@@ -137,7 +139,7 @@ def check_truth(case: Case, out: Path, counted: dict[str, int]) -> None:
         rows = [row for row in csv.DictReader(file) if row["name"] in ("READ", "WRITE")]
     states = Counter(row["status"] for row in rows)
     vanished = states["lost"] + states["reset"]
-    check(f"{case.name}: the controller's log says what vanished", bool(vanished) == bool(case.resets), states)
+    check(f"{case.name}: the controller's log has the lost commands", bool(vanished) == bool(case.resets), states)
     if case.resets:
         check(f"{case.name}: what vanished was requeued", counted["requeued"] >= vanished, (counted, states))
 

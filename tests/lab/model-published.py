@@ -35,7 +35,7 @@ ARITHMETIC = (
     # 87,170 ns; the next command begins at the next step of the clock, of 256 ns.
     ("read", 500, 1, 4096, 0, {}, 1e9 / (87_296 + 256), 0.005),
 )
-# Profile, disk; what the data sheets say of 512 and 500 GB, and the part that the lab was off when Documentation/devices.rst
+# Profile, disk; the data sheets' figures for 512 and 500 GB, and the part that the lab was off when Documentation/devices.rst
 # was written.
 DATA_SHEETS = (("nvme-970pro", "nvme0n1", (
     ("read", 8000, 32, 131072, 131072, 3500e6 / 131072, -0.040),
@@ -52,7 +52,7 @@ DATA_SHEETS = (("nvme-970pro", "nvme0n1", (
     ("read", 1000, 1, 4096, 0, 10_000, -0.003),
     ("write", 2000, 1, 4096, 0, 40_000, -0.014),
 )))  # fmt: skip
-NEAR = 0.02  # of what the page says
+NEAR = 0.02  # of the page's figures
 
 
 def guest(top: Path, kernel: str, profile: str, program: str, words: list[str], *options: str) -> str:
@@ -66,10 +66,10 @@ def guest(top: Path, kernel: str, profile: str, program: str, words: list[str], 
 def per_second(top: Path, profile: str, disk: str, load: tuple[str | int, ...], settings: dict[str, int]) -> float:
     """Commands a second of a load after its first fifth, by the device's log."""
     words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    said = guest(top, LAST, profile, "model_devices_guest.py", [disk, *map(str, load)], *words)
-    if not said:
+    output = guest(top, LAST, profile, "model_devices_guest.py", [disk, *map(str, load)], *words)
+    if not output:
         return 0
-    ends = json.loads(said)["completions_ns"]
+    ends = json.loads(output)["completions_ns"]
     first = len(ends) // 5
     return (len(ends) - 1 - first) * 1e9 / (ends[-1] - ends[first])
 
@@ -92,13 +92,13 @@ def rates(top: Path) -> None:
 
 
 def readahead(top: Path, kernel: str, profile: str, disk: str, cases: list[str], *options: str) -> dict[str, Any]:
-    """Case -> what model_readahead_guest.py says of it."""
-    said = guest(top, kernel, profile, "model_readahead_guest.py", [disk, *cases], "--mem", "512M", *options)
-    found = dict(zip(cases, map(json.loads, said.splitlines())))
-    for case, one in found.items():
+    """Case -> the result of model_readahead_guest.py."""
+    output = guest(top, kernel, profile, "model_readahead_guest.py", [disk, *cases], "--mem", "512M", *options)
+    results = dict(zip(cases, map(json.loads, output.splitlines())))
+    for case, one in results.items():
         print(f"# {kernel} {profile} {case}: read_ahead_kb {one['read_ahead_kb']}, {one['mb_s']:.1f} MB/s, "
               f"{one['reads_s']:.1f} reads/s, {one['fetched']:.2f} bytes fetched a byte")  # fmt: skip
-    return found if len(found) == len(cases) else {}
+    return results if len(results) == len(cases) else {}
 
 
 def volume(top: Path) -> None:
@@ -108,26 +108,28 @@ def volume(top: Path) -> None:
         single = [f"{setting},random,4,500,4096" for setting in ("128", "4096", "own")]
         mapped = ["128,mapped,4,500,4096", "4096,mapped,4,50,4096", "own,mapped,4,10,4096"]
         advised, long = "own,advised,4,500,4096", "4096,mapped,1,400,4096"
-        found = readahead(top, kernel, "nvme-azure", "nvme0n1", [*ordered, *single, *mapped, advised, long])
-        if not found:
+        results = readahead(top, kernel, "nvme-azure", "nvme0n1", [*ordered, *single, *mapped, advised, long])
+        if not results:
             continue
         check(
             f"{kernel}: nvme-azure: the kernel sets 65536 by itself",
-            found["own,mapped,4,10,4096"]["read_ahead_kb"] == 65536,
+            results["own,mapped,4,10,4096"]["read_ahead_kb"] == 65536,
         )
-        rate = [found[case]["reads_s"] for case in mapped]
+        rate = [results[case]["reads_s"] for case in mapped]
         check(
             f"{kernel}: nvme-azure: mapped reads fall a hundredfold or more",
             rate[0] > 100 * rate[2] and rate[0] > 8 * rate[1] > 16 * rate[2],
             rate,
         )
         check(
-            f"{kernel}: nvme-azure: 65536 fetches thousands of bytes for one", found[mapped[2]]["fetched"] > 5000, found
+            f"{kernel}: nvme-azure: 65536 fetches thousands of bytes for one",
+            results[mapped[2]]["fetched"] > 5000,
+            results,
         )
-        same = [found[case]["reads_s"] for case in (*single, advised)]
+        same = [results[case]["reads_s"] for case in (*single, advised)]
         check(f"{kernel}: nvme-azure: pread() and MADV_RANDOM are not read ahead for, 4 in 0.7 ms",
               all(abs(one * 0.7e-3 / 4 - 1) < 0.005 for one in same), same)  # fmt: skip
-        brake = found[long]["fetched"]
+        brake = results[long]["fetched"]
         check(f"{kernel}: nvme-azure: 400 faults: " + ("all fetch a window" if kernel == FIRST else "most do not"),
               brake > 950 if kernel == FIRST else brake < 400, brake)  # fmt: skip
 
@@ -142,12 +144,12 @@ def rotating(top: Path) -> None:
         ("virtio", "virtio-capped", "vda", (one, small, large, mapped, single)),
     ):
         cases = [f"{setting},{load}" for load in loads for setting in ("128", "own")]
-        found = readahead(top, LAST, profile, disk, cases)
-        if not found:
+        results = readahead(top, LAST, profile, disk, cases)
+        if not results:
             return
-        check(f"{name}: the kernel sets 8192", found[cases[1]]["read_ahead_kb"] == 8192)
+        check(f"{name}: the kernel sets 8192", results[cases[1]]["read_ahead_kb"] == 8192)
         for load in loads:
-            gain[name, load] = found[f"own,{load}"]["reads_s"] / found[f"128,{load}"]["reads_s"]
+            gain[name, load] = results[f"own,{load}"]["reads_s"] / results[f"128,{load}"]["reads_s"]
             print(f"# {name} {load}: {gain[name, load] - 1:+.0%}")
     check("hdd: 8 readers gain, those of 128 KiB more than those of 1 MiB, as published",
           gain["hdd", small] > 2 > gain["hdd", large] > 1.2, gain)  # fmt: skip

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates of rebuilding, initialising and verifying in simulated time, alone and beside reads, as Documentation/3w-9xxx.rst
+"""Rates of rebuilding, initialising and verifying in simulated time, alone and during reads, as Documentation/3w-9xxx.rst
 gives them."""
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ MOST = 256 * 1000 / (10 + 256 / 146.484)
 
 
 def documented() -> dict[str, list[int]]:
-    """Rows of the table: kind -> alone, beside, reads."""
+    """Rows of the table: kind -> alone, during reads, reads."""
     text = (TOP / "Documentation/3w-9xxx.rst").read_text(encoding="utf-8")
     rows = re.findall(r"^(none|rebuild|initialise|verify) +([\d,-]+) +([\d,-]+) +([\d,]+)$", text, re.MULTILINE)
     return {kind: [int(word.replace(",", "").replace("-", "0")) for word in words] for kind, *words in rows}
 
 
 def main() -> None:
-    found = {}
+    rates = {}
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
         for kind, settings in KINDS.items():
             words = [word for setting in settings for word in ("--set", setting)]
@@ -44,20 +44,20 @@ def main() -> None:
             check(f"{kind}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
             if done.returncode:
                 finish()
-            found[kind] = list(json.loads(done.stdout).values())
-            print(f"# {kind}: alone {found[kind][0]}, beside reads {found[kind][1]}, reads {found[kind][2]} KiB/s")
-    for kind, (alone, beside, reads) in found.items():
+            rates[kind] = list(json.loads(done.stdout).values())
+            print(f"# {kind}: alone {rates[kind][0]}, during reads {rates[kind][1]}, reads {rates[kind][2]} KiB/s")
+    for kind, (alone, concurrent, reads) in rates.items():
         if kind == "none":
-            check("without background work there is no progress", alone == beside == 0, found)
+            check("without background work there is no progress", alone == concurrent == 0, rates)
             continue
         check(f"{kind}: goes on, and no faster than its parts", 1024 < alone <= MOST, (alone, MOST))
-        check(f"{kind}: is slower beside reads", 0 < beside < alone, found[kind])
-        check(f"{kind}: makes reads slower", reads < found["none"][2], (found[kind], found["none"]))
-    said = documented()
-    same = said.keys() == found.keys() and all(
-        abs(one - other) <= NEAR * other for kind in found for one, other in zip(said[kind], found[kind])
+        check(f"{kind}: is slower during reads", 0 < concurrent < alone, rates[kind])
+        check(f"{kind}: makes reads slower", reads < rates["none"][2], (rates[kind], rates["none"]))
+    published = documented()
+    same = published.keys() == rates.keys() and all(
+        abs(one - other) <= NEAR * other for kind in rates for one, other in zip(published[kind], rates[kind])
     )
-    check("the documentation says the same, within 5 %", same, (said, found))
+    check("the documentation has the same, within 5 %", same, (published, rates))
     finish()
 
 

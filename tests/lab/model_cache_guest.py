@@ -57,8 +57,8 @@ def queue(name: str) -> str:
     return pathlib.Path(f"/sys/block/{DISK}/queue/{name}").read_text(encoding="ascii").strip()
 
 
-def blocks_lost(found: bytes, wanted: bytes) -> int:
-    return sum(found[i : i + 4096] != wanted[i : i + 4096] for i in range(0, len(wanted), 4096))
+def blocks_lost(data: bytes, expected: bytes) -> int:
+    return sum(data[i : i + 4096] != expected[i : i + 4096] for i in range(0, len(expected), 4096))
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: md RAID 0 over the disks of two controllers; what each controller, raidtrace and the data say.
+"""In the guest: md RAID 0 over the disks of two controllers; the counts of each controller and of raidtrace, and the data.
 
 Prints one JSON object. Started by model-controllers.py.
 """
@@ -72,24 +72,24 @@ def size_bin(sectors: int) -> int:
 
 def by_controller(commands: list[dict[str, str]]) -> dict[str, Any]:
     """In raidtrace's terms; what never completed was requeued and came again."""
-    found: dict[str, Any] = {"gone": sum(row["status"] in ("lost", "reset") for row in commands)}
+    counts: dict[str, Any] = {"gone": sum(row["status"] in ("lost", "reset") for row in commands)}
     for name, direction in DATA.items():
         mine = [row for row in commands if row["name"] == name]
-        found[f"{direction}s"] = len(mine)
-        found[f"{direction} bytes"] = sum(512 * int(row["sectors"]) for row in mine)
-        found[f"{direction} sizes"] = dict(collections.Counter(size_bin(int(row["sectors"])) for row in mine))
-    found["depths"] = dict(collections.Counter(int(row["depth"]) for row in commands))
-    return found
+        counts[f"{direction}s"] = len(mine)
+        counts[f"{direction} bytes"] = sum(512 * int(row["sectors"]) for row in mine)
+        counts[f"{direction} sizes"] = dict(collections.Counter(size_bin(int(row["sectors"])) for row in mine))
+    counts["depths"] = dict(collections.Counter(int(row["depth"]) for row in commands))
+    return counts
 
 
 def by_raidtrace(counters: kmod.Counters) -> dict[str, Any]:
-    found: dict[str, Any] = {"gone": counters.total("requeued")}
+    counts: dict[str, Any] = {"gone": counters.total("requeued")}
     for direction in DATA.values():
-        found[f"{direction}s"] = counters.flow[direction]["issued"]
-        found[f"{direction} bytes"] = counters.flow[direction]["bytes-issued"]
-        found[f"{direction} sizes"] = counters.bins("size", direction)
-    found["depths"] = counters.bins("depth-issue", "all")
-    return found
+        counts[f"{direction}s"] = counters.flow[direction]["issued"]
+        counts[f"{direction} bytes"] = counters.flow[direction]["bytes-issued"]
+        counts[f"{direction} sizes"] = counters.bins("size", direction)
+    counts["depths"] = counters.bins("depth-issue", "all")
+    return counts
 
 
 def resets() -> list[int]:

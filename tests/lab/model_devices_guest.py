@@ -32,8 +32,8 @@ def main() -> None:
     disk, direction, operations, depth, size, *stride = sys.argv[1:]
     number, bytes_each = int(operations), int(size)
     capacity = int(pathlib.Path(f"/sys/block/{disk}/size").read_text(encoding="ascii")) * 512
-    draw = random.Random(disk)
-    places = [draw.randrange(capacity // bytes_each) * bytes_each for _ in range(number)]
+    chance = random.Random(disk)
+    places = [chance.randrange(capacity // bytes_each) * bytes_each for _ in range(number)]
     if stride:
         places = [index * int(stride[0]) for index in range(number)]
     with open("/proc/raidlab/log", encoding="ascii") as log:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: reads and writes a disk while faults strike, compares every byte, and says what raidtrace counted.
+"""In the guest: reads and writes a disk while faults strike, compares every byte, and prints raidtrace's counters.
 
 model_faults_guest.py DISK ROUNDS PAUSE_S prints one JSON object. Started by model-faults.py.
 """
@@ -24,7 +24,7 @@ READ = 1 << 20
 
 
 class Image:
-    """A disk's first SPAN bytes beside what they should be."""
+    """A disk's first SPAN bytes, and the expected ones."""
 
     def __init__(self, disk: str) -> None:
         self.truth = bytearray(SPAN)
@@ -78,14 +78,14 @@ def work(image: Image, rounds: int, pause_s: float) -> None:
 def digests(image: Image) -> list[str]:
     """Of what was written, and of what is on the disk now."""
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n", encoding="ascii")
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     try:
         with open(image.path, "rb", buffering=0) as disk:
             for _ in range(SPAN // READ):
-                found.update(disk.read(READ))
+                digest.update(disk.read(READ))
     except OSError as error:
         return [hashlib.sha256(image.truth).hexdigest(), str(error)]
-    return [hashlib.sha256(image.truth).hexdigest(), found.hexdigest()]
+    return [hashlib.sha256(image.truth).hexdigest(), digest.hexdigest()]
 
 
 def controller() -> dict[str, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: how fast the controller's background work goes, alone and beside reads, and the reads beside it.
+"""In the guest: the rate of the controller's background work, alone and during reads, and that of the reads.
 
 Prints one JSON object, KiB/s of simulated time. Started by model-rates.py.
 """
@@ -33,8 +33,8 @@ def main() -> None:
     while time.monotonic() - begin < SECONDS:
         at += os.preadv(disk, [buffer], 300_000 * MIB + at)
     spent = time.monotonic() - begin
-    beside = (done_sectors() - before) / 2 / spent
-    print(json.dumps({"alone": round(alone), "beside": round(beside), "reads": round(at / 1024 / spent)}))
+    concurrent = (done_sectors() - before) / 2 / spent
+    print(json.dumps({"alone": round(alone), "concurrent": round(concurrent), "reads": round(at / 1024 / spent)}))
 
 
 main()

@@ -39,8 +39,8 @@ def places(case: Case, reader: int, capacity: int) -> list[int]:
     if case.kind == "sequential":
         first = (capacity // (case.readers + 1) * reader >> 30) + case.number << 30
         return [first + index * case.size for index in range(case.reads)]
-    draw = random.Random(case.number * 1000 + reader)
-    return [draw.randrange(capacity // case.size) * case.size for _ in range(case.reads)]
+    chance = random.Random(case.number * 1000 + reader)
+    return [chance.randrange(capacity // case.size) * case.size for _ in range(case.reads)]
 
 
 def read(disk: str, case: Case, reader: int, capacity: int, begin: int, done: mmap.mmap) -> None:
@@ -96,14 +96,14 @@ def measure(disk: str, case: Case, own: str) -> dict[str, object]:
     statuses += [os.wait()[1] for _ in children[1:]]
     if any(statuses):
         sys.exit(f"a reader of {case} failed: {statuses}")
-    asked = case.readers * case.reads * case.size
+    requested = case.readers * case.reads * case.size
     fetched = (sectors_read(disk) - before) * 512
     return {
         "case": case,
         "read_ahead_kb": int(setting),
         "reads_s": reads / seconds,
         "mb_s": reads * case.size / seconds / 1e6,
-        "fetched": fetched / asked,
+        "fetched": fetched / requested,
     }
 
 
