@@ -136,7 +136,7 @@ static const struct {
 	const char *what;
 	struct tw_span dirty[4];
 	u32 missing;
-	enum tw_parity_way way;
+	enum tw_parity_method method;
 	u32 reads, writes, xor_sectors;
 } cases[] = {
 	{ "whole row", { { 0, 128 }, { 0, 128 }, { 0, 128 }, { 0, 128 } }, TW_NO_MEMBER, TW_FULL_ROW, 0, 5, 512 },
@@ -173,9 +173,9 @@ TEST(the_cheapest_way_is_chosen)
 			reads += plan.read[j].from < plan.read[j].end;
 			writes += plan.write[j].from < plan.write[j].end;
 		}
-		if (plan.way != cases[i].way || reads != cases[i].reads || writes != cases[i].writes ||
+		if (plan.method != cases[i].method || reads != cases[i].reads || writes != cases[i].writes ||
 		    plan.xor_sectors != cases[i].xor_sectors || plan.operations != reads + writes)
-			fail_msg("%s: way %u, %u reads, %u writes, %u sectors", cases[i].what, plan.way, reads, writes,
+			fail_msg("%s: method %u, %u reads, %u writes, %u sectors", cases[i].what, plan.method, reads, writes,
 				 plan.xor_sectors);
 		if (cases[i].missing != TW_NO_MEMBER) {
 			assert_int_equal(plan.read[cases[i].missing].end, 0);
