@@ -199,7 +199,7 @@ def read_recording(data: bytes) -> object:
         image[int.from_bytes(data[at : at + 3], "big") % len(image)] = data[at + 3]
     path = SCRATCH / "changed.rtdb"
     path.write_bytes(image)
-    sample_rows.connection.connect = CONNECT
+    sample_rows.database.connect = CONNECT
     try:
         with sample_rows.opened(path) as opened:
             found = invariants.read(path, opened)
@@ -210,7 +210,7 @@ def read_recording(data: bytes) -> object:
                     return shown.value_json(document.recording(found))
             return "".join(export.json(path, opened))
     finally:
-        sample_rows.connection.connect = TEMPLATE  # type: ignore
+        sample_rows.database.connect = TEMPLATE  # type: ignore
 
 
 FORBIDDEN = {
@@ -360,8 +360,8 @@ def main(words: list[str]) -> int:
 
 DATABASE = _template()
 IMAGE = lzma.decompress((TOP / "tests/python/report/golden/full.rtdb.xz").read_bytes())
-CONNECT, TEMPLATE = sample_rows.connection.connect, lambda path: contextlib.nullcontext(DATABASE)
-sample_rows.connection.connect = TEMPLATE  # type: ignore
+CONNECT, TEMPLATE = sample_rows.database.connect, lambda path: contextlib.nullcontext(DATABASE)
+sample_rows.database.connect = TEMPLATE  # type: ignore
 MODEL = _model()
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "python"))
-from raidtrace.cli import sweep as cli_sweep  # noqa: E402
+from raidtrace.cli import front  # noqa: E402
 from raidtrace.sweep import destruction, steps  # noqa: E402
 from raidtrace.sweep.run import disk as cell_disk  # noqa: E402
 
@@ -69,7 +69,8 @@ class Sweep:
         cell_disk.Disks.run, cell_disk.Disks._step, destruction.Permit.hand_over = ran, stepped, handed
         try:
             with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-                return cli_sweep.main([*words, "--destroy-data", ",".join(self.names), "late.toml"])
+                sys.argv[1:] = [*words, "--destroy-data", ",".join(self.names), "late.toml"]
+                return front.run("sweep") or 0
         finally:
             cell_disk.Disks.run, cell_disk.Disks._step, destruction.Permit.hand_over = run, step, hand_over
             self.output = output.getvalue()

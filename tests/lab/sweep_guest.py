@@ -35,8 +35,8 @@ def audited(event: str, arguments: tuple[object, ...]) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+from raidtrace.cli import front  # noqa: E402
 from raidtrace.cli import sweep as cli_sweep  # noqa: E402
-from raidtrace.cli import why as cli_why  # noqa: E402
 from raidtrace.sweep import journal  # noqa: E402
 
 # the database does its writing outside of Python: each of its statements is an event, too
@@ -72,7 +72,9 @@ def sweep(kill_at: int, words: list[str]) -> int:
     global at, count
     at, count = kill_at, 0
     commands.clear()
-    status = cli_why.main(words[1:]) if words[0] == "why" else cli_sweep.main(words)
+    verb = "why" if words[0] == "why" else "sweep"
+    sys.argv[1:] = words[words[0] == "why" :]
+    status = front.run(verb) or 0
     at = 0
     return status
 
