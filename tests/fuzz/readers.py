@@ -264,7 +264,7 @@ TARGETS = {
     "profile": Target(read_profile, (LabError,), of_files("tools/lab/profiles/*.toml"), TOML),
     "benchmark": Target(read_output, (ParseError,), seeds_of_output, LINES),
     "journal": Target(read_journal, (), lambda: iter([b'{"path":"/sys/a","was":"1"}\n{"begin":["sda"]}\n']), JSON),
-    "log": Target(read_log, (ValueError,), seeds_of_log, LINES),
+    "log": Target(read_log, (ValueError, shown.UserError), seeds_of_log, LINES),
     "histograms": Target(read_histograms, (RecordingError,), seeds_of_histograms, JSON),
 }
 
