@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/device.h"
+#include "base/base.h"
 
 #define BASE	0x100000000ULL
 #define BYTES	(256U << 10)

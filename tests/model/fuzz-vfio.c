@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "3w-9xxx/controller/model.h"
-#include "card.h"
+#include "3w-9xxx/controller/controller.h"
+#include "server.h"
 #include "reached.h"
 
 #define CHUNKS		8

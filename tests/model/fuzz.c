@@ -5,7 +5,7 @@
  * break its promises about requests, depth and responses. With FUZZ_REACHED set
  * it ends by saying which faults and events its inputs have led to.
  */
-#include "3w-9xxx/controller/model.h"
+#include "3w-9xxx/controller/controller.h"
 #include "reached.h"
 
 #define FUZZ_DEVICE \

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "3w-9xxx/controller/model.h"
+#include "3w-9xxx/controller/controller.h"
 #include "nvme/model.h"
 
 #define HOST_BASE	0x100000000ULL	/* above 4 GiB, so that both halves of an address count */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "3w-9xxx/controller/model.h"
+#include "3w-9xxx/controller/controller.h"
 
 static struct {
 	bool event[256];

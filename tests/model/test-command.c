@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host.h"
-#include "3w-9xxx/wire/scsi.h"
+#include "3w-9xxx/wire/wire.h"
 
 static u32 big(const u8 *at)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "host.h"
-#include "3w-9xxx/wire/scsi.h"
+#include "3w-9xxx/wire/wire.h"
 
 /* Return: status of the newest log entry. */
 static u8 last_status(struct host *host)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "host.h"
-#include "3w-9xxx/controller/member.h"
-#include "3w-9xxx/wire/scsi.h"
+#include "3w-9xxx/controller/controller.h"
+#include "3w-9xxx/wire/wire.h"
 
 /* Whichever member goes, whatever is written meanwhile: what is read is what was written. */
 TEST(data_outlives_a_drive_and_its_rebuild)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "3w-9xxx/timing/gather.h"
+#include "3w-9xxx/timing/timing.h"
 #include "host.h"
 
 static struct tw_config config;

@@ -6,13 +6,8 @@
 #ifndef AH_AHCI_H
 #define AH_AHCI_H
 
-#include "base/device.h"
-#include "base/trigger.h"
-#include "media/bad.h"
-#include "media/drive.h"
-#include "media/flash.h"
-#include "media/limit.h"
-#include "media/store.h"
+#include "base/base.h"
+#include "media/media.h"
 #include "wire.h"
 
 enum ah_fault_kind {

@@ -3,7 +3,7 @@
  * When a command of a SATA SSD is done. Every command takes the drive's own time,
  * one at a time, in order of arrival. The data of a read or write then passes the
  * link, which carries one direction at a time, and the flash, page by page
- * (media/flash.h). Latency is added and occupies nothing.
+ * (media/media.h). Latency is added and occupies nothing.
  */
 #include "ahci.h"
 

@@ -3,7 +3,7 @@
 #ifndef AH_WIRE_H
 #define AH_WIRE_H
 
-#include "base/bytes.h"
+#include "base/base.h"
 
 /* PCI identity: nobody's vendor, so that the driver applies no quirks of a real controller. */
 #define AH_PCI_VENDOR		0xfff0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Equal records in chunks of memory. */
-#include "arena.h"
+#include "base.h"
 
 bool rl_arena_create(struct rl_arena *arena, u32 record_bytes, u64 nr_records,
 		     rl_alloc_chunk_fn alloc, void *host)

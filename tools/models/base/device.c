@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What every kind of simulated device has in common. */
-#include "device.h"
+#include "base.h"
 
 void rl_device_init(struct rl_device *device, const struct rl_kind *kind,
 		    const struct rl_host_ops *ops, void *host)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A binary heap of times. */
-#include "heap.h"
+#include "base.h"
 
 static bool rl_is_before(const struct rl_moment *a, const struct rl_moment *b)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The strict parser that fills a configuration from key=value pairs. */
-#include "keys.h"
-#include "text.h"
+#include "base.h"
 
 /* A slice of the text that is being parsed. */
 struct rl_slice {

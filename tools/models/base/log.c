@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Ground truth. */
-#include "log.h"
+#include "base.h"
 
 /* The lab reckons the guest's memory with it; another size divides by zero. */
 enum { RL_CHECK_LOG_ENTRY = 1 / (sizeof(struct rl_log_entry) == 40) };

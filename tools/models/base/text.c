@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Text that is put together in a buffer. */
-#include "text.h"
+#include "base.h"
 
 void rl_text_init(struct rl_text *text, char *at, size_t size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One disk drive's timing: seek, rotation, zones, cache with read-ahead. */
-#include "drive.h"
+#include "media.h"
 
 #define RL_MILLION 1000000LL
 

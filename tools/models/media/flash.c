@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Flash: channels and a write cache. */
-#include "flash.h"
+#include "media.h"
 
 void rl_flash_create(struct rl_flash *flash, const struct rl_flash_config *config)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Leaky buckets. */
-#include "limit.h"
+#include "media.h"
 
 void rl_bucket_create(struct rl_bucket *bucket, u64 rate, u64 burst)
 {

@@ -6,7 +6,7 @@
  * Entry: 0 is a sector of zeros; with bit 31 set it is a pattern (see
  * rl_pattern_entry()); otherwise the number of a 512-byte slot.
  */
-#include "store.h"
+#include "media.h"
 
 #define RL_PAGE_BYTES		4096U
 #define RL_LEAF_SECTORS		(RL_PAGE_BYTES / sizeof(u32))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The keys of an NVMe drive, and rules that tie several of them together. */
-#include "config.h"
-#include "media/limit.h"
+#include "model.h"
+#include "media/media.h"
 
 #define NV_NUMBER(...)	RL_NUMBER(struct nv_config, __VA_ARGS__)
 #define NV_WIDE(...)	RL_WIDE(struct nv_config, __VA_ARGS__)

@@ -8,7 +8,7 @@
 #ifndef NV_WIRE_H
 #define NV_WIRE_H
 
-#include "base/bytes.h"
+#include "base/base.h"
 
 #define NV_PCI_VENDOR		0xfff0	/* assigned to nobody */
 #define NV_PCI_DEVICE		0x0001

@@ -6,11 +6,8 @@
 #ifndef VB_VIRTIO_H
 #define VB_VIRTIO_H
 
-#include "base/device.h"
-#include "base/trigger.h"
-#include "media/bad.h"
-#include "media/limit.h"
-#include "media/store.h"
+#include "base/base.h"
+#include "media/media.h"
 #include "wire.h"
 
 enum vb_fault_kind {

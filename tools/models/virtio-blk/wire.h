@@ -3,7 +3,7 @@
 #ifndef VB_WIRE_H
 #define VB_WIRE_H
 
-#include "base/bytes.h"
+#include "base/base.h"
 
 #define VB_PCI_VENDOR		0x1af4
 #define VB_PCI_DEVICE		0x1042		/* block device, no legacy interface */

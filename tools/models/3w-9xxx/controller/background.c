@@ -4,7 +4,7 @@
  * step competes with commands for the drives; after it the drives are left alone
  * for array.background_pause_us.
  */
-#include "member.h"
+#include "controller.h"
 
 static const struct {
 	const char *name;

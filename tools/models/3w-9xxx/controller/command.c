@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Command packets: checked, carried out, answered. */
-#include "post.h"
+#include "controller.h"
 
 /* Commands to the controller itself: connection, parameters. Each notes in @post if it failed. */
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The controller's state, and what its parts do for each other. */
+/* The controller: commands from arrival to answer, faults, background work. */
 #ifndef TW_CONTROLLER_H
 #define TW_CONTROLLER_H
 
 #include "3w-9xxx/timing/timing.h"
 #include "3w-9xxx/wire/wire.h"
-#include "base/device.h"
-#include "media/bad.h"
-#include "media/store.h"
+#include "base/base.h"
+#include "media/media.h"
+
+/* The controller's state, and what its parts do for each other. */
 
 enum tw_request_state {
 	TW_REQUEST_FREE,
@@ -203,5 +204,181 @@ void tw_background_advance(struct tw_model *model, u64 now);
 
 /* Return: the kind's name, "none" among them. */
 const char *tw_background_name(u32 kind);
+
+/* Faults that a profile asks for: when they strike, and what they do. */
+
+/* What becomes of a READ or WRITE that a fault strikes. */
+enum tw_fate {
+	TW_FATE_NONE,
+	TW_FATE_LOST,		/* never answered */
+	TW_FATE_RESET,		/* thrown away by the controller's reset */
+};
+
+void tw_fault_create(struct tw_model *model);
+
+/* Faults by time, the replacement of a drive, background work: all that is due by @now. */
+void tw_fault_advance(struct tw_model *model, u64 now);
+
+/* Return: when tw_fault_advance() has something to do next, or RL_NEVER. */
+u64 tw_fault_wake_ns(const struct tw_model *model);
+
+/* A READ or WRITE has come: faults by command count and by LBA. */
+enum tw_fate tw_fault_strike(struct tw_model *model, u32 unit, u64 lba, u32 sectors, u64 now);
+
+/**
+ * tw_fault_read() - whether a READ meets sectors that cannot be read
+ * @model: the controller
+ * @unit: the unit
+ * @lba: first sector
+ * @sectors: how many
+ *
+ * A unit with redundancy reads them from its other members and repairs them.
+ *
+ * Return: sectors before the first that cannot be read; @sectors if there is none.
+ */
+u32 tw_fault_read(struct tw_model *model, u32 unit, u64 lba, u32 sectors);
+
+/* A WRITE: the drive puts what is written elsewhere, so that it can be read again. */
+void tw_fault_write(struct tw_model *model, u32 unit, u64 lba, u32 sectors);
+
+/*
+ * Contents of redundant units member by member, copies and parity included.
+ *
+ * Only for profiles that remove, initialise or verify a member: the contents of a lost
+ * member are then computed from the others, and a rebuild writes them. For other
+ * profiles the store has each sector once, in the unit's order.
+ */
+
+/*
+ * Contents of the platters, without the data that only the write-back cache has.
+ *
+ * Only for profiles that cut the power of a cache without battery: the store then
+ * has each sector twice, as commands read it and as it is on the platters.
+ */
+
+/* Return: whether the profile needs this; the store then has members. */
+bool tw_has_platters(const struct tw_config *config);
+
+/* From now on writes of a drive reach its platters. */
+void tw_platter_attach(struct tw_model *model);
+
+/* All three: sectors of drive @number, counted over all units. No effect without platters. */
+void tw_platter_write(struct tw_model *model, u32 number, u64 lba, u32 sectors);
+void tw_platter_erase(struct tw_model *model, u32 number);
+
+/* The cached data of the drive is lost: commands read the platters. */
+void tw_platter_recall(struct tw_model *model, u32 number, u64 lba, u32 sectors);
+
+/* Return: whether the profile needs this. */
+bool tw_has_members(const struct tw_config *config);
+
+/* Both: at most TW_BOUNCE_SECTORS; @lba counts over all units; @data is not old or other. */
+void tw_members_read(struct tw_model *model, u64 lba, u32 sectors, void *data);
+
+/* Return: false when the store is exhausted. */
+bool tw_members_write(struct tw_model *model, u64 lba, u32 sectors, const void *data);
+
+/* A new, empty drive in place of the member. */
+void tw_members_erase(struct tw_model *model, u32 unit, u32 member);
+
+/* Compute the sectors of the missing member. Return: false when the store is exhausted. */
+bool tw_members_rebuild(struct tw_model *model, u32 unit, u64 lba, u32 sectors);
+
+/* Return: sectors of copies or parity that do not match the data. */
+u32 tw_members_verify(struct tw_model *model, u32 unit, u64 lba, u32 sectors);
+
+/*
+ * A simulated 3ware 9000 controller: registers in, interrupts and DMA out.
+ * Knows neither kernel nor clock; a host gives it both through rl_host_ops.
+ */
+
+/**
+ * tw_model_create() - power on
+ * @model: memory for it, contents undefined
+ * @config: copied
+ * @ops: must outlive the model
+ * @host: passed to @ops and @alloc
+ * @alloc: see rl_arena_create(); not used after creation
+ *
+ * Return: false when there is not enough memory.
+ */
+bool tw_model_create(struct tw_model *model, const struct tw_config *config,
+		     const struct rl_host_ops *ops, void *host, rl_alloc_chunk_fn alloc);
+
+/* 32-bit registers at byte @offset; unknown ones read as 0 and ignore writes. */
+u32 tw_model_read(struct tw_model *model, u32 offset);
+void tw_model_write(struct tw_model *model, u32 offset, u32 value);
+
+/* The time given to wake_at has come; calling it at any other time is harmless. */
+void tw_model_tick(struct tw_model *model);
+
+/* What a host uses of it. */
+extern const struct rl_kind tw_kind;
+
+/* Queue an asynchronous event and draw the driver's attention to it. */
+void tw_model_event(struct tw_model *model, u16 code, u8 severity);
+
+/* One command packet in the controller. */
+
+/* Why a command failed, in the firmware's terms and in SCSI's; @bad_lba with a READ ERROR. */
+struct tw_failure {
+	u16 error;
+	u8 key;
+	u8 asc;
+	u64 bad_lba;
+};
+
+/**
+ * struct tw_post - one packet in the controller
+ * @address: of the packet
+ * @packet: its first bytes
+ * @now: when it was posted
+ * @due: when its response is due
+ * @entry: its log entry in the making
+ * @failure: with error TW_ERROR_NONE if it did not fail
+ * @fate: of a READ or WRITE that a fault has struck
+ */
+struct tw_post {
+	u64 address;
+	union {
+		struct tw_init_connection init;
+		struct tw_param_command param;
+		u8 byte[TW_EXECUTE_SCSI_BYTES];
+	} packet;
+	u64 now;
+	u64 due;
+	struct rl_log_entry entry;
+	struct tw_failure failure;
+	enum tw_fate fate;
+};
+
+static inline void tw_fail(struct tw_post *post, u16 error, u8 key, u8 asc)
+{
+	post->failure.error = error;
+	post->failure.key = key;
+	post->failure.asc = asc;
+}
+
+static inline void tw_fail_memory(struct tw_post *post)
+{
+	tw_fail(post, TW_ERROR_PCI_ABORT, TW_SENSE_HARDWARE, 0);
+}
+
+/* EXECUTE_SCSI: what a CDB asks of a unit is done. */
+
+/* Return: false if the command vanishes, and its fate says how. */
+bool tw_execute_scsi(struct tw_model *model, struct tw_post *post);
+
+/* Command packets: checked, carried out, answered. */
+
+/**
+ * tw_command_post() - the driver wrote a packet's address
+ * @model: the controller
+ * @address: of the packet; its header lies in front of it
+ *
+ * Data moves and errors are written now; only the response waits for its time,
+ * so that nothing touches the host's memory after a reset.
+ */
+void tw_command_post(struct tw_model *model, u64 address);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* EXECUTE_SCSI: what a CDB asks of a unit is done. */
-#include "post.h"
+#include "controller.h"
 
 #define TW_MAX_TRANSFER		0x10000U	/* sectors; the driver sends 256 at most */
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Faults that a profile asks for. Each strikes once. */
-#include "fault.h"
-#include "member.h"
+#include "controller.h"
 
 void tw_fault_create(struct tw_model *model)
 {

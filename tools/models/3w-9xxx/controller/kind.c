@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The controller as one kind of simulated device. */
-#include "model.h"
-#include "3w-9xxx/wire/scsi.h"
+#include "controller.h"
+#include "3w-9xxx/wire/wire.h"
 
 static struct tw_model *tw_model_of(struct rl_device *device)
 {

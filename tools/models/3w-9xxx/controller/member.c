@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Contents of the drives: redundant units member by member, and platters behind a cache. */
-#include "member.h"
+#include "controller.h"
 
 bool tw_has_platters(const struct tw_config *config)
 {

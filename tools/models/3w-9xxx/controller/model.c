@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Registers, queues and events of the controller. */
-#include "model.h"
-#include "post.h"
-#include "fault.h"
-#include "member.h"
+#include "controller.h"
 
 static u32 tw_status(const struct tw_model *model)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Data between the store and the scatter-gather list of a command. */
 #include "controller.h"
-#include "member.h"
 
 enum tw_direction { TW_TO_HOST, TW_FROM_HOST, TW_ZERO_HOST };
 

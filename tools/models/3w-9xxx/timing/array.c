@@ -3,7 +3,7 @@
  * Stripe maps. RAID 10 stripes over pairs (0,1), (2,3), ...; RAID 5 rotates
  * parity from the last member down, data beginning behind it (left-symmetric).
  */
-#include "array.h"
+#include "timing.h"
 
 u32 tw_array_data_drives(const struct tw_array *array)
 {

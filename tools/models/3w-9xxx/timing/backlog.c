@@ -3,7 +3,7 @@
  * What a drive has yet to do for the write-back cache. Drives catch up when they
  * are next looked at, so that reads go first and a write already begun is finished.
  */
-#include "backlog.h"
+#include "timing.h"
 
 #define TW_MERGE_SECTORS	1024	/* cached writes are joined up to this length */
 

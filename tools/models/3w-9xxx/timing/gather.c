@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* RAID 5 in the write-back cache: rows become operations of the drives. */
-#include "gather.h"
+#include "timing.h"
 
 static u64 tw_operate(struct tw_timing *timing, u32 number, const struct tw_dirty *dirty,
 		      bool cached)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* RAID 5: the method of writing a row that takes the fewest drive operations. */
-#include "parity.h"
+#include "timing.h"
 
 bool tw_row_add(struct tw_row *row, u32 column, u32 from, u32 end)
 {

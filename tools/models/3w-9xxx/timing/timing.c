@@ -5,7 +5,6 @@
  * looked at.
  */
 #include "timing.h"
-#include "gather.h"
 
 void tw_timing_create(struct tw_timing *timing, const struct tw_config *config)
 {

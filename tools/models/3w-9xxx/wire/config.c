@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The keys of a 3ware array, and rules that tie several of them together. */
-#include "config.h"
+#include "wire.h"
 
 static const char *const tw_levels[] = {
 	[TW_LEVEL_SINGLE] = "single", [TW_LEVEL_RAID0] = "raid0", [TW_LEVEL_RAID1] = "raid1",

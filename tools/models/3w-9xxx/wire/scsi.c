@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The SCSI command set of a 3ware unit. */
-#include "scsi.h"
+#include "wire.h"
 
 enum tw_scsi_opcode {
 	TW_TEST_UNIT_READY	= 0x00,

@@ -1,13 +1,178 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Registers, packets, SCSI, and the keys of a profile. */
+#ifndef TW_WIRE_H
+#define TW_WIRE_H
+
+#include "base/base.h"
+#include "media/media.h"
+
+/* A simulated array as one flat list of key=value pairs, parsed strictly. */
+
+#define TW_MAX_CONTROLLERS	4
+
+/* Sizes of the tables that exist once per controller. */
+#define TW_MAX_UNITS		32
+#define TW_MAX_DRIVES		32
+#define TW_MAX_REQUESTS		256
+#define TW_ROWS			128	/* rows of RAID 5 that the cache gathers at a time, at most */
+
+enum tw_level {
+	TW_LEVEL_SINGLE,
+	TW_LEVEL_RAID0,
+	TW_LEVEL_RAID1,
+	TW_LEVEL_RAID5,
+	TW_LEVEL_RAID10,
+};
+
+#define TW_WAITS_FOR_ROW 2U
+
+/**
+ * struct tw_controller_config - the controller as profile table "controller" states it
+ * @device_id: PCI device, 0x1002 (9500S) to 0x1005 (9690SA)
+ * @ports: drive ports reported to the driver
+ * @srl: highest firmware interface level; 28 and more makes Linux scan 16 LUNs
+ * @write_cache_reported: 1 if MODE SENSE reports a volatile write cache, which
+ *	makes Linux send SYNCHRONIZE CACHE
+ * @command_us: serialised firmware time of every command
+ * @latency_us: further time of every read; overlaps with other commands
+ * @part_us: and this much for each stripe that it touches; overlaps as well
+ * @read_kib_s: serialised path from the controller to the host
+ * @write_kib_s: serialised path from the host into the controller's cache
+ * @parity_kib_s: RAID 5's exclusive-or of what is in the cache; serialised as well
+ * @gather_ms: part of a RAID 5 row waits this long in the cache for the rest
+ * @gather_rows: so many rows of RAID 5 gather at a time; one more, and the oldest is written
+ * @gather_reads: 1 if a read waits until all rows that are being gathered have been written
+ * @parity_waits: 1 if the firmware waits for the old data that the parity of a row in parts needs,
+ *	TW_WAITS_FOR_ROW if it waits until such a row has been written
+ * @cache_mib: write-back cache; 0 writes through
+ * @battery: 1 if it keeps the cache while there is no power
+ * @firmware: version string, 16 characters
+ * @bios: version string, 16 characters
+ * @vendor: INQUIRY vendor
+ * @product: INQUIRY product
+ * @revision: INQUIRY revision
+ */
+struct tw_controller_config {
+	u32 device_id;
+	u32 ports;
+	u32 srl;
+	u32 write_cache_reported;
+	u32 command_us;
+	u32 latency_us;
+	u32 part_us;
+	u32 read_kib_s;
+	u32 write_kib_s;
+	u32 parity_kib_s;
+	u32 gather_ms;
+	u32 gather_rows;
+	u32 gather_reads;
+	u32 parity_waits;
+	u32 cache_mib;
+	u32 battery;
+	char firmware[17];
+	char bios[17];
+	char vendor[9];
+	char product[17];
+	char revision[5];
+};
+
+/**
+ * struct tw_array_config - profile table "array"
+ * @level: an enum tw_level
+ * @drives: member drives of one unit
+ * @stripe_kib: bytes on one drive before the next drive's turn
+ * @units: equal units, each on drives of its own
+ */
+struct tw_array_config {
+	u32 level;
+	u32 drives;
+	u32 stripe_kib;
+	u32 units;
+};
+
+/**
+ * struct tw_background_config - profile table "array", what the controller does of itself
+ * @initialize: 1 if unit 0 is initialised in the background from power-on
+ * @verify: 1 if unit 0 is verified in the background from power-on
+ * @kib: of each member, in one step of background work
+ * @pause_us: the drives are left alone between two steps
+ */
+struct tw_background_config {
+	u32 initialize;
+	u32 verify;
+	u32 kib;
+	u32 pause_us;
+};
+
+enum tw_fault_kind {
+	TW_FAULT_LOSE,		/* a command is never answered */
+	TW_FAULT_MEDIUM,	/* sectors that cannot be read */
+	TW_FAULT_SLOW,		/* a drive becomes slow */
+	TW_FAULT_REMOVE,	/* a drive is removed */
+	TW_FAULT_RESET,		/* the controller resets itself */
+	TW_FAULT_FULL,		/* the command queue is full */
+	TW_FAULT_GONE,		/* a unit goes offline */
+	TW_FAULT_SECOND,	/* another drive is removed */
+	TW_FAULT_POWER,		/* the controller loses power for a moment */
+	TW_FAULTS,
+};
+
+/**
+ * struct tw_fault_config - profile table "fault"
+ * @trigger: by an enum tw_fault_kind; no @lba for TW_FAULT_MEDIUM
+ * @controller: where all of this happens, from 0
+ * @unit: that has bad sectors, that goes offline, whose sectors trigger
+ * @medium_lba: first bad sector; 0: where the triggering command began
+ * @medium_sectors: how many
+ * @slow_member: drive, from 1 over all units
+ * @slow_factor: takes this many times as long from then on
+ * @remove_member: drive, from 1 over all units
+ * @replace_ms: a new one is put in this long after that; 0: never
+ * @second_member: another drive, from 1 over all units, which is not replaced
+ * @full_for_ms: how long the command queue stays full
+ */
+struct tw_fault_config {
+	struct rl_trigger trigger[TW_FAULTS];
+	u32 controller;
+	u32 unit;
+	u64 medium_lba;
+	u32 medium_sectors;
+	u32 slow_member;
+	u32 slow_factor;
+	u32 remove_member;
+	u32 replace_ms;
+	u32 second_member;
+	u32 full_for_ms;
+};
+
+/**
+ * struct tw_config - everything that distinguishes one simulated controller from another
+ * @base: name, number, count (key controller.count), memory
+ * @controller: see there
+ * @array: see there
+ * @background: see there
+ * @drive: see there
+ * @fault: see there
+ */
+struct tw_config {
+	struct rl_config base;
+	struct tw_controller_config controller;
+	struct tw_array_config array;
+	struct tw_background_config background;
+	struct rl_drive_config drive;
+	struct tw_fault_config fault;
+};
+
+/* The keys of a profile of this device, their rules, and what differs between controllers of one profile. */
+extern const struct rl_keys tw_keys;
+
+const char *tw_level_name(u32 level);
+
 /*
  * Registers and packets of a 3ware 9000 controller as the Linux driver
  * 3w-9xxx uses them. Multi-byte fields are little-endian byte arrays, so that
  * no field can be read in the wrong order or through a misaligned pointer.
  */
-#ifndef TW_WIRE_H
-#define TW_WIRE_H
-
-#include "base/types.h"
 
 struct tw_le16 { u8 byte[2]; };
 struct tw_le32 { u8 byte[4]; };
@@ -248,5 +413,79 @@ enum tw_wire_checks {
 	TW_CHECK_PARAM = 1 / (offsetof(struct tw_param, data) == 8),
 	TW_CHECK_INIT = 1 / (sizeof(struct tw_init_connection) == 24),
 };
+
+/* The SCSI command set of a 3ware unit: what a CDB asks for, or why it is refused. */
+
+#define TW_SCSI_DATA_BYTES	64
+
+/* What the caller has to do for a command that was not refused. */
+enum tw_scsi_action {
+	TW_SCSI_DONE,		/* nothing */
+	TW_SCSI_DATA,		/* send @data to the host */
+	TW_SCSI_READ,
+	TW_SCSI_WRITE,
+	TW_SCSI_FLUSH,
+	TW_SCSI_EVENT,		/* REQUEST SENSE: the driver fetches the next event with it */
+};
+
+/**
+ * struct tw_scsi_unit - what commands need to know of a unit
+ * @config: the profile
+ * @number: unit number, the SCSI target id
+ * @sectors: capacity
+ */
+struct tw_scsi_unit {
+	const struct tw_config *config;
+	u32 number;
+	u64 sectors;
+};
+
+/**
+ * struct tw_scsi_result - the meaning of one CDB
+ * @action: what to do, if @error is TW_ERROR_NONE
+ * @error: firmware error number, an enum tw_error
+ * @key: sense key of a refusal
+ * @asc: additional sense code of a refusal
+ * @lba: first sector of TW_SCSI_READ and TW_SCSI_WRITE
+ * @sectors: their length, may be 0
+ * @length: bytes of @data
+ * @data: what TW_SCSI_DATA sends
+ */
+struct tw_scsi_result {
+	enum tw_scsi_action action;
+	u16 error;
+	u8 key;
+	u8 asc;
+	u64 lba;
+	u32 sectors;
+	u32 length;
+	u8 data[TW_SCSI_DATA_BYTES];
+};
+
+#define TW_SENSE_NOT_READY	0x2
+#define TW_SENSE_MEDIUM		0x3
+#define TW_SENSE_HARDWARE	0x4
+#define TW_SENSE_ILLEGAL	0x5
+
+#define TW_ASC_NOT_READY	0x04
+#define TW_ASC_WRITE_ERROR	0x0c
+#define TW_ASC_READ_ERROR	0x11
+#define TW_ASC_OPCODE		0x20
+#define TW_ASC_LBA		0x21
+#define TW_ASC_FIELD		0x24
+#define TW_ASC_LUN		0x25
+
+/**
+ * tw_scsi_decode() - understand one CDB
+ * @unit: the unit addressed, NULL if there is none
+ * @lun: logical unit within the target; only 0 exists
+ * @cdb: 16 bytes
+ * @result: filled in
+ */
+void tw_scsi_decode(const struct tw_scsi_unit *unit, u32 lun, const u8 cdb[16],
+		    struct tw_scsi_result *result);
+
+/* Return: the command's name as the log prints it, without its length: READ, WRITE, INQUIRY ... */
+const char *tw_scsi_name(u8 opcode);
 
 #endif

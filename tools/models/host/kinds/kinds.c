@@ -2,9 +2,9 @@
 /* The kinds of devices there are, and what a host says of those that it has. */
 #include "kinds.h"
 
-#include "3w-9xxx/controller/model.h"
+#include "3w-9xxx/controller/controller.h"
 #include "ahci/ahci.h"
-#include "media/store.h"
+#include "media/media.h"
 #include "nvme/model.h"
 #include "virtio-blk/virtio.h"
 

@@ -3,7 +3,7 @@
 #ifndef RL_KINDS_H
 #define RL_KINDS_H
 
-#include "base/device.h"
+#include "base/base.h"
 
 #define RL_MAX_DEVICES		16
 #define RL_STATUS_BYTES		4096	/* room for the lines of one device */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Commands of the client, and what the model needs of its surroundings: memory, clock, interrupt. */
-#include "card.h"
-#include "base/bytes.h"
+#include "server.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <linux/pci_regs.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Framing, descriptors, replies, and commands that come while we wait for a reply. */
-#include "channel.h"
+#include "server.h"
 
 #include <errno.h>
 #include <stdlib.h>

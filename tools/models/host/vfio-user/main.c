@@ -10,8 +10,8 @@
  * Exit status: 0 done, 1 failed, 2 usage, 3 the store is full: whoever writes on would fail one command after the
  * other.
  */
-#include "card.h"
-#include "media/store.h"
+#include "server.h"
+#include "media/media.h"
 
 #include <errno.h>
 #include <getopt.h>

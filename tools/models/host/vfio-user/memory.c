@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Mapped ranges are copied directly, others by messages. */
-#include "memory.h"
+#include "server.h"
 
 #include <errno.h>
 #include <linux/vfio.h>
