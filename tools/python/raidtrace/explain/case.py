@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
-from raidtrace.explain.steps import source
+from raidtrace.explain.steps import AHEAD, ahead, source
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -16,8 +16,11 @@ from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 SATA = ("ahci", "ata_piix")
 NO_HEADS = ("nvme", "mmcblk")  # whatever `rotational` says
-HARDLY = 0.13  # part of the time, up to which what does not take it is at most 1.15 times as fast
-IDLE = 0.15  # part of the time without work, from which on the disk waited for the host, or for a limit above it
+MIN_FACTOR = 1.15  # of two times or rates: what differs less needs no cause
+MIN_TIME_SHARE = 0.13  # of the time: without a cause that takes less, the rate would rise by less than MIN_FACTOR
+IDLE_SHARE = 0.15  # of the time
+DIRECT_SHARE = 0.5  # of the bytes
+FEW_SEEKS, MANY_SEEKS = 0.02, 0.25  # of the requests
 OUTSIDE = 0.05  # s of idle time before and after the requests that are worth a word
 
 
@@ -41,6 +44,10 @@ class Case:
     def idle(self) -> float | None:
         """Part of the time with nothing in flight."""
         return q.idle_share(self.phase)
+
+    def waits_for_host(self) -> bool:
+        """Whether nothing is in flight for so long that the host, or a limit above the disk, makes it wait."""
+        return (self.idle() or 0.0) >= IDLE_SHARE
 
     def depth(self) -> float | None:
         """Mean number in flight of this direction while anything was."""
@@ -68,6 +75,22 @@ class Case:
     def elsewhere(self) -> float:
         """Part of the requests that do not begin where the one before ended."""
         return (q.seeks(self.phase) or 0) / max(q.total(self.phase, "issued"), 1)
+
+    def seeks_seldom(self) -> bool:
+        """Whether so few requests begin elsewhere that the disk works in order."""
+        return self.elsewhere() <= FEW_SEEKS
+
+    def seeks_often(self) -> bool:
+        """Whether so many requests begin elsewhere that access is random."""
+        return self.elsewhere() >= MANY_SEEKS
+
+    def direct(self) -> bool:
+        """Whether most of the bytes bypassed the page cache."""
+        return (q.class_share(self.phase, "direct") or 0.0) >= DIRECT_SHARE
+
+    def reads_ahead(self) -> bool:
+        """Whether most of the bytes read were requested by readahead."""
+        return (ahead(self.reading) or 0.0) >= AHEAD
 
     def windows(self) -> float | None:
         """Requests that one window of readahead is cut into."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from raidtrace.explain import limits as holding
 from raidtrace.explain import steps
-from raidtrace.explain.case import HARDLY, OUTSIDE, Case, trimmed
+from raidtrace.explain.case import MIN_TIME_SHARE, OUTSIDE, Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict, lower_initial
 from raidtrace.explain.limits_events import SILENT
 from raidtrace.quantity import units
@@ -63,7 +63,7 @@ def single(reading: Reading, direction: str, meta: Mapping[str, str], siblings: 
     reading = dataclasses.replace(reading, phase=phase)
     of_chain = links((reading,), direction)
     limits = holding.limits(reading, direction, meta, siblings)
-    if phase.seconds() <= HARDLY * whole.phase.seconds():
+    if phase.seconds() <= MIN_TIME_SHARE * whole.phase.seconds():
         limits = holding.of_a_small_part(limits, whole, phase.seconds())
     story = _story(of_chain, limits) if direction == "read" else Verdict.NOT_AVAILABLE
     ahead = _ahead_text(story, of_chain) if steps.predicted(reading, direction) else ""

@@ -60,7 +60,6 @@ NETWORK_MS = 0.3  # of the fastest request, from which on a disk without heads i
 ONE_SIZE = 0.95  # part of the requests of one size, from which on the fastest is the same request as the others
 ALONE = 0.95  # part of the requests that are issued with nothing in flight
 LONG_IDLE = 0.75  # part of the time without work, from which on pauses decide, also if the disk works during them
-AHEAD = 0.5  # part of the bytes read ahead, from which on the disk may work while the program pauses
 PIECE_KIB = 32  # of an array, twice which is still within the stripe of one drive
 FAR_KIB = 1 << 16  # mean distance of random places, from which on two pieces are no closer for being larger
 FEW = 2  # requests at once on an array, twice which still go to different drives
@@ -68,7 +67,6 @@ LATER = 1 / 7  # of the time of a request, by which the next of the same window 
 WHOLE = 0.98  # of the largest request, from which on all of a window are as large
 DEEP = 4.2  # requests in flight up to which the drives of an array have room for twice as many
 FEW_WRITES = 0.1  # writes by reads in flight, up to which they take no part
-CALLS = 0.5  # part of the bytes past the page cache, from which on a call of the program is a request
 
 
 def _figure(gain: float, change: str) -> Gain:
@@ -213,12 +211,11 @@ def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
     where it waits for each request, and where the disk is a local one without heads. Elsewhere a limit, or other seeks, may
     come first, and the figure is of pauses half as long. The disk's time is in addition to them where it does not work
     during them; where that is not known, the figure is in the middle of both, no more than an eighth from either."""
-    calls, waits = (q.class_share(case.phase, "direct") or 0.0) >= CALLS, alone(case)
+    calls, waits = case.direct(), alone(case)
     if calls and waits and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS:
         return _figure(1 / (1 - min(idle, 0.999)), "")
-    ahead = (q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued") or 0.0) >= AHEAD
     least = 1 / (1 - idle / 2)
-    if calls and waits and not ahead:
+    if calls and waits and not case.reads_ahead():
         return _figure(least, "with pauses half as long")
     if idle >= LONG_IDLE:
         return _figure(math.sqrt(TWICE * least), "with pauses half as long")

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Container, Mapping, Sequence
 
 from raidtrace.explain import gain, limits_device, limits_events, limits_host, limits_queue, limits_rate
-from raidtrace.explain.case import HARDLY, Case
+from raidtrace.explain.case import MIN_TIME_SHARE, Case
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.limits_device import about_ms
 from raidtrace.recording import quantities as q
@@ -83,7 +83,7 @@ def limits(
         leave_open({limit.key for limit in made} - {"io.max", "reset"}, "io.max allows little more")
     if inferred("throttled"):
         leave_open(UNDER_LIMIT, "a limit of the volume decides the rate")
-    if (idle := case.idle() or 0.0) >= 1 - HARDLY:
+    if (idle := case.idle() or 0.0) >= 1 - MIN_TIME_SHARE:
         leave_open(DEPTH, f"the disk had nothing to do for {q.percent(idle)} of the time")
     if inferred(*CEILINGS):
         leave_open(("pieces",), "the disk is at its rate")

@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import IDLE, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.gain import even, local, straight
 from raidtrace.explain.steps import in_order
@@ -61,11 +61,7 @@ DEEP = 8  # requests in flight, from which on a ceiling is looked for
 FEW = 24  # requests up to which a volume's limit and the rate of the disk cannot be distinguished
 ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
 DISK = "Rate of the disk"
-MOSTLY = 0.5  # part of the bytes
 PARITY = ("raid4", "raid5", "raid6")
-ELSEWHERE = (
-    0.25  # part of the requests that begin elsewhere, from which on a cache does not make whole stripes of writes
-)
 SLOW_WRITE = 5.0  # ms from issue to completion, from which on a write waits for drives
 SMALL = 4  # the disk would take requests so many times as large
 OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
@@ -81,7 +77,6 @@ AHEAD_KIB = 4096  # of readahead, from which on programs that do not read in ord
 IN_ORDER, SELDOM = 0.9, 0.1  # parts of the bios in order, and of the requests that begin elsewhere, of a read in order
 SATA_MIB_S = 525.0  # of 6 Gbit/s, with its coding and protocol, as disks' data sheets have it: 550 to 560 MB/s
 PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much in order, wherever its heads are
-ORDERLY = 0.02  # part of the requests that begin elsewhere up to which a rate in order is a ceiling
 
 
 def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
@@ -199,7 +194,7 @@ def full(case: Case) -> Crowd | None:
     queued, waits = crowd(case), waits_ms(case)
     if waits is None or waits[1] < WAITED * waits[0]:  # rows of depth-d2c are octaves: times tell better
         return None
-    return queued if queued is not None and queued.growth < GAIN and (case.idle() or 0.0) < IDLE else None
+    return queued if queued is not None and queued.growth < GAIN and not case.waits_for_host() else None
 
 
 def emptied(case: Case) -> tuple[int, float] | None:
@@ -214,7 +209,7 @@ def emptied(case: Case) -> tuple[int, float] | None:
 def even_rate(case: Case) -> tuple[float, float] | None:
     """The times of the fastest request and of half of them, in ms, where a local disk without heads serves requests at an even
     rate and each waits for others most of the time. None: it does not."""
-    if not case.one_disk() or case.rotates() or (case.idle() or 0.0) >= IDLE:
+    if not case.one_disk() or case.rotates() or case.waits_for_host():
         return None
     rate, waits = even(case, case.phase)[0], waits_ms(case)
     if rate is None or waits is None or not local(case, rate) or waits[1] < QUEUED * waits[0]:
@@ -270,9 +265,9 @@ def parity(case: Case) -> Limit:
         return ruled_out(text, *values)
     wait, busy = (
         q.d2c_mean_ms(case.phase, case.direction) or 0.0,
-        (case.idle() or 0.0) < IDLE and (case.depth() or 0.0) >= 2,
+        not case.waits_for_host() and (case.depth() or 0.0) >= 2,
     )
-    if not busy or case.elsewhere() < ELSEWHERE or wait < SLOW_WRITE:
+    if not busy or not case.seeks_often() or wait < SLOW_WRITE:
         text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
         return open_question(f"{text}: whether they form whole stripes is unknown", *values)
     return inferred(
@@ -296,9 +291,9 @@ def _device(case: Case) -> Limit:
     values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
     if grown is not None:
         values.append(case.value("gain-of-depth", grown[1], "of 1", "depth-d2c"))
-    orderly = case.elsewhere() <= ORDERLY
+    orderly = case.seeks_seldom()
     remedy = "nothing that is set: other drives, another level or another controller"
-    if idle >= IDLE:
+    if case.waits_for_host():
         return ruled_out(f"{_gain(grown)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values)
     if case.one_disk() and platter(case):
         return _one_disk(case, values, rate)
@@ -379,8 +374,7 @@ def cheaper(case: Case) -> str:
     """The setting that lets the same bytes cost less of a rate that is full: fewer requests, or no byte that nobody uses.
     Empty: none is known."""
     name, window = case.phase.disk.name, (case.reading.readahead_sectors() or 0) // 2
-    ahead = q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued") or 0.0
-    if case.direction == "read" and window >= AHEAD_KIB and ahead >= MOSTLY:
+    if case.direction == "read" and window >= AHEAD_KIB and case.reads_ahead():
         disk = (case.reading.above or case.phase).disk.name
         return f"Readahead is {window >> 10} MiB and may fetch what the program does not use: blockdev --setra 4096 /dev/{disk}"
     largest, most = case.phase.setting("max_sectors_kb") or 0, case.phase.setting("max_hw_sectors_kb") or 0
@@ -389,7 +383,7 @@ def cheaper(case: Case) -> str:
         return f"Requests in order are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
     if SMALL * size <= most and size >= largest / 2 and largest < min(most, LARGE_KIB):
         return f"If the limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
-    if SMALL * size <= largest and case.direction == "read" and ahead >= MOSTLY:
+    if SMALL * size <= largest and case.direction == "read" and case.reads_ahead():
         return f"If the limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"
     return ""
 

@@ -4,7 +4,7 @@
 import re
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
 from raidtrace.explain.steps import in_order
@@ -17,21 +17,17 @@ SILENT = 1.0  # s without a completion though requests were in flight, from whic
 SILENT_SHARE = 0.1  # part of the time that silence must take to be a limit
 EMPTIES = 0.9  # part of it with a flush in flight, from which on the disk was not silent but emptied its cache
 WORTH = 1.05  # gain of the last setting from the beginning on, below which its change is no limit
-MATTERS = 1.15  # a factor between the rates before and after a change, from which on it mattered
 DECIDES = ("readahead_sectors", "scheduler", "nr_requests", "max_sectors_kb", "nomerges", "queue_depth", "wbt_lat_usec")
 ALIKE = 0.8  # part of requests and bios that must be of one size and in order for SPREAD to mean anything
-ORDERLY = 0.02  # part of the requests that may begin elsewhere for it
 SPREAD = 4.0  # p95 by p50 of the times of such requests: some part of the array is slower
 WIDE = 15.0  # p95 by p5 of them
 EQUAL = 1.5  # p95 by p50 of them up to which none was slower
 SEVERAL = 2  # reads in flight from which on the additional reads for a missing drive delay each other
-APART = 0.25  # part of the requests that begin elsewhere for that
 BACKGROUND = {
     "rebuild": "Rebuild",
     "initialize": "Initialisation",
     "verify": "Verification",
 }  # work of the controller's own
-STEADY = 0.15  # part of the time without work up to which bursts do not spread the times
 
 
 def resets(case: Case) -> int:
@@ -118,7 +114,7 @@ def changed(case: Case) -> Limit:
     )
     text += f": {before:.1f} MiB/s before, {after:.1f} after"
     gained = after / case_rate(case)  # by the last setting from the beginning on
-    if max(before, after) / min(before, after) < MATTERS or (after > before and gained < WORTH):
+    if max(before, after) / min(before, after) < MIN_FACTOR or (after > before and gained < WORTH):
         return open_question(text, *values)
     return inferred(
         text,
@@ -172,7 +168,7 @@ def _lacking(case: Case, text: str, *values: Value) -> Limit:
     """A missing drive costs the reads of the others in its place: much where several reads go to all drives at once, little
     where one follows the other in order or another ceiling comes first. It is reported in either case."""
     remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
-    parallel = case.direction == "read" and (case.depth() or 0.0) >= SEVERAL and case.elsewhere() >= APART
+    parallel = case.direction == "read" and (case.depth() or 0.0) >= SEVERAL and case.seeks_often()
     if parallel and not ceiling_near(case):
         return inferred(text, remedy, *values)
     return open_question(f"{text}; its cost for this load is unknown", *values, remedy=remedy)
@@ -207,8 +203,8 @@ def slow_part(case: Case) -> Limit:
         in_order(case.reading),
     )
     other = q.octets(phase, "write" if case.direction == "read" else "read") or 0
-    steady = (case.idle() or 0.0) < STEADY and other <= 0.01 * (q.octets(phase, case.direction) or 1)
-    alike = mode is not None and mode[1] >= ALIKE and case.elsewhere() <= ORDERLY
+    steady = not case.waits_for_host() and other <= 0.01 * (q.octets(phase, case.direction) or 1)
+    alike = mode is not None and mode[1] >= ALIKE and case.seeks_seldom()
     if case.one_disk():
         return ruled_out("it is one disk, or one volume")
     if case.direction != "read" or not times or not steady or not alike or (order or 0) < ALIKE:

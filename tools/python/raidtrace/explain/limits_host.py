@@ -2,7 +2,7 @@
 """Causes above the disk: the program, other programs, processors and flushes, files and their metadata."""
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import IDLE, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
 from raidtrace.explain.limits_device import OTHERS, dry, waits_ms
 from raidtrace.explain.limits_rate import io_max
@@ -20,7 +20,6 @@ FLUSHES = 4  # so many at least: one at the end waits for all that was written
 BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
 OWN = 0.5  # part of the bytes of the other direction that the command requested, from which on they may be its own
 UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
-BUFFERED = 0.5  # part of the bytes that went past the page cache up to which writes are through it
 BLOCKS_ALONE = 0.9  # part of the bios from which on the program reads metadata itself, not to find its data
 HEAD_MOVES_S = 0.004  # s of the shortest seek to another place, with half a turn
 SEVERAL_FILES = "read several files at once, or keep them in larger ones"
@@ -29,19 +28,17 @@ LARGER, SMALLER = (
     2,
 )  # times a call, and times by which less than a window, from which on requests are cut by ends of files
 BY_DISCARDS = 1.5  # times the fastest request that the median takes, from which on discards may be why
-SLOWED = 1.15  # times the fastest request that requests take on average, from which on others may delay them
 SELDOM_IDLE = (
     0.05  # part of the requests that found the disk idle, below which even the fastest may have waited for others
 )
 SHARES = "bfq"  # the scheduler that shares a disk between processes
-DRY = 0.13  # part of the time that a queue which ran empty cost: without it 1.15 times as fast
 
 
 def dirty_limit(case: Case) -> int | None:
     """Bytes that may be unwritten, of writes through the page cache, where somebody set so few that writers wait for them."""
     text = case.phase.machine.get("vm.dirty_bytes", "")
     limit = int(text) if text.isdigit() else 0
-    buffered = case.direction == "write" and (q.class_share(case.phase, "direct") or 0.0) < BUFFERED
+    buffered = case.direction == "write" and not case.direct()
     return limit if buffered and 0 < limit <= UNWRITTEN else None
 
 
@@ -54,10 +51,10 @@ def host(case: Case) -> Limit:
         return unknown("idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
     interval = case.phase.timeline.interval or 0
-    if idle >= IDLE and idle * case.phase.seconds() * 1e9 <= interval:
+    if case.waits_for_host() and idle * case.phase.seconds() * 1e9 <= interval:
         text = f"the disk had nothing to do for {q.percent(idle)} of the time, less than the time between two samples"
         return open_question(text, value)
-    if idle < IDLE:
+    if not case.waits_for_host():
         return ruled_out(f"the disk waited for the host for {q.percent(idle)} of the time", value)
     if (computing := _kernel_computes(case, idle, value)) is not None:
         return computing
@@ -260,7 +257,7 @@ def _undelayed(case: Case) -> str:
     if not case.one_disk() or case.rotates() or waits is None or mean is None:
         return ""
     took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
-    if took >= SLOWED * waits[0]:
+    if took >= MIN_FACTOR * waits[0]:
         return ""
     return f"{case.direction}s take {took:.3g} ms, as the fastest did: concurrent requests do not delay them"
 
@@ -341,7 +338,7 @@ def pieces(case: Case) -> Limit:
     mounted = bool(
         case.phase.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
     )
-    if mounted and (order or 0) >= FOLLOWS and (case.idle() or 0) < IDLE and (ended := _windows_end(case)):
+    if mounted and (order or 0) >= FOLLOWS and not case.waits_for_host() and (ended := _windows_end(case)):
         text = (
             f"requests average {q.kib(ended[0])} where readahead is {q.kib(readahead)}, and the program reads "
             f"{units.octets(ended[1])} at once"
@@ -352,7 +349,7 @@ def pieces(case: Case) -> Limit:
         or (order or 0) < FOLLOWS
         or not mounted
         or (depth or 0) >= (windows or 0)
-        or (case.idle() or 0) >= IDLE
+        or case.waits_for_host()
     ):
         return ruled_out(text, value)
     number = (case.phase.count("read", "queued") or 0) - (case.phase.count("read", "stream_queued") or 0)
@@ -393,7 +390,7 @@ def filesystem(case: Case) -> Limit:
         case.value("ran-empty", times, "times", "depth-issue"),
         case.value("dry-share", part, "of 1", "depth-issue", "depth-d2c"),
     )
-    if part < DRY or blocks < times / 2:
+    if part < MIN_TIME_SHARE or blocks < times / 2:
         return ruled_out(f"{blocks} blocks of metadata between the data; the queue ran empty {times} times", *values)
     if (case.phase.count("write", "issued") or 0) >= OTHERS * (case.phase.count("read", "issued") or 1):
         return open_question(f"{blocks} blocks of metadata, how many of them were read is unknown", *values)

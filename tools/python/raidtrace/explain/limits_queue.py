@@ -4,11 +4,11 @@
 import dataclasses
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
-from raidtrace.explain.limits_device import FLAT_FROM, ORDERLY, OTHERS, SMALL, ceiling_near, flat, waits_ms
+from raidtrace.explain.limits_device import FLAT_FROM, OTHERS, SMALL, ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import strangers
-from raidtrace.explain.steps import AHEAD, FOLLOWS, in_order
+from raidtrace.explain.steps import FOLLOWS, ahead, in_order
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -20,13 +20,10 @@ FEW = 4  # requests at once that no array of several drives has enough of
 WAITS = 0.25  # time before the issue by time to completion from which on requests were waiting for the driver
 HELD = 0.5  # the same, from which on a scheduler holds back what the driver would take
 ROOM = 0.5  # part of the queue's depth in use up to which the driver would take more
-DIRECT = 0.5  # part of the bytes
 MANY = 8  # random requests in flight from which on the seeks limit, and no longer their number
 SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
-DELAYED = 1.15  # times the fastest request, from which on the median waits for others
 LARGE = 128  # sectors of a direct read from which on a larger one is not the first advice
 SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
-ELSEWHERE = 0.25  # part of the requests that begin elsewhere, at least, for that
 SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
 NEAR = 16384  # sectors to the next request on average, up to which a head need not move for it
 MORE_REQUESTS = 256  # as Linux sets nr_requests for a disk with enough tags
@@ -161,35 +158,30 @@ def merges(case: Case) -> Limit:
         return unknown("sizes, depth or nomerges were not recorded")
     text = f"nomerges is {off}; requests are {q.kib(size or 0)} on average, with {depth or 0:.1f} in flight"
     small = SMALL * (size or 0) <= (most or 0)
-    if not off or not small or case.elsewhere() > ORDERLY or (depth or 0.0) < MANY:
+    if not off or not small or not case.seeks_seldom() or (depth or 0.0) < MANY:
         return ruled_out(text)
     remedy = f"echo 0 >/sys/block/{case.phase.disk.name}/queue/nomerges"
     return inferred(f"{text}, and follow each other in order: nothing puts them together", remedy)
 
 
-def direct_share(case: Case) -> float | None:
-    """Part of the bytes that went past the page cache."""
-    return q.class_share(case.phase, "direct")
-
-
 @rule("direct", "Direct I/O")
 def direct(case: Case) -> Limit:
     """O_DIRECT: no page cache, no readahead; the program alone decides how much is in flight."""
-    part, depth = direct_share(case), case.depth()
+    part, depth = q.class_share(case.phase, "direct"), case.depth()
     if part is None or depth is None:
         return unknown("classes or depth were not counted")
     values = (
         case.value("direct-share", part, "of 1", "bytes-queued of class direct"),
         case.value("depth-mean", depth, "reqs.", "depth-time"),
     )
-    if part < DIRECT:
+    if not case.direct():
         return ruled_out(f"{q.percent(part)} of the bytes went past the page cache", *values)
     text = (
         f"{q.percent(part)} of the bytes went past the page cache: nothing reads ahead, the program itself keeps {depth:.2f} "
         "in flight"
     )
     waits = waits_ms(case)
-    delayed = waits is None or case.rotates() or waits[1] >= DELAYED * waits[0]  # else others made the queue deep
+    delayed = waits is None or case.rotates() or waits[1] >= MIN_FACTOR * waits[0]  # else others made the queue deep
     if case.direction != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
         return open_question(text, *values)
     few = slots(case)
@@ -217,7 +209,7 @@ def scattered(case: Case) -> bool:
         and case.direction == "read"
         and order is not None
         and order <= SCATTERED
-        and case.elsewhere() >= ELSEWHERE
+        and case.seeks_often()
         and run <= SHORT
     )
 
@@ -231,7 +223,7 @@ def taking_turns(case: Case) -> bool:
         and case.streams() > 1
         and (case.depth() or 0.0) >= (PAIR if case.one_disk() else SHALLOW)
         and (in_order(case.reading) or 0.0) > SCATTERED
-        and case.elsewhere() >= ELSEWHERE
+        and case.seeks_often()
     )
 
 
@@ -258,7 +250,7 @@ def positioning(case: Case) -> Limit:
     if wait < SLOW_SEEK:
         return open_question(f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
     mean = q.seek_sectors(case.phase) / number if number else 0.0
-    alone = (direct_share(case) or 0.0) >= DIRECT and (case.depth() or 0.0) < ALONE
+    alone = case.direct() and (case.depth() or 0.0) < ALONE
     if alone and mean <= NEAR and wait >= TURN:
         return open_question(
             f"{text}, but {q.kib(mean)} away on average: one at a time, those in order may take as long", value
@@ -298,15 +290,15 @@ def _ordered(case: Case, other: Observation) -> bool:
     )
 
 
-def _not_ahead(case: Case, order: float, ahead: float) -> str | None:
+def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
     """Why readahead has no part in what is in flight; None: it may have."""
-    past = direct_share(case) or 0.0
-    if past >= DIRECT:
+    if case.direct():
+        past = q.class_share(case.phase, "direct") or 0.0
         return f"{q.percent(past)} of the bytes went past the page cache, where nothing reads ahead"
     if order < FOLLOWS:
         return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
-    if ahead < AHEAD:
-        return f"only {q.percent(ahead)} of the bytes were read ahead"
+    if not case.reads_ahead():
+        return f"only {q.percent(by_readahead)} of the bytes were read ahead"
     return "no window is read ahead (No readahead)" if unread(case) is not None else None
 
 
@@ -317,7 +309,7 @@ def unread(case: Case) -> tuple[float, int] | None:
     each = q.size_mean(case.phase, "read")
     if case.direction != "read" or not window or not largest or not each:
         return None
-    alone = (in_order(case.reading) or 0.0) >= FOLLOWS and (direct_share(case) or 0.0) < DIRECT
+    alone = (in_order(case.reading) or 0.0) >= FOLLOWS and not case.direct()
     return (each / 2, int(window / 2)) if alone and FAR * each <= min(window, largest) else None
 
 
@@ -345,15 +337,15 @@ def advice(case: Case) -> Limit:
 def readahead(case: Case) -> Limit:
     """Concurrency that readahead allows, where the disk would take more."""
     depth, windows = case.depth(), case.windows()
-    order, ahead = in_order(case.reading), q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued")
-    if None in (depth, windows, order, ahead) or depth is None or windows is None or case.direction != "read":
+    order, by_readahead = in_order(case.reading), ahead(case.reading)
+    if None in (depth, windows, order, by_readahead) or depth is None or windows is None or case.direction != "read":
         return unknown(
             "of writes nothing is predicted"
             if case.direction != "read"
             else "depth, order or what was read ahead was not counted"
         )
     value = case.value("depth-mean", depth, "reqs.", "depth-time")
-    if (reason := _not_ahead(case, order or 0.0, ahead or 0.0)) is not None:
+    if (reason := _not_ahead(case, order or 0.0, by_readahead or 0.0)) is not None:
         return ruled_out(reason, value)
     streams = case.streams()
     low, high = windows * (1 - q.AGREEMENT), TWICE * windows * streams

@@ -6,15 +6,15 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import IDLE, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.gain import EVEN, even, local, straight, tolerance
 from raidtrace.explain.limits_device import WAITED, ceiling_near, cheaper, fastest_ms, flat, waits_ms
+from raidtrace.explain.steps import ahead
 from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Charged, Even
 
-HELD = 0.13  # part of the time between two requests that the limit added: without it the rate is 15 % higher
 OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
 LEAST_JUMPS = 8  # pieces that were read, from which on their mean says something
 FAULTS = (
@@ -22,9 +22,7 @@ FAULTS = (
 )
 PAGE = 4096  # bytes of a page that is touched, x86
 AMPLIFIED = 4.0  # bytes read for each requested byte, from which on that is a cause
-DEARER = 1.15  # times the fastest request that the window of a place takes, from which on a smaller one is faster
 SLOWER = 2.0  # times that request, from which on a place that is not read with several at once counts as slow
-AHEAD = 0.5  # part of the bytes that were read ahead
 
 
 def _kind(case: Case, mine: Even) -> str:
@@ -81,7 +79,7 @@ def throttled(case: Case) -> Limit:
     if local(case, rate):
         return open_question(f"{text} at even intervals: a limit, or the rate of the disk and its link", *values)
     delayed = (times[1] - times[0]) / 1e3 * rate.iops
-    if (case.idle() or 0.0) >= IDLE and not (gain.alone(case) and delayed >= HELD):
+    if case.waits_for_host() and not (gain.alone(case) and delayed >= MIN_TIME_SHARE):
         return open_question(f"{text} at even intervals: a limit, or the pace of the program", *values)
     kind = _kind(case, rate)
     text = (
@@ -104,9 +102,9 @@ def requested_bytes(case: Case) -> int | None:
 def amplification(case: Case) -> Limit:
     """Readahead that fetches far more than the program uses."""
     used = requested_bytes(case)
-    fetched, ahead = q.octets(case.phase, "read"), q.share(case.phase, "read", "bytes_ahead_queued", "bytes_queued")
+    fetched, by_readahead = q.octets(case.phase, "read"), ahead(case.reading)
     count, streams = case.phase.count("read", "queued"), case.phase.count("read", "stream_queued")
-    if case.direction != "read" or not used or not fetched or None in (ahead, count, streams):
+    if case.direction != "read" or not used or not fetched or None in (by_readahead, count, streams):
         return unknown("the bytes that the program asked for were not recorded")
     ratio = fetched / used
     values = (
@@ -117,7 +115,7 @@ def amplification(case: Case) -> Limit:
         f"read {units.significant(ratio)} bytes for each byte asked for by calls and page faults ({units.octets(fetched)} for "
         f"{units.octets(used)})"
     )
-    if ratio < AMPLIFIED or (ahead or 0.0) < AHEAD or q.foreign(case.phase, "read"):
+    if ratio < AMPLIFIED or not case.reads_ahead() or q.foreign(case.phase, "read"):
         return ruled_out(text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.phase.host.get(("command", "major_faults"), 0)
     if jumps < LEAST_JUMPS or (FAULTS * jumps < faults and faults * PAGE > used / 2):
@@ -131,14 +129,9 @@ def amplification(case: Case) -> Limit:
     )  # heads: it tells nothing of a place
     # One request a place may take no longer than a smaller one would, unless there were faster ones.
     slower = least is not None and place_ms >= SLOWER * least
-    if (
-        (case.idle() or 0.0) >= IDLE
-        or not largest
-        or window < 2 * largest
-        or ((case.depth() or 0.0) < 2 and not slower)
-    ):
+    if case.waits_for_host() or not largest or window < 2 * largest or ((case.depth() or 0.0) < 2 and not slower):
         return open_question(f"{text}. Whether less would come faster only a smaller readahead tells", *values)
-    if least and place_ms < DEARER * least:
+    if least and place_ms < MIN_FACTOR * least:
         text = (
             f"{text}. A place takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: less would hardly be faster"
         )
@@ -234,7 +227,9 @@ def io_max(case: Case) -> Limit:
     if best.least < NEAR:
         return open_question(f"{text}: reads and writes of a cgroup are counted together", value)
     by_thread = best.by_kernel / max(best.bios, 1)
-    if ceiling_near(case) or (idle < IDLE and (flat(case) or by_thread < THROTTLED or not _asks_itself(case))):
+    if ceiling_near(case) or (
+        not case.waits_for_host() and (flat(case) or by_thread < THROTTLED or not _asks_itself(case))
+    ):
         text = f"{text}, but the disk waited for no more than {q.percent(idle)} of the time"
         return open_question(f"{text}: whether more would come only another limit can tell", value)
     text = f"{text}: the disk waited for {q.percent(idle)} of the time, {q.percent(by_thread)} of its bios"
@@ -254,7 +249,7 @@ def reached(limit: Limit) -> bool:
 
 def _asks_itself(case: Case) -> bool:
     """Whether kernel threads queue only throttled bios: other threads write back, and none reads."""
-    return case.direction == "read" or (q.class_share(case.phase, "direct") or 0.0) >= MOST
+    return case.direction == "read" or case.direct()
 
 
 def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached | None:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from raidtrace.explain import chain
 from raidtrace.explain import limits as holding
 from raidtrace.explain import limits_device, limits_events, limits_host
-from raidtrace.explain.case import Case, trimmed
+from raidtrace.explain.case import MIN_TIME_SHARE, Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict, lower_initial
-from raidtrace.explain.limits_queue import DIRECT
 from raidtrace.explain.steps import depth_verdict, in_order, predicted, source, streams
 from raidtrace.quantity import units
 from raidtrace.quantity.bins import CLASSES
@@ -221,10 +220,10 @@ def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
     slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.phase, direction) or 0.0)
     dry, other = limits_device.dry(slow, direction), limits_device.dry(fast, direction)
     rate, reached = (q.mib_per_s(reading.phase, direction) for reading in (slow, fast))
-    if direction != "read" or dry is None or other is None or not rate or not reached or dry[2] < limits_host.DRY:
+    if direction != "read" or dry is None or other is None or not rate or not reached or dry[2] < MIN_TIME_SHARE:
         return []
     blocks = [limits_host.metadata(reading) for reading in (slow, fast)]
-    if blocks[0] < dry[0] / 2 or other[2] >= limits_host.DRY:
+    if blocks[0] < dry[0] / 2 or other[2] >= MIN_TIME_SHARE:
         return []
     alone = rate / (1 - dry[2])
     account = "do NOT account for the difference" if alone > reached else "are a part of the difference"
@@ -297,7 +296,7 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
         return Verdict.NOT_SHOWN, (
             f"The recordings do not show that readahead is the cause: {', '.join(others)} changed, too."
         )
-    if any((q.class_share(reading.phase, "direct") or 0.0) >= DIRECT for reading in (a, b)):
+    if any(Case(reading, "read", {}).direct() for reading in (a, b)):
         return Verdict.CONTRADICTED, "Readahead is not the cause: direct I/O bypasses the page cache."
     if strays:
         return (
