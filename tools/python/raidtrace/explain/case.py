@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
-from raidtrace.explain.steps import AHEAD, ahead, source
+from raidtrace.explain.steps import MIN_AHEAD_SHARE, ahead, source
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -21,7 +21,7 @@ MIN_TIME_SHARE = 0.13  # of the time: without a cause that takes less, the rate 
 IDLE_SHARE = 0.15  # of the time
 DIRECT_SHARE = 0.5  # of the bytes
 FEW_SEEKS, MANY_SEEKS = 0.02, 0.25  # of the requests
-OUTSIDE = 0.05  # s of idle time before and after the requests that are worth a word
+MIN_EDGE_IDLE_S = 0.05  # s: shorter idle time before and after the requests is not reported
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Case:
 
     def reads_ahead(self) -> bool:
         """Whether most of the bytes read were requested by readahead."""
-        return (ahead(self.reading) or 0.0) >= AHEAD
+        return (ahead(self.reading) or 0.0) >= MIN_AHEAD_SHARE
 
     def windows(self) -> float | None:
         """Requests that one window of readahead is cut into."""
@@ -131,7 +131,7 @@ def trimmed(phase: Observation, direction: str) -> tuple[Observation, float, flo
         return phase, 0.0, 0.0
     lead, tail = phase.timeline.idle_ends(direction)
     (start, end) = phase.spans[0]
-    if lead + tail < OUTSIDE * 1e9 or lead + tail >= end - start:
+    if lead + tail < MIN_EDGE_IDLE_S * 1e9 or lead + tail >= end - start:
         return phase, 0.0, 0.0
     bins = {
         key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in phase.span.bins.items()

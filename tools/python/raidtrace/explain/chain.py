@@ -6,25 +6,26 @@ from collections.abc import Mapping, Sequence
 
 from raidtrace.explain import limits as holding
 from raidtrace.explain import steps
-from raidtrace.explain.case import MIN_TIME_SHARE, OUTSIDE, Case, trimmed
+from raidtrace.explain.case import MIN_EDGE_IDLE_S, MIN_TIME_SHARE, Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict, lower_initial
-from raidtrace.explain.limits_events import SILENT
+from raidtrace.explain.limits_events import MIN_SILENT_S
 from raidtrace.quantity import units
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
+# No setting changes these, so no experiment tries one.
 NO_SETTING = (
     "throttled",
     "device",
     "controller",
     "drives",
     "reset",
-)  # no setting changes these, so no experiment tries one
-SURPRISING = ("throttled", "read amplification", "processor")  # causes with evidence for the first screen
-SMALL = 64  # sectors of a request up to which a rate is first given in requests a second
-CHAIN = ("window", "depth", "throughput")  # links that readahead's story stands or falls with
+)
+NEED_EVIDENCE = ("throttled", "read amplification", "processor")  # causes whose evidence is on the first screen
+MAX_IOPS_SECTORS = 64  # sectors of a request up to which a rate is first given in requests a second
+READAHEAD_LINKS = ("window", "depth", "throughput")  # if one is not available, readahead explains nothing
 
 
 def links(readings: Sequence[Reading], direction: str) -> tuple[Link, ...]:
@@ -68,7 +69,7 @@ def single(reading: Reading, direction: str, meta: Mapping[str, str], siblings: 
     story = _story(of_chain, limits) if direction == "read" else Verdict.NOT_AVAILABLE
     ahead = _ahead_text(story, of_chain) if steps.predicted(reading, direction) else ""
     ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))
-            if seconds >= OUTSIDE]  # fmt: skip
+            if seconds >= MIN_EDGE_IDLE_S]  # fmt: skip
     cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
     sentences = (*summary(reading, direction, ahead, limits), *q.foreign_text(phase, direction), *cut)
     return Chain(title(reading, direction, meta), phase.disk.name, phase.phase, direction, story, of_chain, limits, sentences,
@@ -87,7 +88,7 @@ def _story(steps: Sequence[Link], limits: Sequence[Limit]) -> Verdict:
     if first is not None and first.verdict is Verdict.INFERRED:
         return Verdict.INFERRED if first.key == "readahead" else Verdict.NOT_SHOWN
     verdicts = {link.key: link.verdict for link in steps}
-    if Verdict.NOT_AVAILABLE in (verdicts.get(key, Verdict.NOT_AVAILABLE) for key in CHAIN):
+    if Verdict.NOT_AVAILABLE in (verdicts.get(key, Verdict.NOT_AVAILABLE) for key in READAHEAD_LINKS):
         return Verdict.NOT_AVAILABLE
     ruled = any(limit.key == "readahead" and limit.verdict is Verdict.CONTRADICTED for limit in limits)
     return Verdict.CONTRADICTED if ruled else Verdict.NOT_SHOWN
@@ -129,7 +130,7 @@ def summary(reading: Reading, direction: str, ahead: str, limits: Sequence[Limit
             if text
         )
     first, others = inferred[0], inferred[1:]
-    proof = [first.statement] if first.key in SURPRISING else []
+    proof = [first.statement] if first.key in NEED_EVIDENCE else []
     also = f" Also: {', '.join(lower_initial(limit.title) for limit in others)}." if others else ""
     return tuple(
         text
@@ -151,7 +152,7 @@ def _rate(reading: Reading, direction: str, mib_per_s: float) -> str:
         q.size_mean(reading.phase, direction),
         reading.phase.seconds(),
     )
-    if not number or not size_of or size_of > SMALL or not seconds:
+    if not number or not size_of or size_of > MAX_IOPS_SECTORS or not seconds:
         return f"{mib_per_s:.1f} MiB/s"
     return f"{number / seconds:,.0f} {direction}s a second ({mib_per_s:.1f} MiB/s)"
 
@@ -163,7 +164,7 @@ def longest(reading: Reading, direction: str) -> str:
     if slowest is None or slowest.time_ns is None or not reading.phase.spans:
         return ""
     begin = reading.phase.spans[0][0]
-    if silent > slowest.high_ns and silent >= SILENT * 1e9:
+    if silent > slowest.high_ns and silent >= MIN_SILENT_S * 1e9:
         return f"; no request completed for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (slowest.time_ns - begin) / 1e9
     least, most = (units.significant(bound / 1e6) for bound in (slowest.low_ns, slowest.high_ns))

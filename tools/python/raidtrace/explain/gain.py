@@ -16,17 +16,17 @@ from raidtrace.recording.observation import Even, Observation
 
 # How even the rate of a phase is: requests that are served at a fixed rate complete along a straight line.
 
-EVEN = 2.0  # requests by which a sum of completions may leave a straight line
-EVEN_PART = 0.005  # part of all requests by which it may, where that is more: timers of a busy host are late
-LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
-FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
-BOTH = 0.05  # part of the bytes that the other direction moves, from which on a limit is judged by both together
+EVEN_REQUESTS = 2.0  # requests by which a sum of completions may leave a straight line
+EVEN_SHARE = 0.005  # of all requests, where that is more: timers of a busy host are late
+MIN_LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
+MIN_FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
+MIN_OTHER_SHARE = 0.05  # of the bytes: from here on a limit is judged by both directions together
 
 
 def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
     """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
     moved = {direction: q.octets(phase, direction) or 0 for direction in ("read", "write")}
-    both = min(moved.values()) >= BOTH * sum(moved.values())
+    both = min(moved.values()) >= MIN_OTHER_SHARE * sum(moved.values())
     directions = ("read", "write") if both else (case.direction,)
     sizes: collections.Counter[int] = collections.Counter()
     for direction in directions:
@@ -39,7 +39,7 @@ def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
 
 def tolerance(rate: Even) -> float:
     """Requests by which the sum of completions may leave a straight line."""
-    return max(EVEN, EVEN_PART * rate.number)
+    return max(EVEN_REQUESTS, EVEN_SHARE * rate.number)
 
 
 def straight(rate: Even, times: float = 1.0) -> bool:
@@ -49,24 +49,24 @@ def straight(rate: Even, times: float = 1.0) -> bool:
 
 def local(case: Case, rate: Even) -> bool:
     """Whether a rate may be that of a local disk and its link, and no limit of a volume: of a SATA disk, or a high one."""
-    return case.sata() or rate.mib_per_s >= LINK_MIB_S or rate.iops >= FLASH_IOPS
+    return case.sata() or rate.mib_per_s >= MIN_LINK_MIB_S or rate.iops >= MIN_FLASH_IOPS
 
 
 TWICE = 2.0
-SHORT_KIB = 64  # size of a random request up to which the seek takes nearly all of its time
+MAX_SEEK_KIB = 64  # size of a random request up to which the seek takes nearly all of its time
 PLATTER_KIB_MS = 100.0  # what a disk with heads transfers in a ms, about
-EQUAL = 1.1  # times the fastest request, up to which the median waits for no other
-NETWORK_MS = 0.3  # of the fastest request, from which on a disk without heads is no local one
-ONE_SIZE = 0.95  # part of the requests of one size, from which on the fastest is the same request as the others
-ALONE = 0.95  # part of the requests that are issued with nothing in flight
-LONG_IDLE = 0.75  # part of the time without work, from which on pauses decide, also if the disk works during them
-PIECE_KIB = 32  # of an array, twice which is still within the stripe of one drive
-FAR_KIB = 1 << 16  # mean distance of random places, from which on two pieces are no closer for being larger
-FEW = 2  # requests at once on an array, twice which still go to different drives
-LATER = 1 / 7  # of the time of a request, by which the next of the same window comes later: 9500S and 9650SE of the lab
-WHOLE = 0.98  # of the largest request, from which on all of a window are as large
-DEEP = 4.2  # requests in flight up to which the drives of an array have room for twice as many
-FEW_WRITES = 0.1  # writes by reads in flight, up to which they take no part
+MAX_EQUAL_FACTOR = 1.1  # two times, or gains, that differ less are equal
+MIN_NETWORK_MS = 0.3  # of the fastest request: a slower disk without heads is no local one
+MIN_ONE_SIZE_SHARE = 0.95  # of the requests: then the fastest is the same request as the others
+MIN_ALONE_SHARE = 0.95  # of the requests that are issued with nothing in flight
+LONG_IDLE_SHARE = 0.75  # of the time: from here on pauses decide, even if the disk works during them
+MAX_PIECE_KIB = 32  # of an array: twice this size is still within the stripe of one drive
+MIN_FAR_KIB = 1 << 16  # mean distance of random places from which on larger pieces are no closer
+MAX_FEW_SLOTS = 2  # of an array: twice as many requests still go to different drives
+WINDOW_DELAY = 1 / 7  # of the time of a request: the next of its window ends so much later; 9500S and 9650SE of the lab
+MIN_WHOLE_SHARE = 0.98  # of the largest request: from this mean size on all of a window are as large
+MAX_ROOM_DEPTH = 4.2  # requests in flight up to which the drives of an array have room for twice as many
+MAX_WRITE_SHARE = 0.1  # writes by reads in flight: fewer are ignored
 
 
 def _figure(gain: float, change: str) -> Gain:
@@ -86,7 +86,7 @@ def found_idle(case: Case) -> float:
 
 def alone(case: Case) -> bool:
     """Whether nearly all requests were issued with nothing in flight: the program waits for each."""
-    return found_idle(case) >= ALONE
+    return found_idle(case) >= MIN_ALONE_SHARE
 
 
 def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
@@ -113,9 +113,9 @@ def twice_io_max(idle: float) -> Gain:
 def _unhindered(case: Case, fast_ms: float, middle_ms: float) -> bool:
     """Whether the median request of a local disk without heads, or of a local array, takes as long as the fastest: as many
     again would not wait either. A volume behind a network may have a limit that does not show below it."""
-    local = case.one_disk() and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS
-    array = case.local_array() and (case.depth() or 0.0) <= DEEP
-    return (local or array) and middle_ms <= EQUAL * fast_ms
+    local = case.one_disk() and not case.rotates() and not case.virtual() and fast_ms < MIN_NETWORK_MS
+    array = case.local_array() and (case.depth() or 0.0) <= MAX_ROOM_DEPTH
+    return (local or array) and middle_ms <= MAX_EQUAL_FACTOR * fast_ms
 
 
 def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
@@ -132,12 +132,21 @@ def twice_the_readahead(case: Case) -> Gain:
         case.reading.largest_sectors() or 0,
         case.depth() or 0.0,
     )
-    whole = largest > 0 and (q.size_mean(case.phase, "read") or 0.0) >= WHOLE * largest
-    others = case.area("write") >= FEW_WRITES * case.area("read")
-    if not case.local_array() or not whole or window < largest or depth > DEEP or case.streams() > 1 or others:
+    whole = largest > 0 and (q.size_mean(case.phase, "read") or 0.0) >= MIN_WHOLE_SHARE * largest
+    others = case.area("write") >= MAX_WRITE_SHARE * case.area("read")
+    if (
+        not case.local_array()
+        or not whole
+        or window < largest
+        or depth > MAX_ROOM_DEPTH
+        or case.streams() > 1
+        or others
+    ):
         return NO_GAIN
     number = max(depth / 2, 1.0)
-    return _figure(TWICE * (1 + (number - 1) * LATER) / (1 + (2 * number - 1) * LATER), "with twice the readahead")
+    return _figure(
+        TWICE * (1 + (number - 1) * WINDOW_DELAY) / (1 + (2 * number - 1) * WINDOW_DELAY), "with twice the readahead"
+    )
 
 
 def larger_pieces(case: Case) -> Gain:
@@ -148,8 +157,8 @@ def larger_pieces(case: Case) -> Gain:
     if (
         not size
         or not mean_ms
-        or size > (SHORT_KIB if case.one_disk() or alone(case) else PIECE_KIB)
-        or far_kib < FAR_KIB
+        or size > (MAX_SEEK_KIB if case.one_disk() or alone(case) else MAX_PIECE_KIB)
+        or far_kib < MIN_FAR_KIB
     ):
         return NO_GAIN
     return _figure(TWICE / (1 + size / PLATTER_KIB_MS / mean_ms), "in MiB/s, with pieces twice as large")
@@ -168,7 +177,7 @@ def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gai
     seconds = case.phase.seconds()
     queued = (case.phase.count(case.direction, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
     flash = case.one_disk() and not case.rotates()
-    array = limit <= FEW and waits is not None and _unhindered(case, *waits)
+    array = limit <= MAX_FEW_SLOTS and waits is not None and _unhindered(case, *waits)
     if not (flash or array) or queued <= limit:
         return NO_GAIN
     return _figure(min(queued / limit, TWICE), "with twice as many")
@@ -186,11 +195,12 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     mean_ms, rate = q.d2c_mean_ms(case.phase, case.direction), even(case, case.phase)[0]
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
         return NO_GAIN
-    if case.virtual() or fast_ms >= NETWORK_MS:
+    if case.virtual() or fast_ms >= MIN_NETWORK_MS:
         limited = rate is not None and straight(rate)
         return _figure(1 / (1 - part), "without them") if limited else NO_GAIN
     sizes = case.phase.histogram(case.direction, "size")
-    if max(sizes.values(), default=0) < ONE_SIZE * sum(sizes.values()):  # then the fastest are those of one process
+    # Of other sizes, the fastest may all be of one process.
+    if max(sizes.values(), default=0) < MIN_ONE_SIZE_SHARE * sum(sizes.values()):
         return NO_GAIN
     held_ms = case.wait_ms("i2d_sum_ns", "issued") or 0.0
     return _figure((mean_ms + held_ms) / fast_ms, "without them")
@@ -203,7 +213,7 @@ def unbroken(length: float, silent: float, interval: float) -> Gain:
     if rest <= 2 * interval:
         return NO_GAIN
     least, most = length / rest, length / (rest - 2 * interval)
-    return _figure(least, "") if most <= EQUAL * least else ((least, most), "")
+    return _figure(least, "") if most <= MAX_EQUAL_FACTOR * least else ((least, most), "")
 
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
@@ -212,11 +222,11 @@ def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
     come first, and the figure is of pauses half as long. The disk's time is in addition to them where it does not work
     during them; where that is not known, the figure is in the middle of both, no more than an eighth from either."""
     calls, waits = case.direct(), alone(case)
-    if calls and waits and not case.rotates() and not case.virtual() and fast_ms < NETWORK_MS:
+    if calls and waits and not case.rotates() and not case.virtual() and fast_ms < MIN_NETWORK_MS:
         return _figure(1 / (1 - min(idle, 0.999)), "")
     least = 1 / (1 - idle / 2)
     if calls and waits and not case.reads_ahead():
         return _figure(least, "with pauses half as long")
-    if idle >= LONG_IDLE:
+    if idle >= LONG_IDLE_SHARE:
         return _figure(math.sqrt(TWICE * least), "with pauses half as long")
     return at_most(idle)

@@ -17,27 +17,23 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-MOST = 0.4  # part of the time that a cause took by count from which on it comes before all that is nearer
-WAITING = 1.4  # times as long as with few in flight, from which on requests of one disk wait for each other
-DEPTH = (
-    "readahead",
-    "no readahead",
-    "direct",
-    "seeks",
-    "request size",
-)  # causes that more in flight, or larger requests, cure
-HOST = ("program", "processor")
-CEILINGS = ("device", "controller", "drives")
-ONE_HEAD = ("readahead", "direct")  # no cause that counts show where one disk reads in order
-UNDER_LIMIT = (
-    *DEPTH,
+MIN_COUNTED_SHARE = 0.4  # of the time: a counted cause that takes more comes before all that is nearer
+MIN_CROWD_FACTOR = 1.4  # of the time with few in flight: requests of one disk that take longer wait for each other
+# More in flight, or larger requests, cure these causes.
+DEPTH_CAUSES = ("readahead", "no readahead", "direct", "seeks", "request size")
+HOST_CAUSES = ("program", "processor")
+CEILING_CAUSES = ("device", "controller", "drives")
+ORDERED_CAUSES = ("readahead", "direct")  # counts show none of them where one disk reads in order
+# No cause where a limit decides.
+CAUSES_UNDER_LIMIT = (
+    *DEPTH_CAUSES,
     "program",
     "device",
     "request slots",
     "queue depth",
     "scheduler",
-)  # no cause where a limit decides
-ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
+)
+VERDICT_ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
 MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.reset,
     limits_events.changed,
@@ -82,30 +78,30 @@ def limits(
     if any(limits_rate.reached(limit) for limit in made):  # then nothing else is what to change first
         leave_open({limit.key for limit in made} - {"io.max", "reset"}, "io.max allows little more")
     if inferred("throttled"):
-        leave_open(UNDER_LIMIT, "a limit of the volume decides the rate")
+        leave_open(CAUSES_UNDER_LIMIT, "a limit of the volume decides the rate")
     if (idle := case.idle() or 0.0) >= 1 - MIN_TIME_SHARE:
-        leave_open(DEPTH, f"the disk had nothing to do for {q.percent(idle)} of the time")
-    if inferred(*CEILINGS):
+        leave_open(DEPTH_CAUSES, f"the disk had nothing to do for {q.percent(idle)} of the time")
+    if inferred(*CEILING_CAUSES):
         leave_open(("pieces",), "the disk is at its rate")
     if limits_device.link_near(case):
-        leave_open((*DEPTH, "pieces", "file system"), "the rate is near that of the fastest SATA link")
+        leave_open((*DEPTH_CAUSES, "pieces", "file system"), "the rate is near that of the fastest SATA link")
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
         text = "one disk with heads reads ahead by itself: whether more would come faster only an experiment tells"
-        leave_open(ONE_HEAD, text)
+        leave_open(ORDERED_CAUSES, text)
     if (crowd := limits_device.crowd(case)) and _wait_for_each_other(case, crowd):
         # The seek to each place stays, however many requests wait for it.
         text = (
             f"with {crowd.many:.0f} in flight one takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in flight "
             f"{about_ms(crowd.few_ms)}: they wait for each other already"
         )
-        leave_open(set(DEPTH) - ({"seeks"} if case.rotates() else set()), text)
-    if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.NETWORK_MS):
+        leave_open(set(DEPTH_CAUSES) - ({"seeks"} if case.rotates() else set()), text)
+    if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.MIN_NETWORK_MS):
         text = f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms"
-        leave_open(DEPTH, f"{text}: they wait for each other already")
+        leave_open(DEPTH_CAUSES, f"{text}: they wait for each other already")
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
-        return ORDER.index(limit.verdict), -share if share >= MOST else 0.0
+        return VERDICT_ORDER.index(limit.verdict), -share if share >= MIN_COUNTED_SHARE else 0.0
 
     return tuple(sorted(made, key=place))
 
@@ -114,14 +110,16 @@ def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tup
     """Where the direction took so few seconds of its phase that no limit of it counts. Computing may have taken the rest."""
     text = f"{whole.direction}s took {seconds:.2g} s of the phase's {whole.phase.seconds():.3g} s"
     host = limits_host.host(whole)
-    rest = tuple(_open(limit, text) for limit in limits if limit.key not in HOST)
+    rest = tuple(_open(limit, text) for limit in limits if limit.key not in HOST_CAUSES)
     return (host if host.key == "processor" else _open(host, text), *rest)
 
 
 def _wait_for_each_other(case: Case, crowd: limits_device.Crowd) -> bool:
     """Whether requests of one disk already wait for each other, so that more in flight would not help."""
     longer = crowd.many_ms / crowd.few_ms if crowd.few_ms else 0.0
-    return limits_device.full(case) is not None or (longer >= WAITING and crowd.growth < limits_device.GAIN)
+    return limits_device.full(case) is not None or (
+        longer >= MIN_CROWD_FACTOR and crowd.growth < limits_device.MIN_DEPTH_GAIN
+    )
 
 
 def _open(limit: Limit, reason: str) -> Limit:

@@ -54,29 +54,30 @@ def lab_ceiling(meta: Mapping[str, str], direction: str) -> Ceiling | None:
     )
 
 
-NEAR = 0.85  # of a ceiling that is known
-GAIN = 0.2  # what twice the depth adds less than this to is at its ceiling; means of depth-d2c are no better
-FLAT_FROM = 32  # requests in flight: an array of fewer drives has all of them at work
-DEEP = 8  # requests in flight, from which on a ceiling is looked for
-FEW = 24  # requests up to which a volume's limit and the rate of the disk cannot be distinguished
-ENOUGH = 8  # requests in a row of depth-d2c that its mean is taken of
-DISK = "Rate of the disk"
-PARITY = ("raid4", "raid5", "raid6")
-SLOW_WRITE = 5.0  # ms from issue to completion, from which on a write waits for drives
-SMALL = 4  # the disk would take requests so many times as large
-OTHERS = 0.15  # part of what is in flight, or of the requests, that is not the direction's or the command's own
-EMPTY = 8  # times that the queue ran empty
-EMPTIED = 0.05  # part of the time that this took, from which on more requests would have increased the rate
-ALIKE = 0.9  # part of the requests that are of one size
-WAITED = 1.25  # times the fastest request, from which on the median waits for something
-QUEUED = 2.5  # times the fastest request, from which on most of the time of the median is a wait for other requests
-COMPARABLE = 0.8  # part of the requests that are of one size, so that their times can be compared
-LONGER = 1.05  # times the end of the bin of the fastest request
-LARGE_KIB = 1280  # of a request: Linux's own preset
-AHEAD_KIB = 4096  # of readahead, from which on programs that do not read in order may fetch much more than they use
-IN_ORDER, SELDOM = 0.9, 0.1  # parts of the bios in order, and of the requests that begin elsewhere, of a read in order
+MIN_NEAR_SHARE = 0.85  # of a known ceiling: a higher rate is at it
+MIN_DEPTH_GAIN = 0.2  # of twice the depth: a rate that gains less is at its ceiling; means of depth-d2c are no better
+MIN_FLAT_DEPTH = 32  # requests in flight: an array of fewer drives has all of them at work
+MIN_CEILING_DEPTH = 8  # requests in flight, from which on a ceiling is looked for
+MIN_RATE_REQUESTS = 24  # fewer do not distinguish a volume's limit from the rate of the disk
+MIN_ROW_REQUESTS = 8  # requests in a row of depth-d2c that its mean is taken of
+DISK_TITLE = "Rate of the disk"
+PARITY_LEVELS = ("raid4", "raid5", "raid6")
+MIN_DRIVE_WRITE_MS = 5.0  # from issue to completion: a slower write waits for drives
+SMALL_FACTOR = 4  # the disk would take requests so many times as large
+MIN_OTHERS_SHARE = 0.15  # of what is in flight, or of the requests, that is not the direction's or the command's own
+MIN_TIMES_EMPTY = 8  # times that the queue ran empty
+MIN_EMPTY_SHARE = 0.05  # of the time with an empty queue: from here on more requests would increase the rate
+MIN_ONE_SIZE_SHARE = 0.9  # of the requests that are of one size
+MIN_WAIT_FACTOR = 1.25  # of the fastest request: a longer median waits for something
+MIN_QUEUED_FACTOR = 2.5  # of the fastest request: most of a longer median is a wait for other requests
+MIN_COMPARABLE_SHARE = 0.8  # of the requests that are of one size, so that their times can be compared
+MIN_LONGER_FACTOR = 1.05  # of the end of the bin of the fastest request
+PRESET_REQUEST_KIB = 1280  # what Linux sets by itself
+LARGE_READAHEAD_KIB = 4096  # programs that do not read in order may fetch much more than they use
+# Of a read in order: shares of the bios that continue a stream, and of the requests that begin elsewhere.
+MIN_ORDER_SHARE, MAX_ORDER_SEEKS = 0.9, 0.1
 SATA_MIB_S = 525.0  # of 6 Gbit/s, with its coding and protocol, as disks' data sheets have it: 550 to 560 MB/s
-PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much in order, wherever its heads are
+MIN_PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much in order, wherever its heads are
 
 
 def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
@@ -99,7 +100,7 @@ def saturated(reading: Reading, direction: str) -> tuple[int, float] | None:
     at_issue = reading.phase.histogram("all", "depth_issue")
     deep = _half(rows, at_issue)
     shallow = deep // 2
-    if deep < DEEP or shallow not in rows or min(rows[deep][0], rows[shallow][0]) < ENOUGH:
+    if deep < MIN_CEILING_DEPTH or shallow not in rows or min(rows[deep][0], rows[shallow][0]) < MIN_ROW_REQUESTS:
         return None
     rate = [_in_flight(at_issue, row) / rows[row][1] for row in (shallow, deep)]
     return deep, rate[1] / rate[0] - 1
@@ -120,7 +121,7 @@ def _in_flight(at_issue: Mapping[int, int], row: int) -> float:
 def flat(case: Case) -> bool:
     """Whether twice the depth added nothing, with as many in flight as an array can use."""
     grown = saturated(case.reading, case.direction)
-    return grown is not None and grown[0] >= FLAT_FROM and grown[1] < GAIN
+    return grown is not None and grown[0] >= MIN_FLAT_DEPTH and grown[1] < MIN_DEPTH_GAIN
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,9 +149,9 @@ def crowd(case: Case) -> Crowd | None:
         return None
     deep = _half(rows, at_issue)
     below = [at for at in rows if at < deep]
-    if not below or rows[deep][0] < ENOUGH:
+    if not below or rows[deep][0] < MIN_ROW_REQUESTS:
         return None
-    near = [at for at in below if at <= deep // 2 and rows[at][0] >= ENOUGH]
+    near = [at for at in below if at <= deep // 2 and rows[at][0] >= MIN_ROW_REQUESTS]
     shallow = max(near) if near else min(below)
     few, many = _in_flight(at_issue, shallow), _in_flight(at_issue, deep)
     few_ms, many_ms = rows[shallow][1], rows[deep][1]
@@ -171,17 +172,17 @@ def waiting(case: Case) -> tuple[float, float] | None:
     mean = q.d2c_mean_ms(case.phase, case.direction)
     if not case.one_disk() or case.rotates() or not times or not sizes or not mean:
         return None
-    if max(sizes.values()) < ALIKE * sum(sizes.values()):
+    if max(sizes.values()) < MIN_ONE_SIZE_SHARE * sum(sizes.values()):
         return None
     least = fastest_ms(times) or 0.0
-    return (least, mean) if mean >= LONGER * least else None
+    return (least, mean) if mean >= MIN_LONGER_FACTOR * least else None
 
 
 def waits_ms(case: Case) -> tuple[float, float] | None:
     """The times of the fastest request and of half of them, if they are of one size; else with few and with many in flight.
     None: times were not counted, or cannot be compared."""
     sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
-    if sizes and times and max(sizes.values()) >= COMPARABLE * sum(sizes.values()):
+    if sizes and times and max(sizes.values()) >= MIN_COMPARABLE_SHARE * sum(sizes.values()):
         median = bins.quantile(times, 0.5)
         fastest = fastest_ms(times)
         return None if median is None or fastest is None else (fastest, median / 1e6)
@@ -192,16 +193,16 @@ def waits_ms(case: Case) -> tuple[float, float] | None:
 def full(case: Case) -> Crowd | None:
     """The same where one disk gives no more with more in flight: each then waits for the others."""
     queued, waits = crowd(case), waits_ms(case)
-    if waits is None or waits[1] < WAITED * waits[0]:  # rows of depth-d2c are octaves: times tell better
+    if waits is None or waits[1] < MIN_WAIT_FACTOR * waits[0]:  # rows of depth-d2c are octaves: times tell better
         return None
-    return queued if queued is not None and queued.growth < GAIN and not case.waits_for_host() else None
+    return queued if queued is not None and queued.growth < MIN_DEPTH_GAIN and not case.waits_for_host() else None
 
 
 def emptied(case: Case) -> tuple[int, float] | None:
     """How often the queue ran empty, and the part of the time that this took: without work, and with one request alone. None:
     too seldom to matter."""
     ran_dry, idle = dry(case.reading, case.direction), case.idle() or 0.0
-    if ran_dry is None or ran_dry[0] < EMPTY or idle + ran_dry[2] < EMPTIED:
+    if ran_dry is None or ran_dry[0] < MIN_TIMES_EMPTY or idle + ran_dry[2] < MIN_EMPTY_SHARE:
         return None
     return ran_dry[0], min(idle + ran_dry[2], 1.0)
 
@@ -212,7 +213,7 @@ def even_rate(case: Case) -> tuple[float, float] | None:
     if not case.one_disk() or case.rotates() or case.waits_for_host():
         return None
     rate, waits = even(case, case.phase)[0], waits_ms(case)
-    if rate is None or waits is None or not local(case, rate) or waits[1] < QUEUED * waits[0]:
+    if rate is None or waits is None or not local(case, rate) or waits[1] < MIN_QUEUED_FACTOR * waits[0]:
         return None
     return waits if straight(rate, 2) else None
 
@@ -225,15 +226,15 @@ def platter(case: Case) -> bool:
         case.one_disk()
         and case.rotates()
         and order is not None
-        and order >= IN_ORDER
-        and case.elsewhere() <= SELDOM
-        and (case.idle() or 0.0) < EMPTIED
+        and order >= MIN_ORDER_SHARE
+        and case.elsewhere() <= MAX_ORDER_SEEKS
+        and (case.idle() or 0.0) < MIN_EMPTY_SHARE
     )
 
 
 def link_near(case: Case) -> bool:
     """Whether a SATA disk is near the rate of the fastest SATA link."""
-    return case.sata() and (q.mib_per_s(case.phase, case.direction) or 0.0) >= NEAR * SATA_MIB_S
+    return case.sata() and (q.mib_per_s(case.phase, case.direction) or 0.0) >= MIN_NEAR_SHARE * SATA_MIB_S
 
 
 def ceiling_near(case: Case) -> Ceiling | None:
@@ -241,7 +242,7 @@ def ceiling_near(case: Case) -> Ceiling | None:
     if case.one_disk():
         return None
     top, rate = lab_ceiling(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
-    return top if top is not None and rate >= NEAR * min(top.controller, top.drives) else None
+    return top if top is not None and rate >= MIN_NEAR_SHARE * min(top.controller, top.drives) else None
 
 
 @rule("parity", "Parity")
@@ -261,13 +262,13 @@ def parity(case: Case) -> Limit:
         return unknown("the level of the array is not recorded, or nothing was written")
     values = (case.value("size-mean", mean, "sectors", "bytes-issued", "issued"),)
     text = f"{level}, whose stripe holds {q.kib(whole)} of data; a write is {q.kib(mean)} on average"
-    if level not in PARITY or mean >= whole:
+    if level not in PARITY_LEVELS or mean >= whole:
         return ruled_out(text, *values)
     wait, busy = (
         q.d2c_mean_ms(case.phase, case.direction) or 0.0,
         not case.waits_for_host() and (case.depth() or 0.0) >= 2,
     )
-    if not busy or not case.seeks_often() or wait < SLOW_WRITE:
+    if not busy or not case.seeks_often() or wait < MIN_DRIVE_WRITE_MS:
         text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
         return open_question(f"{text}: whether they form whole stripes is unknown", *values)
     return inferred(
@@ -280,7 +281,7 @@ def parity(case: Case) -> Limit:
 @rule("device", "Array's ceiling")
 def device(case: Case) -> Limit:
     limit = _device(case)
-    return dataclasses.replace(limit, title=DISK) if case.one_disk() else limit
+    return dataclasses.replace(limit, title=DISK_TITLE) if case.one_disk() else limit
 
 
 def _device(case: Case) -> Limit:
@@ -319,11 +320,11 @@ def _device(case: Case) -> Limit:
     if case.one_disk():
         return _one_disk(case, values, rate)
     size, most = q.size_mean(case.phase, case.direction) or 0.0, case.reading.largest_sectors() or 0
-    if flat(case) and SMALL * size <= most:
+    if flat(case) and SMALL_FACTOR * size <= most:
         text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
         return open_question(f"{text}: fewer in flight let more of them be merged, and may come faster", *values)
     other = "write" if case.direction == "read" else "read"
-    if (theirs := case.area(other)) >= OTHERS * (theirs + case.area(case.direction)):
+    if (theirs := case.area(other)) >= MIN_OTHERS_SHARE * (theirs + case.area(case.direction)):
         rates = rate, q.mib_per_s(case.phase, other) or 0.0
         both = f"{rates[0]:.0f} MiB/s of {case.direction}s and {rates[1]:.0f} MiB/s of {other}s at the same time"
         return open_question(f"{_gain(grown)}{both}", *values)
@@ -347,11 +348,11 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.direction}s a second"
     if case.rotates() and case.streams() > 1:
         return open_question(f"{text}: up to {case.streams()} streams may share the heads", *values)
-    if platter(case) and rate >= PLATTER_MIB_S:
+    if platter(case) and rate >= MIN_PLATTER_MIB_S:
         text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
         remedy = "neither readahead nor depth helps: several disks (RAID 0), or flash"
         return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
-    if not case.rotates() and (case.phase.count(case.direction, "completed") or 0) < FEW:
+    if not case.rotates() and (case.phase.count(case.direction, "completed") or 0) < MIN_RATE_REQUESTS:
         return open_question(f"{text}; too few to tell the rate of the disk from a limit", *values)
     if queued is None:
         return open_question(f"{text}; whether more in flight would be faster is unknown", *values)
@@ -374,16 +375,16 @@ def cheaper(case: Case) -> str:
     """The setting that lets the same bytes cost less of a rate that is full: fewer requests, or no byte that nobody uses.
     Empty: none is known."""
     name, window = case.phase.disk.name, (case.reading.readahead_sectors() or 0) // 2
-    if case.direction == "read" and window >= AHEAD_KIB and case.reads_ahead():
+    if case.direction == "read" and window >= LARGE_READAHEAD_KIB and case.reads_ahead():
         disk = (case.reading.above or case.phase).disk.name
         return f"Readahead is {window >> 10} MiB and may fetch what the program does not use: blockdev --setra 4096 /dev/{disk}"
     largest, most = case.phase.setting("max_sectors_kb") or 0, case.phase.setting("max_hw_sectors_kb") or 0
     size = (q.size_mean(case.phase, case.direction) or 0) / 2
-    if case.phase.setting("nomerges") and case.elsewhere() <= SELDOM and SMALL * size <= most:
+    if case.phase.setting("nomerges") and case.elsewhere() <= MAX_ORDER_SEEKS and SMALL_FACTOR * size <= most:
         return f"Requests in order are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
-    if SMALL * size <= most and size >= largest / 2 and largest < min(most, LARGE_KIB):
-        return f"If the limit counts requests: echo {min(most, LARGE_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
-    if SMALL * size <= largest and case.direction == "read" and case.reads_ahead():
+    if SMALL_FACTOR * size <= most and size >= largest / 2 and largest < min(most, PRESET_REQUEST_KIB):
+        return f"If the limit counts requests: echo {min(most, PRESET_REQUEST_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
+    if SMALL_FACTOR * size <= largest and case.direction == "read" and case.reads_ahead():
         return f"If the limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"
     return ""
 

@@ -13,21 +13,30 @@ from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
 
 RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
-SILENT = 1.0  # s without a completion though requests were in flight, from which on that is an event
-SILENT_SHARE = 0.1  # part of the time that silence must take to be a limit
-EMPTIES = 0.9  # part of it with a flush in flight, from which on the disk was not silent but emptied its cache
-WORTH = 1.05  # gain of the last setting from the beginning on, below which its change is no limit
-DECIDES = ("readahead_sectors", "scheduler", "nr_requests", "max_sectors_kb", "nomerges", "queue_depth", "wbt_lat_usec")
-ALIKE = 0.8  # part of requests and bios that must be of one size and in order for SPREAD to mean anything
-SPREAD = 4.0  # p95 by p50 of the times of such requests: some part of the array is slower
-WIDE = 15.0  # p95 by p5 of them
-EQUAL = 1.5  # p95 by p50 of them up to which none was slower
-SEVERAL = 2  # reads in flight from which on the additional reads for a missing drive delay each other
-BACKGROUND = {
+MIN_SILENT_S = 1.0  # without a completion though requests were in flight: from here on that is an event
+MIN_SILENT_SHARE = 0.1  # of the time that silence must take to be a limit
+MIN_FLUSH_SHARE = 0.9  # of the silence with a flush in flight: then the disk emptied its cache
+MIN_CHANGE_GAIN = 1.05  # of the last setting from the beginning on: a change that gains less is no limit
+DECIDING_SETTINGS = (
+    "readahead_sectors",
+    "scheduler",
+    "nr_requests",
+    "max_sectors_kb",
+    "nomerges",
+    "queue_depth",
+    "wbt_lat_usec",
+)
+MIN_ALIKE_SHARE = 0.8  # of requests and bios that must be of one size and in order, to judge the spread of their times
+MIN_SPREAD = 4.0  # p95 by p50 of the times of such requests: some part of the array is slower
+MIN_WIDE_SPREAD = 15.0  # p95 by p5 of them
+MIN_UNEVEN_SPREAD = 1.5  # p95 by p50 of them: up to here none was slower
+MIN_PARALLEL_READS = 2  # in flight: the additional reads for a missing drive delay each other
+# Work of the controller's own.
+BACKGROUND_WORK = {
     "rebuild": "Rebuild",
     "initialize": "Initialisation",
     "verify": "Verification",
-}  # work of the controller's own
+}
 
 
 def resets(case: Case) -> int:
@@ -50,9 +59,9 @@ def reset(case: Case) -> Limit:
         case.value("silence", silent / 1e9, "s", "depth-time", "bytes-completed"),
         case.value("resets", number, "resets", "driver_stats"),
     )
-    if silent >= SILENT * 1e9 and share >= SILENT_SHARE:
+    if silent >= MIN_SILENT_S * 1e9 and share >= MIN_SILENT_SHARE:
         flushed = case.area("flush") * length
-        if not number and flushed >= EMPTIES * silent / 1e9:
+        if not number and flushed >= MIN_FLUSH_SHARE * silent / 1e9:
             text = (
                 f"for {silent / 1e9:.1f} s nothing was completed, and a flush was in flight for {flushed:.1f} s of it"
             )
@@ -94,7 +103,7 @@ def errors(case: Case) -> Limit:
 @rule("changed", "Changed setting")
 def changed(case: Case) -> Limit:
     """A setting that another rate came with: one sentence cannot be true of both parts."""
-    changes = [change for change in case.phase.timeline.changes if change.name in DECIDES]
+    changes = [change for change in case.phase.timeline.changes if change.name in DECIDING_SETTINGS]
     if not changes or len(case.phase.spans) != 1:
         return ruled_out("no setting that decides was changed")
     first = changes[0]
@@ -114,7 +123,7 @@ def changed(case: Case) -> Limit:
     )
     text += f": {before:.1f} MiB/s before, {after:.1f} after"
     gained = after / case_rate(case)  # by the last setting from the beginning on
-    if max(before, after) / min(before, after) < MIN_FACTOR or (after > before and gained < WORTH):
+    if max(before, after) / min(before, after) < MIN_FACTOR or (after > before and gained < MIN_CHANGE_GAIN):
         return open_question(text, *values)
     return inferred(
         text,
@@ -157,7 +166,7 @@ def degraded(case: Case) -> Limit:
         return inferred(
             f"the controller reported that it began to {last}: its own reads and writes take a part of the time",
             "let it end, or give it a lower rate in the controller's set-up",
-            title=BACKGROUND[last],
+            title=BACKGROUND_WORK[last],
         )
     known = above is not None or "md_degraded" in phase.settings or "controller_events" in phase.settings
     text = "nothing recorded says that the array lacks a drive"
@@ -168,7 +177,7 @@ def _lacking(case: Case, text: str, *values: Value) -> Limit:
     """A missing drive costs the reads of the others in its place: much where several reads go to all drives at once, little
     where one follows the other in order or another ceiling comes first. It is reported in either case."""
     remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
-    parallel = case.direction == "read" and (case.depth() or 0.0) >= SEVERAL and case.seeks_often()
+    parallel = case.direction == "read" and (case.depth() or 0.0) >= MIN_PARALLEL_READS and case.seeks_often()
     if parallel and not ceiling_near(case):
         return inferred(text, remedy, *values)
     return open_question(f"{text}; its cost for this load is unknown", *values, remedy=remedy)
@@ -183,7 +192,7 @@ def _state(events: str) -> str:
     """The last word of the controller on its array."""
     state = ""
     for line in _lines(events.lower()):
-        work = next((name for name in BACKGROUND if f"{name} " in line), "")
+        work = next((name for name in BACKGROUND_WORK if f"{name} " in line), "")
         if work and "started" in line:
             state = work
         elif work and ("complete" in line or "failed" in line):
@@ -204,17 +213,17 @@ def slow_part(case: Case) -> Limit:
     )
     other = q.octets(phase, "write" if case.direction == "read" else "read") or 0
     steady = not case.waits_for_host() and other <= 0.01 * (q.octets(phase, case.direction) or 1)
-    alike = mode is not None and mode[1] >= ALIKE and case.seeks_seldom()
+    alike = mode is not None and mode[1] >= MIN_ALIKE_SHARE and case.seeks_seldom()
     if case.one_disk():
         return ruled_out("it is one disk, or one volume")
-    if case.direction != "read" or not times or not steady or not alike or (order or 0) < ALIKE:
+    if case.direction != "read" or not times or not steady or not alike or (order or 0) < MIN_ALIKE_SHARE:
         return unknown("only equal reads of one reader in order, on a disk that is always busy, would show it")
     low, middle, high = (bins.quantile(times, part) or 1.0 for part in (0.05, 0.5, 0.95))
     late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
     values = (case.value("d2c-p95-by-p50", high / middle, "", "d2c"), case.value("d2c-late-share", late, "of 1", "d2c"))
-    if high / middle >= SPREAD and high / low >= WIDE and degraded(case).verdict is Verdict.INFERRED:
+    if high / middle >= MIN_SPREAD and high / low >= MIN_WIDE_SPREAD and degraded(case).verdict is Verdict.INFERRED:
         return open_question("the array's own work makes equal reads take very different times", *values)
-    if high / middle >= SPREAD and high / low >= WIDE:
+    if high / middle >= MIN_SPREAD and high / low >= MIN_WIDE_SPREAD:
         text = (
             f"{late:.0%} of equal reads in order take twice the {middle / 1e6:.2f} ms of the middle one or more, the slowest "
             f"twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest"
@@ -226,7 +235,7 @@ def slow_part(case: Case) -> Limit:
             *values,
         )
     slowest = f"the slowest twentieth {high / middle:.1f} times the middle one"
-    if high / middle >= EQUAL:
+    if high / middle >= MIN_UNEVEN_SPREAD:
         text = f"equal reads in order do not take alike, {slowest}: whether a part of the array is slower is unknown"
         return open_question(text, *values)
     return ruled_out(f"equal reads take alike: {slowest}", *values)

@@ -4,34 +4,31 @@
 from raidtrace.explain import gain
 from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
-from raidtrace.explain.limits_device import OTHERS, dry, waits_ms
+from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, dry, waits_ms
 from raidtrace.explain.limits_rate import io_max
-from raidtrace.explain.steps import FOLLOWS, in_order
+from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
 from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 
-# Processor time by the time that the disk waited: from COMPUTES on computing explains the wait, up to MAY_COMPUTE something
-# else does. The rest is what accounts miss: being scheduled, completions, work of the kernel for the command.
-COMPUTES, MAY_COMPUTE = 0.75, 0.4
-FLUSHED = 0.15  # part of the time with a flush in flight
-FLUSHES = 4  # so many at least: one at the end waits for all that was written
-BETWEEN = 1 << 20  # bytes written for each, up to which it is the flush that takes the time and not the data
-OWN = 0.5  # part of the bytes of the other direction that the command requested, from which on they may be its own
-UNWRITTEN = 64 << 20  # bytes of memory that writers have, up to which they may be what waits
-BLOCKS_ALONE = 0.9  # part of the bios from which on the program reads metadata itself, not to find its data
-HEAD_MOVES_S = 0.004  # s of the shortest seek to another place, with half a turn
+# Processor time by the time that the disk waited: from MIN_COMPUTING on computing explains the wait, up to MAY_BE_COMPUTING
+# something else does. The rest is what accounts miss: being scheduled, completions, work of the kernel for the command.
+MIN_COMPUTING, MAY_BE_COMPUTING = 0.75, 0.4
+MIN_FLUSH_SHARE = 0.15  # of the time with a flush in flight
+MIN_FLUSHES = 4  # one at the end waits for all that was written
+MAX_FLUSHED_BYTES = 1 << 20  # written for each flush: up to here the flush takes the time and not the data
+MIN_OWN_SHARE = 0.5  # of the bytes of the other direction: if the command requested more, they may be its own
+MAX_DIRTY_LIMIT = 64 << 20  # bytes: writers may wait for so little memory
+METADATA_ONLY_SHARE = 0.9  # of the bios: from here on the program reads metadata itself, not to find its data
+SEEK_S = 0.004  # the shortest seek to another place, with half a turn
 SEVERAL_FILES = "read several files at once, or keep them in larger ones"
-LARGER, SMALLER = (
-    2,
-    2,
-)  # times a call, and times by which less than a window, from which on requests are cut by ends of files
-BY_DISCARDS = 1.5  # times the fastest request that the median takes, from which on discards may be why
-SELDOM_IDLE = (
-    0.05  # part of the requests that found the disk idle, below which even the fastest may have waited for others
-)
-SHARES = "bfq"  # the scheduler that shares a disk between processes
+# Requests are cut by the ends of files if they are larger than a call, and smaller than a window, by these factors.
+MIN_CALL_FACTOR, MIN_WINDOW_FACTOR = 2, 2
+MIN_DISCARD_FACTOR = 1.5  # of the fastest request: discards may be why the median takes longer
+# Share of the requests that found the disk idle. If fewer did, even the fastest may have waited for others.
+MIN_FOUND_IDLE_SHARE = 0.05
+SHARING_SCHEDULER = "bfq"  # shares a disk between processes
 
 
 def dirty_limit(case: Case) -> int | None:
@@ -39,7 +36,7 @@ def dirty_limit(case: Case) -> int | None:
     text = case.phase.machine.get("vm.dirty_bytes", "")
     limit = int(text) if text.isdigit() else 0
     buffered = case.direction == "write" and not case.direct()
-    return limit if buffered and 0 < limit <= UNWRITTEN else None
+    return limit if buffered and 0 < limit <= MAX_DIRTY_LIMIT else None
 
 
 @rule("program", "Program")
@@ -66,7 +63,7 @@ def host(case: Case) -> Limit:
         return ruled_out(f"{nothing}: io.max held requests back", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
         return open_question(f"{nothing}: there were no requests, or io.max held them back", value)
-    if used is not None and computed >= COMPUTES * idle:
+    if used is not None and computed >= MIN_COMPUTING * idle:
         return inferred(
             f"{nothing} while the command used {used:.2f} of a processor",
             "let the program compute less for each byte, or read in one thread and compute in others",
@@ -77,14 +74,14 @@ def host(case: Case) -> Limit:
             key="processor",
             title="Processor",
         )
-    if computed >= MAY_COMPUTE * idle:
+    if computed >= MAY_BE_COMPUTING * idle:
         text = f"{nothing}, and {computed:.2f} of a processor was used for the command: computing explains only a part of it"
         return open_question(text, value)
     if (unwritten := dirty_limit(case)) is not None:
         few = f"vm.dirty_bytes, which allows {unwritten / 1024:.0f} KiB of unwritten data, delays writers"
         text = f"{nothing}: there were no requests, or {few}"
         return open_question(text, value)
-    if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_COMPUTE * idle and not case.simulated():
+    if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_BE_COMPUTING * idle and not case.simulated():
         text = (
             f"{nothing}, and the kernel used {busy:.2f} of a processor meanwhile: dm-crypt or md above it may compute"
         )
@@ -107,7 +104,7 @@ def host(case: Case) -> Limit:
     )
 
 
-KERNEL_COMPUTES = {
+KERNEL_WORK = {
     "kcryptd": (
         "dm-crypt (kcryptd)",
         "several readers or writers at once use several processors; cryptsetup benchmark prints what one processor encrypts",
@@ -131,9 +128,9 @@ def _kernel_busy(case: Case) -> float:
 def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
     """A disk that waits for dm-crypt or md to compute. None: they used little of a processor by the time that it waited."""
     (work, used), command = q.kernel_work(case.phase), q.processors_used(case.phase) or 0.0
-    if case.simulated() or used + command < COMPUTES * idle or used <= command:
+    if case.simulated() or used + command < MIN_COMPUTING * idle or used <= command:
         return None
-    title, remedy = KERNEL_COMPUTES[work]
+    title, remedy = KERNEL_WORK[work]
     whole = (case.reading.above or case.phase).disk.name
     return inferred(
         f"the disk had nothing to do for {q.percent(idle)} of the time while {title} used {used:.2f} of a processor",
@@ -158,10 +155,10 @@ def sync(case: Case) -> Limit:
     )
     if case.direction != "write" or not number:
         return ruled_out(f"{number} flushes", *values)
-    if part < FLUSHED:
+    if part < MIN_FLUSH_SHARE:
         return ruled_out(f"{number} flushes took {part:.0%} of the time", *values)
     each = (q.octets(case.phase, "write") or 0) / number
-    if number < FLUSHES or each > BETWEEN:
+    if number < MIN_FLUSHES or each > MAX_FLUSHED_BYTES:
         text = (
             f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} MiB each"
         )
@@ -193,13 +190,13 @@ def discards(case: Case) -> Limit:
     )
     text = " and ".join(f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
                         for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
-    if part < FLUSHED:
+    if part < MIN_FLUSH_SHARE:
         return ruled_out(f"{text} took {part:.0%} of the time", *values)
-    if sum(numbers.values()) < FLUSHES:
+    if sum(numbers.values()) < MIN_FLUSHES:
         return open_question(f"{text} took {part:.0%} of the time: their cost is not known",
                              *values)  # fmt: skip
     waits = waits_ms(case)
-    if waits is None or waits[1] < BY_DISCARDS * waits[0]:
+    if waits is None or waits[1] < MIN_DISCARD_FACTOR * waits[0]:
         text = f"{text} were in flight for {part:.0%} of the time; {case.direction}s do not take longer, as far as is known"
         return open_question(text, *values)
     part = min(part, 0.999)
@@ -227,7 +224,7 @@ def strangers(case: Case) -> tuple[float, str]:
     theirs = max(sum(one.bytes for one in others) - waiting, 0)
     parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
     if case.one_disk() and case.rotates() and case.phase.seconds():
-        moves = min(bios, q.seeks(case.phase) or 0) * HEAD_MOVES_S / case.phase.seconds()
+        moves = min(bios, q.seeks(case.phase) or 0) * SEEK_S / case.phase.seconds()
         parts.append((min(parts[1][0] + moves, 1.0), "of the time, for data and seeks,"))
     part, of = max(parts)
     verb = "is" if "time" in of else "are"
@@ -238,7 +235,7 @@ def _all_its_own(case: Case) -> bool:
     """Whether no more than a small part of the bios are of kernel threads or of others than the command."""
     rows = case.phase.submitters or ()
     kernel = sum(one.bios for one in rows if (one.comm or "").startswith(KERNEL_THREADS))
-    return bool(rows) and strangers(case)[0] + kernel / max(sum(one.bios for one in rows), 1) < OTHERS
+    return bool(rows) and strangers(case)[0] + kernel / max(sum(one.bios for one in rows), 1) < MIN_OTHERS_SHARE
 
 
 def _own(case: Case, direction: str) -> str:
@@ -248,7 +245,11 @@ def _own(case: Case, direction: str) -> str:
     if own is None:
         return f"the processes of these {direction}s were not recorded"
     done = "read" if direction == "read" else "wrote"
-    return f"they may be the command's own, which {done} {units.octets(own)} up to then" if own >= OWN * moved else ""
+    return (
+        f"they may be the command's own, which {done} {units.octets(own)} up to then"
+        if own >= MIN_OWN_SHARE * moved
+        else ""
+    )
 
 
 def _undelayed(case: Case) -> str:
@@ -279,25 +280,29 @@ def competing(case: Case) -> Limit:
         case.value("other-share", share, "of 1", f"d2c-sum-ns of {other}"),
         case.value("strangers", part, "of 1", "submitter"),
     )
-    if (part >= OTHERS or (share >= OTHERS and requests >= OTHERS)) and (text := _undelayed(case)):
-        if gain.found_idle(case) >= SELDOM_IDLE:
+    if (part >= MIN_OTHERS_SHARE or (share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE)) and (
+        text := _undelayed(case)
+    ):
+        if gain.found_idle(case) >= MIN_FOUND_IDLE_SHARE:
             return ruled_out(text, *values)
         text = f"{text}, unless all of them waited: the disk was never idle when a request was issued"
         return open_question(text, *values)
-    if part >= OTHERS and case.phase.settings.get("scheduler") == SHARES:
-        text = f"{others}; {SHARES} shares the disk between processes: only an experiment shows what they cost"
+    if part >= MIN_OTHERS_SHARE and case.phase.settings.get("scheduler") == SHARING_SCHEDULER:
+        text = (
+            f"{others}; {SHARING_SCHEDULER} shares the disk between processes: only an experiment shows what they cost"
+        )
         return open_question(text, *values)
-    if part >= OTHERS:
+    if part >= MIN_OTHERS_SHARE:
         waits = waits_ms(case)
         remedy = "run it at another time, or give it a lower weight: ionice, io.weight, bfq"
         return inferred(others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits else NO_GAIN)
-    if share >= OTHERS and requests >= OTHERS and _all_its_own(case):
+    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and _all_its_own(case):
         text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests, and the command's own"
         return open_question(text, *values)
-    if share >= OTHERS and requests >= OTHERS and (why := _own(case, other)) and not foreign:
+    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and (why := _own(case, other)) and not foreign:
         text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests; {why}"
         return open_question(text, *values)
-    if share >= OTHERS and requests >= OTHERS:
+    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE:
         who = next(
             (
                 one.comm or ""
@@ -338,7 +343,7 @@ def pieces(case: Case) -> Limit:
     mounted = bool(
         case.phase.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
     )
-    if mounted and (order or 0) >= FOLLOWS and not case.waits_for_host() and (ended := _windows_end(case)):
+    if mounted and (order or 0) >= MIN_STREAM_SHARE and not case.waits_for_host() and (ended := _windows_end(case)):
         text = (
             f"requests average {q.kib(ended[0])} where readahead is {q.kib(readahead)}, and the program reads "
             f"{units.octets(ended[1])} at once"
@@ -346,7 +351,7 @@ def pieces(case: Case) -> Limit:
         return inferred(f"{text}: files end before a window does", SEVERAL_FILES, value)
     if (
         run >= readahead
-        or (order or 0) < FOLLOWS
+        or (order or 0) < MIN_STREAM_SHARE
         or not mounted
         or (depth or 0) >= (windows or 0)
         or case.waits_for_host()
@@ -367,8 +372,10 @@ def _windows_end(case: Case) -> tuple[float, float] | None:
     if not window or not largest or not each or not calls or q.foreign(case.phase, "read"):
         return None
     call = case.phase.host.get(("command", "rchar"), 0) / calls
-    larger = each * q.SECTOR >= LARGER * call > 0
-    cut = SMALLER * each <= min(window, largest) or SMALLER * (case.depth() or 0.0) <= (case.windows() or 0.0)
+    larger = each * q.SECTOR >= MIN_CALL_FACTOR * call > 0
+    cut = MIN_WINDOW_FACTOR * each <= min(window, largest) or MIN_WINDOW_FACTOR * (case.depth() or 0.0) <= (
+        case.windows() or 0.0
+    )
     return (each, call) if larger and cut else None
 
 
@@ -392,9 +399,9 @@ def filesystem(case: Case) -> Limit:
     )
     if part < MIN_TIME_SHARE or blocks < times / 2:
         return ruled_out(f"{blocks} blocks of metadata between the data; the queue ran empty {times} times", *values)
-    if (case.phase.count("write", "issued") or 0) >= OTHERS * (case.phase.count("read", "issued") or 1):
+    if (case.phase.count("write", "issued") or 0) >= MIN_OTHERS_SHARE * (case.phase.count("read", "issued") or 1):
         return open_question(f"{blocks} blocks of metadata, how many of them were read is unknown", *values)
-    if blocks >= BLOCKS_ALONE * (case.phase.count("read", "queued") or 1):
+    if blocks >= METADATA_ONLY_SHARE * (case.phase.count("read", "queued") or 1):
         text = f"{blocks} blocks of metadata and nearly nothing else: so do reads that bypass the file system count"
         return open_question(text, *values)
     part = min(part, 0.9)

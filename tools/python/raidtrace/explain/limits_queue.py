@@ -6,36 +6,36 @@ import dataclasses
 from raidtrace.explain import gain
 from raidtrace.explain.case import MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
-from raidtrace.explain.limits_device import FLAT_FROM, OTHERS, SMALL, ceiling_near, flat, waits_ms
+from raidtrace.explain.limits_device import MIN_FLAT_DEPTH, MIN_OTHERS_SHARE, SMALL_FACTOR, ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import strangers
-from raidtrace.explain.steps import FOLLOWS, ahead, in_order
+from raidtrace.explain.steps import MIN_STREAM_SHARE, ahead, in_order
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-FULL = 0.5  # a queue that is full for this part of the time is a limit
-ANY_KIB = 1 << 20  # from here on a driver has no limit
-FEW = 4  # requests at once that no array of several drives has enough of
-WAITS = 0.25  # time before the issue by time to completion from which on requests were waiting for the driver
-HELD = 0.5  # the same, from which on a scheduler holds back what the driver would take
-ROOM = 0.5  # part of the queue's depth in use up to which the driver would take more
-MANY = 8  # random requests in flight from which on the seeks limit, and no longer their number
-SHALLOW = 16  # requests in flight, from which on a program that keeps so many there asks enough
-LARGE = 128  # sectors of a direct read from which on a larger one is not the first advice
-SCATTERED = 0.75  # part of the bios in streams up to which a phase is a matter of seeks
-SLOW_SEEK = 2.0  # ms from issue to completion, from which on a request waits for a head; from a cache it comes at once
-NEAR = 16384  # sectors to the next request on average, up to which a head need not move for it
-MORE_REQUESTS = 256  # as Linux sets nr_requests for a disk with enough tags
-ALONE = 2  # direct reads in flight, below which each may wait for its place to come by, in order too
-TURN = 6.0  # ms that a read then takes at least: a turn of the platters
-SHORT = 1024  # sectors in one piece up to which getting there takes longer than reading them
-FAR = 4  # a window is so many times as large as a bio, where none is read
-WINDOWS = 8  # requests of a window from which on readahead keeps many drives busy
-TWICE = 2.1  # windows in flight: the one that is read and the next, with room for what is counted at either end
-PAIR = 1.9  # requests in flight: one that the head reads and one that waits
-LEAST = 10  # requests, below which their depth is chance
-ORDERED = 0.9  # part of requests in order in a phase that shows what the disk gives in order
+MIN_FULL_SHARE = 0.5  # of the time: a queue that is full for longer is a limit
+UNLIMITED_KIB = 1 << 20  # from here on a driver has no limit
+MAX_FEW_SLOTS = 4  # requests at once that no array of several drives has enough of
+MIN_WAIT_SHARE = 0.25  # time before the issue by time to completion: from here on requests wait for the driver
+MIN_SCHEDULER_SHARE = 0.5  # the same: from here on a scheduler delays what the driver would take
+MAX_USED_SHARE = 0.5  # of the queue's depth: up to here the driver would take more
+MIN_SEEKING_DEPTH = 8  # random requests in flight: from here on the seeks limit, and no longer their number
+MIN_ENOUGH_DEPTH = 16  # requests in flight: a program that keeps more there requests enough
+LARGE_SECTORS = 128  # of a direct read: from here on a larger one is not the first advice
+MAX_STREAM_SHARE = 0.75  # of the bios in streams: up to here seeks decide
+MIN_SEEK_MS = 2.0  # from issue to completion: a slower request waits for a head, a faster one is from a cache
+MAX_NEAR_SECTORS = 16384  # mean distance to the next request: up to here a head need not move
+DEFAULT_NR_REQUESTS = 256  # as Linux sets it for a disk with enough tags
+MAX_ALONE_DEPTH = 2  # direct reads in flight: fewer may each wait for the platter, even in order
+TURN_MS = 6.0  # that such a read takes at least: a turn of the platters
+MAX_SHORT_SECTORS = 1024  # in one piece: up to here the seek takes longer than the read
+NO_WINDOW_FACTOR = 4  # a window is so many times as large as a request where none is read
+MIN_WIDE_WINDOW = 8  # requests of a window: from here on readahead keeps many drives busy
+MAX_WINDOWS = 2.1  # in flight: the one that is read and the next, with room for what is counted at either end
+FULL_HEAD_DEPTH = 1.9  # requests in flight: one that the head reads and one that waits
+MIN_REQUESTS = 10  # the depth of fewer is chance
+MIN_ORDERED_SHARE = 0.9  # of requests in order in a phase that shows what the disk gives in order
 
 
 def slots(case: Case) -> tuple[int, str] | None:
@@ -71,13 +71,13 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     queues = case.reading.hardware_queues()
     each = f" ({limit // queues} on each of {queues} hardware queues)" if queues > 1 and limit % queues == 0 else ""
     text = f"{name} allows {limit} at once{each} and they were in use for {q.percent(full)} of the time"
-    if full >= FULL and served and waited < WAITS * served and limit <= FEW * queues:
+    if full >= MIN_FULL_SHARE and served and waited < MIN_WAIT_SHARE * served and limit <= MAX_FEW_SLOTS * queues:
         text = f"{text}; a program that waits for a slot before it queues is not counted as waiting"
         return open_question(f"{text}. Only a larger {name} tells", *values)
-    if full < FULL or not served or waited < WAITS * served:
+    if full < MIN_FULL_SHARE or not served or waited < MIN_WAIT_SHARE * served:
         return ruled_out(text, *values)
     text = f"{text}; each waited {waited:.1f} ms for its turn, and took {served:.1f} ms"
-    if limit > FEW * queues or flat(case) or ceiling_near(case):
+    if limit > MAX_FEW_SLOTS * queues or flat(case) or ceiling_near(case):
         return open_question(f"{text}. Whether more would come faster only another depth can tell", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
     return inferred(
@@ -91,7 +91,9 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
 def _more_requests(case: Case) -> int:
     """nr_requests to try next. Without a scheduler the kernel takes no more than the driver has tags."""
     tags = case.phase.disk.nr_tags or 0
-    return min(tags, MORE_REQUESTS) if tags and case.phase.settings.get("scheduler") == "none" else MORE_REQUESTS
+    if tags and case.phase.settings.get("scheduler") == "none":
+        return min(tags, DEFAULT_NR_REQUESTS)
+    return DEFAULT_NR_REQUESTS
 
 
 @rule("scheduler", "Scheduler")
@@ -104,9 +106,9 @@ def scheduler(case: Case) -> Limit:
         return unknown("time before the issue, depth or scheduler was not recorded")
     values = (case.value("i2d-mean", wait, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
-    if name == "none" or wait < HELD * served or depth > ROOM * allowed[0]:
+    if name == "none" or wait < MIN_SCHEDULER_SHARE * served or depth > MAX_USED_SHARE * allowed[0]:
         return ruled_out(text, *values)
-    if strangers(case)[0] >= OTHERS:
+    if strangers(case)[0] >= MIN_OTHERS_SHARE:
         text = f"{text}; other processes use the disk, and a scheduler may hold back their requests for those of the command"
         return open_question(text, *values)
     return inferred(
@@ -130,18 +132,18 @@ def request_size(case: Case) -> Limit:
         return unknown("sizes or limits were not recorded")
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
     whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
-    takes = "any size" if (most or 0) >= ANY_KIB else str(most)
+    takes = "any size" if (most or 0) >= UNLIMITED_KIB else str(most)
     text = (
         f"max_sectors_kb is {largest} where the disk takes {takes}; {q.percent(whole)} of the requests are as large, "
         f"{cut} bios were cut"
     )
-    if SMALL * (largest or 0) > (most or 0) or whole < FULL or not cut:
+    if SMALL_FACTOR * (largest or 0) > (most or 0) or whole < MIN_FULL_SHARE or not cut:
         return ruled_out(text, *values)
     windows = case.windows()
     if (
         case.direction == "read"
         and windows is not None
-        and (case.depth() or 0.0) <= TWICE * windows * case.streams() < FLAT_FROM
+        and (case.depth() or 0.0) <= MAX_WINDOWS * windows * case.streams() < MIN_FLAT_DEPTH
     ):
         text = f"{text}; but readahead decides how much is in flight, and smaller requests keep more drives busy"
         return open_question(text, *values)
@@ -157,8 +159,8 @@ def merges(case: Case) -> Limit:
     if None in (size, most, off, depth):
         return unknown("sizes, depth or nomerges were not recorded")
     text = f"nomerges is {off}; requests are {q.kib(size or 0)} on average, with {depth or 0:.1f} in flight"
-    small = SMALL * (size or 0) <= (most or 0)
-    if not off or not small or not case.seeks_seldom() or (depth or 0.0) < MANY:
+    small = SMALL_FACTOR * (size or 0) <= (most or 0)
+    if not off or not small or not case.seeks_seldom() or (depth or 0.0) < MIN_SEEKING_DEPTH:
         return ruled_out(text)
     remedy = f"echo 0 >/sys/block/{case.phase.disk.name}/queue/nomerges"
     return inferred(f"{text}, and follow each other in order: nothing puts them together", remedy)
@@ -182,14 +184,16 @@ def direct(case: Case) -> Limit:
     )
     waits = waits_ms(case)
     delayed = waits is None or case.rotates() or waits[1] >= MIN_FACTOR * waits[0]  # else others made the queue deep
-    if case.direction != "read" or depth >= SHALLOW or (flat(case) and delayed) or ceiling_near(case):
+    if case.direction != "read" or depth >= MIN_ENOUGH_DEPTH or (flat(case) and delayed) or ceiling_near(case):
         return open_question(text, *values)
     few = slots(case)
-    if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= FULL:
+    if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= MIN_FULL_SHARE:
         return open_question(f"{text}, and {few[1]} allows no more than {few[0]}", *values)
     if scattered(case):  # through the page cache it would wait for each place, too
         return open_question(text, *values)
-    larger = "read in larger pieces, " if (q.size_mean(case.phase, case.direction) or LARGE) < LARGE else ""
+    larger = (
+        "read in larger pieces, " if (q.size_mean(case.phase, case.direction) or LARGE_SECTORS) < LARGE_SECTORS else ""
+    )
     return inferred(
         text,
         f"{larger}keep more in flight (iodepth, threads, io_uring), or read through the page cache",
@@ -208,9 +212,9 @@ def scattered(case: Case) -> bool:
         case.rotates()
         and case.direction == "read"
         and order is not None
-        and order <= SCATTERED
+        and order <= MAX_STREAM_SHARE
         and case.seeks_often()
-        and run <= SHORT
+        and run <= MAX_SHORT_SECTORS
     )
 
 
@@ -221,8 +225,8 @@ def taking_turns(case: Case) -> bool:
         case.rotates()
         and case.direction == "read"
         and case.streams() > 1
-        and (case.depth() or 0.0) >= (PAIR if case.one_disk() else SHALLOW)
-        and (in_order(case.reading) or 0.0) > SCATTERED
+        and (case.depth() or 0.0) >= (FULL_HEAD_DEPTH if case.one_disk() else MIN_ENOUGH_DEPTH)
+        and (in_order(case.reading) or 0.0) > MAX_STREAM_SHARE
         and case.seeks_often()
     )
 
@@ -247,11 +251,11 @@ def positioning(case: Case) -> Limit:
     if not scattered(case):
         return ruled_out(text, value)
     wait = q.d2c_mean_ms(case.phase, case.direction) or 0.0
-    if wait < SLOW_SEEK:
+    if wait < MIN_SEEK_MS:
         return open_question(f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
     mean = q.seek_sectors(case.phase) / number if number else 0.0
-    alone = case.direct() and (case.depth() or 0.0) < ALONE
-    if alone and mean <= NEAR and wait >= TURN:
+    alone = case.direct() and (case.depth() or 0.0) < MAX_ALONE_DEPTH
+    if alone and mean <= MAX_NEAR_SECTORS and wait >= TURN_MS:
         return open_question(
             f"{text}, but {q.kib(mean)} away on average: one at a time, those in order may take as long", value
         )
@@ -284,7 +288,7 @@ def _ordered(case: Case, other: Observation) -> bool:
     issued = q.total(other, "issued")
     return (
         order is not None
-        and order >= ORDERED
+        and order >= MIN_ORDERED_SHARE
         and q.direction(other) == case.direction
         and (q.seeks(other) or 0) <= 0.01 * issued
     )
@@ -295,7 +299,7 @@ def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
     if case.direct():
         past = q.class_share(case.phase, "direct") or 0.0
         return f"{q.percent(past)} of the bytes went past the page cache, where nothing reads ahead"
-    if order < FOLLOWS:
+    if order < MIN_STREAM_SHARE:
         return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
     if not case.reads_ahead():
         return f"only {q.percent(by_readahead)} of the bytes were read ahead"
@@ -309,8 +313,8 @@ def unread(case: Case) -> tuple[float, int] | None:
     each = q.size_mean(case.phase, "read")
     if case.direction != "read" or not window or not largest or not each:
         return None
-    alone = (in_order(case.reading) or 0.0) >= FOLLOWS and not case.direct()
-    return (each / 2, int(window / 2)) if alone and FAR * each <= min(window, largest) else None
+    alone = (in_order(case.reading) or 0.0) >= MIN_STREAM_SHARE and not case.direct()
+    return (each / 2, int(window / 2)) if alone and NO_WINDOW_FACTOR * each <= min(window, largest) else None
 
 
 @rule("no readahead", "No readahead")
@@ -348,19 +352,19 @@ def readahead(case: Case) -> Limit:
     if (reason := _not_ahead(case, order or 0.0, by_readahead or 0.0)) is not None:
         return ruled_out(reason, value)
     streams = case.streams()
-    low, high = windows * (1 - q.AGREEMENT), TWICE * windows * streams
+    low, high = windows * (1 - q.AGREEMENT), MAX_WINDOWS * windows * streams
     each = f" for each of up to {streams} streams" if streams > 1 else ""
     text = f"{depth:.2f} in flight while busy, where a window is {windows:g}{each}"
     allowed = slots(case)
-    if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= FULL and allowed[0] < windows:
+    if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= MIN_FULL_SHARE and allowed[0] < windows:
         return ruled_out(f"{text}: the queue takes no more than {allowed[0]}", value)
-    if (case.phase.count("read", "completed") or 0) < LEAST:
+    if (case.phase.count("read", "completed") or 0) < MIN_REQUESTS:
         return open_question(f"{text}; too few requests to tell", value)
     if depth > 2 * high or depth < low:
         return ruled_out(f"{text}: not what readahead makes", value)
-    if windows * streams >= FLAT_FROM or ceiling_near(case) or flat(case):
+    if windows * streams >= MIN_FLAT_DEPTH or ceiling_near(case) or flat(case):
         return ruled_out(f"{text}, as many as the disk can use", value)
-    if taking_turns(case) or windows >= WINDOWS:
+    if taking_turns(case) or windows >= MIN_WIDE_WINDOW:
         return open_question(f"{text}; whether more would come faster only another readahead can show", value)
     doubled = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
     return inferred(

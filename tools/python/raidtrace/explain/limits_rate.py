@@ -8,33 +8,32 @@ from collections.abc import Iterator, Sequence
 from raidtrace.explain import gain
 from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit
-from raidtrace.explain.gain import EVEN, even, local, straight, tolerance
-from raidtrace.explain.limits_device import WAITED, ceiling_near, cheaper, fastest_ms, flat, waits_ms
+from raidtrace.explain.gain import EVEN_REQUESTS, even, local, straight, tolerance
+from raidtrace.explain.limits_device import MIN_WAIT_FACTOR, ceiling_near, cheaper, fastest_ms, flat, waits_ms
 from raidtrace.explain.steps import ahead
 from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Charged, Even
 
-OTHER = 1.5  # times the size of the requests of another phase, from which on it tells the kinds of limits apart
-LEAST_JUMPS = 8  # pieces that were read, from which on their mean says something
-FAULTS = (
-    4  # faults for each place up to which a mapping is read out of order; the program and its libraries have some, too
-)
-PAGE = 4096  # bytes of a page that is touched, x86
-AMPLIFIED = 4.0  # bytes read for each requested byte, from which on that is a cause
-SLOWER = 2.0  # times that request, from which on a place that is not read with several at once counts as slow
+MIN_SIZE_FACTOR = 1.5  # of the requests of two phases: then they distinguish the kinds of limits
+MIN_PIECES = 8  # the mean of fewer says nothing
+# A mapping with no more page faults for each piece is read out of order. The program and its libraries have some, too.
+MAX_FAULTS_PER_PIECE = 4
+PAGE_BYTES = 4096  # x86
+MIN_AMPLIFICATION = 4.0  # bytes read for each requested byte, from which on that is a cause
+MIN_SLOW_FACTOR = 2.0  # of the fastest request: a place that takes longer is slow if not read with several at once
 
 
 def _kind(case: Case, mine: Even) -> str:
     """The unit of the limit, "IOPS" or "bandwidth", if request sizes show it; else empty."""
-    if min(mine.requests, mine.bytes) <= EVEN and max(mine.requests, mine.bytes) > tolerance(mine):
-        return "IOPS" if mine.requests <= EVEN else "bandwidth"
+    if min(mine.requests, mine.bytes) <= EVEN_REQUESTS and max(mine.requests, mine.bytes) > tolerance(mine):
+        return "IOPS" if mine.requests <= EVEN_REQUESTS else "bandwidth"
     for other in case.siblings:
         there, _ = even(case, other)
         if there is None or not straight(there):
             continue
         sizes = [one.mib_per_s / one.iops for one in (mine, there)]
-        if max(sizes) < OTHER * min(sizes):
+        if max(sizes) < MIN_SIZE_FACTOR * min(sizes):
             continue
         if q.agree(there.iops, mine.iops):
             return "IOPS"
@@ -73,7 +72,7 @@ def throttled(case: Case) -> Limit:
     text = f"{rate.iops:,.0f} {of} a second, {rate.mib_per_s:,.1f} MiB/s"
     if not straight(rate):
         return ruled_out(f"{text}, not at even intervals", *values)
-    if times[1] < WAITED * times[0]:
+    if times[1] < MIN_WAIT_FACTOR * times[0]:
         text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: none waits for a limit"
         return ruled_out(text, *values)
     if local(case, rate):
@@ -95,7 +94,7 @@ def requested_bytes(case: Case) -> int | None:
     host = case.phase.host
     if ("command", "rchar") not in host and ("command", "major_faults") not in host:
         return None
-    return host.get(("command", "rchar"), 0) + PAGE * host.get(("command", "major_faults"), 0)
+    return host.get(("command", "rchar"), 0) + PAGE_BYTES * host.get(("command", "major_faults"), 0)
 
 
 @rule("read amplification", "Amplification")
@@ -115,10 +114,10 @@ def amplification(case: Case) -> Limit:
         f"read {units.significant(ratio)} bytes for each byte asked for by calls and page faults ({units.octets(fetched)} for "
         f"{units.octets(used)})"
     )
-    if ratio < AMPLIFIED or not case.reads_ahead() or q.foreign(case.phase, "read"):
+    if ratio < MIN_AMPLIFICATION or not case.reads_ahead() or q.foreign(case.phase, "read"):
         return ruled_out(text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.phase.host.get(("command", "major_faults"), 0)
-    if jumps < LEAST_JUMPS or (FAULTS * jumps < faults and faults * PAGE > used / 2):
+    if jumps < MIN_PIECES or (MAX_FAULTS_PER_PIECE * jumps < faults and faults * PAGE_BYTES > used / 2):
         return open_question(f"{text}; but pages of a mapping that were used without waiting are not counted", *values)
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
     each = units.octets(used / jumps)
@@ -128,7 +127,7 @@ def amplification(case: Case) -> Limit:
         None if case.rotates() else fastest_ms(case.phase.histogram("read", "d2c"))
     )  # heads: it tells nothing of a place
     # One request a place may take no longer than a smaller one would, unless there were faster ones.
-    slower = least is not None and place_ms >= SLOWER * least
+    slower = least is not None and place_ms >= MIN_SLOW_FACTOR * least
     if case.waits_for_host() or not largest or window < 2 * largest or ((case.depth() or 0.0) < 2 and not slower):
         return open_question(f"{text}. Whether less would come faster only a smaller readahead tells", *values)
     if least and place_ms < MIN_FACTOR * least:
@@ -138,7 +137,7 @@ def amplification(case: Case) -> Limit:
         return ruled_out(text, *values)
     optimal = case.phase.setting("optimal_io_size") or 0
     origin = " (twice optimal_io_size, as the kernel sets it)" if optimal and window * q.SECTOR == 2 * optimal else ""
-    mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE > used / 2 else ""
+    mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE_BYTES > used / 2 else ""
     return inferred(f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
 
 
@@ -148,13 +147,11 @@ def amplification(case: Case) -> Limit:
 # kernel counts the bytes of a bio once, and a bio once for each request that it is split into, for its cgroup and all
 # above it (block/blk-throttle.c). A kernel thread queues the throttled bios.
 
-SETTING = "io.max"
-NEAR = 0.85  # of what is allowed, from which on that is what came
-MOST = 0.5  # part of the bytes that a cgroup and those below it must have queued
-THROTTLED = (
-    0.5  # part of its bios that kernel threads queued, from which on they were throttled, if nothing writes back
-)
-NAMES = {"read": ("rbps", "riops"), "write": ("wbps", "wiops")}
+IO_MAX = "io.max"
+MIN_LIMIT_SHARE = 0.85  # of the limit: from here on the rate has reached it
+MIN_CGROUP_SHARE = 0.5  # of the bytes that a cgroup and those below it must have queued
+MIN_THREAD_SHARE = 0.5  # of its bios: if kernel threads queued more and nothing writes back, they were throttled
+LIMIT_NAMES = {"read": ("rbps", "riops"), "write": ("wbps", "wiops")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,15 +193,15 @@ def allowed(text: str) -> Iterator[Allowed]:
                 yield Allowed(words[0], name, int(number))
 
 
-@rule(SETTING, SETTING)
+@rule(IO_MAX, IO_MAX)
 def io_max(case: Case) -> Limit:
     """A limit that a cgroup of the submitters reaches."""
-    settings = [case.phase.settings.get(SETTING)]
-    settings += [change.after for change in case.phase.timeline.changes if change.name == SETTING]
+    settings = [case.phase.settings.get(IO_MAX)]
+    settings += [change.after for change in case.phase.timeline.changes if change.name == IO_MAX]
     if settings == [None]:
         return unknown("limits of cgroups were not recorded")
     every = dict.fromkeys(
-        one for text in settings for one in allowed(text or "") if one.name in NAMES.get(case.direction, ())
+        one for text in settings for one in allowed(text or "") if one.name in LIMIT_NAMES.get(case.direction, ())
     )
     if not every:
         return ruled_out(f"no cgroup has a limit of {case.direction}s")
@@ -216,19 +213,19 @@ def io_max(case: Case) -> Limit:
     if not near:
         return ruled_out(f"{names} have a limit, and queued less than half of the bytes")
     best = max(near, key=lambda one: (one.least, one.most))
-    value = case.value("of-limit", best.least, "of 1", SETTING, "bytes-queued", "queued", "splits")
+    value = case.value("of-limit", best.least, "of 1", IO_MAX, "bytes-queued", "queued", "splits")
     at_most = "" if best.most - best.least < 0.01 else f" to {best.most:.0%}"
     allows = f"{best.allowed.name} of {best.allowed.path} allows {best.allowed.text(best.allowed.rate)}"
     text = f"{allows}, and {best.least:.0%}{at_most} of it came"
-    if best.most < NEAR and best.by_kernel and _asks_itself(case):
+    if best.most < MIN_LIMIT_SHARE and best.by_kernel and _asks_itself(case):
         return open_question(f"{text}; but {best.by_kernel} bios were held back for a while", value)
-    if best.most < NEAR:
+    if best.most < MIN_LIMIT_SHARE:
         return ruled_out(text, value)
-    if best.least < NEAR:
+    if best.least < MIN_LIMIT_SHARE:
         return open_question(f"{text}: reads and writes of a cgroup are counted together", value)
     by_thread = best.by_kernel / max(best.bios, 1)
     if ceiling_near(case) or (
-        not case.waits_for_host() and (flat(case) or by_thread < THROTTLED or not _asks_itself(case))
+        not case.waits_for_host() and (flat(case) or by_thread < MIN_THREAD_SHARE or not _asks_itself(case))
     ):
         text = f"{text}, but the disk waited for no more than {q.percent(idle)} of the time"
         return open_question(f"{text}: whether more would come only another limit can tell", value)
@@ -244,7 +241,7 @@ def io_max(case: Case) -> Limit:
 
 def reached(limit: Limit) -> bool:
     """Whether the rate is near the one that io.max allows, throttled or not: without any other cause it would be no higher."""
-    return limit.key == SETTING and any((value.value or 0.0) >= NEAR for value in limit.values)
+    return limit.key == IO_MAX and any((value.value or 0.0) >= MIN_LIMIT_SHARE for value in limit.values)
 
 
 def _asks_itself(case: Case) -> bool:
@@ -253,11 +250,11 @@ def _asks_itself(case: Case) -> bool:
 
 
 def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached | None:
-    """None: its cgroup and those below it queued less than MOST of the bytes, or the phase took no time."""
+    """None: its cgroup and those below it queued less than MIN_CGROUP_SHARE of the bytes, or the phase took no time."""
     below = [one for one in charged if limit.holds(one.cgroup)]
     octets, whole = sum(one.bytes for one in below), sum(one.bytes for one in charged)
     length = case.phase.seconds()
-    if not octets or octets < MOST * whole or not length:
+    if not octets or octets < MIN_CGROUP_SHARE * whole or not length:
         return None
     bios, splits = sum(one.bios for one in below), case.phase.count(case.direction, "splits") or 0
     mine, every, moved = float(octets), float(whole), float(case.phase.count(case.direction, "bytes_queued") or 0)

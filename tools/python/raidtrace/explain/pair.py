@@ -18,18 +18,18 @@ from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
-OTHER_WORK = 2.0  # times the bytes of the other, from which on rates compare other work
-SAME = 1.1  # a factor up to which two figures are called the same
-NEAR = 0.1  # an estimate is near what was measured within this part
-RISE = 1.5  # the factor from which on a mean counts as risen
-NO_CAUSE = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
-ELSE = 0.1  # shares that differ by more are not of the same load
+MIN_WORK_FACTOR = 2.0  # of the bytes: from here on rates compare other work
+SAME_FACTOR = 1.1  # two figures that differ less are the same
+NEAR_SHARE = 0.1  # an estimate is near the measurement within this part
+MIN_RISE = 1.5  # a mean that differs by this factor has risen
+READAHEAD_NAMES = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
+MAX_SHARE_DIFFERENCE = 0.1  # shares that differ by more are not of the same load
 # settings that say what a run was, and not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
            "md_sync_action", "mount", "journal", "in_flight_at_attach"}  # fmt: skip
-# prefixes of names that are one thing: a slow drive is which and how slow; an array at WORK also differs in "array"
-ONE_THING = ("drive.slow_", "drive.seek_", "drive.media_", "array.background_")
-WORK = ("array.initialize", "array.verify")
+# prefixes of names that are one thing: a slow drive is which and how slow; an array at ARRAY_WORK also differs in "array"
+COMMON_PREFIXES = ("drive.slow_", "drive.seek_", "drive.media_", "array.background_")
+ARRAY_WORK = ("array.initialize", "array.verify")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,10 +90,10 @@ def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     for name, share in SHARES:
         ours, theirs = share(a), share(b)
-        if ours is not None and theirs is not None and abs(ours - theirs) > ELSE:
+        if ours is not None and theirs is not None and abs(ours - theirs) > MAX_SHARE_DIFFERENCE:
             rows.append((name, f"{ours:.0%}", f"{theirs:.0%}"))
     ours, theirs = streams(a), streams(b)
-    if max(ours, theirs) >= RISE * min(ours, theirs):
+    if max(ours, theirs) >= MIN_RISE * min(ours, theirs):
         rows.append(("streams", str(ours), str(theirs)))
     for name, number in EVENTS:
         if number(a) != number(b):
@@ -227,7 +227,7 @@ def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
         return []
     alone = rate / (1 - dry[2])
     account = "do NOT account for the difference" if alone > reached else "are a part of the difference"
-    if abs(alone / reached - 1) <= NEAR:
+    if abs(alone / reached - 1) <= NEAR_SHARE:
         account = "account for the difference"
     a_name, b_name = slow.letter, fast.letter
     return [
@@ -247,7 +247,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     rates = f"{q.mib_per_s(a.phase, direction) or 0:.1f} -> {q.mib_per_s(b.phase, direction) or 0:.1f} MiB/s"
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
-    level = 1 / SAME < factors.speed < SAME
+    level = 1 / SAME_FACTOR < factors.speed < SAME_FACTOR
     moved = " and ".join(reading.letter for reading in (a, b) if "readahead_sectors" in reading.phase.changed)
     tail = _next(limits, not (ahead or level or moved))
     if factors.speed < 1:  # what makes it slower matters more than what else is true of it
@@ -272,10 +272,10 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
         first, last = (tail, []) if factors.speed < 1 else (_only(limits, "A"), tail)
         return verdict, [lead, *other_work, *first, *accounts, _factors(factors), *last]
     arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
-    others = [name for name in names if name not in NO_CAUSE]
+    others = [name for name in names if name not in READAHEAD_NAMES]
     verdict, why = _by_readahead(a, b, factors, others, arguments)
     size = "The size of the requests did not change."
-    if not 1 / SAME < factors.size < SAME:
+    if not 1 / SAME_FACTOR < factors.size < SAME_FACTOR:
         size = f"The mean size of a request changed by x{factors.size:.2f}: this is a part of the difference."
     return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, direction)}.", *tail]
 
@@ -283,7 +283,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
 def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
     """Readahead was changed, and reading with it: whether it is why. others: what else was changed; arguments: of the
     command, in words."""
-    rose = max(factors.depth, 1 / factors.depth) >= RISE and (factors.depth > 1) == (factors.speed > 1)
+    rose = max(factors.depth, 1 / factors.depth) >= MIN_RISE and (factors.depth > 1) == (factors.speed > 1)
     strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
     if not rose:
         return Verdict.CONTRADICTED, "Readahead is not the cause: the requests in flight did not rise."
@@ -312,7 +312,7 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
 def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
     """Bytes and seconds, where one moved so much more that rates of the disk say nothing of the program."""
     moved = [q.octets(reading.phase, direction) or 0 for reading in (a, b)]
-    if min(moved) <= 0 or max(moved) < OTHER_WORK * min(moved):
+    if min(moved) <= 0 or max(moved) < MIN_WORK_FACTOR * min(moved):
         return []
     times = [f"{reading.letter} moved {units.octets(octets)} in {reading.phase.seconds():.3g} s"
              for reading, octets in zip((a, b), moved, strict=True)]  # fmt: skip
@@ -321,7 +321,7 @@ def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
 
 def _factors(ratio: Ratios) -> str:
     parts = (("in flight", ratio.depth), ("request size", ratio.size), ("time from issue to completion", ratio.wait))
-    texts = [f"{name} x{value:.2f}" for name, value in parts if not 1 / SAME < value < SAME]
+    texts = [f"{name} x{value:.2f}" for name, value in parts if not 1 / SAME_FACTOR < value < SAME_FACTOR]
     return (
         f"Differences: {', '.join(texts)}."
         if texts
@@ -332,8 +332,8 @@ def _factors(ratio: Ratios) -> str:
 def _together(names: list[str]) -> list[str]:
     """The sentence on other recorded differences: one cause, or several that the evidence does not distinguish."""
     others = [name for name in names if name not in ("arguments", "interval")]
-    things = {next((begin for begin in ONE_THING if name.startswith(begin)), name) for name in others}
-    things -= {"array"} if things.intersection(WORK) else set()
+    things = {next((begin for begin in COMMON_PREFIXES if name.startswith(begin)), name) for name in others}
+    things -= {"array"} if things.intersection(ARRAY_WORK) else set()
     names_text = ", ".join(others)
     if len(things) > 1:
         return [f"{names_text} changed together: the recordings do not show which is the cause."]

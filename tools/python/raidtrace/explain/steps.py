@@ -10,9 +10,9 @@ from raidtrace.recording import figures
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
-AHEAD = 0.5  # part of the bytes from which on a phase counts as read ahead
-TURNS = 0.1  # streams take turns where so many windows of readahead begin elsewhere than the one before ended
-FOLLOWS = 0.5  # part of the bios in a stream from which on a phase counts as read in order
+MIN_AHEAD_SHARE = 0.5  # of the bytes: from here on a phase counts as read ahead
+MIN_TURN_SHARE = 0.1  # of the windows of readahead that begin elsewhere than the one before ended: streams take turns
+MIN_STREAM_SHARE = 0.5  # of the bios in a stream: from here on a phase counts as read in order
 
 
 def source(reading: Reading, *counters: str) -> Source:
@@ -72,13 +72,19 @@ def ahead(reading: Reading) -> float | None:
 
 
 def streams(reading: Reading) -> int:
-    """Streams that take turns: 1 where bios change their place for fewer than a TURNS of the windows of readahead, as one
-    reader's do that looks up now and then where its file goes on."""
+    """Streams that take turns. 1: bios change their place for fewer than MIN_TURN_SHARE of the windows of readahead. One
+    reader's do so when it looks up where its file goes on."""
     queued, follow, moved = (
         reading.phase.count("read", name) for name in ("queued", "sequential_queued", "bytes_queued")
     )
     window = (reading.readahead_sectors() or 0) * q.SECTOR
-    if queued is not None and follow is not None and moved and window and (queued - follow) * window < TURNS * moved:
+    if (
+        queued is not None
+        and follow is not None
+        and moved
+        and window
+        and (queued - follow) * window < MIN_TURN_SHARE * moved
+    ):
         return 1
     return max(reading.phase.timeline.streams or 1, 1)
 
@@ -87,7 +93,7 @@ def predicted(reading: Reading, direction: str) -> tuple[float, float] | None:
     """Reads in flight that readahead makes, of all streams together. None: of writes and of what is not read ahead nothing
     is predicted, or readahead was not recorded."""
     part, one = ahead(reading), reading.predicted_depth()
-    if direction != "read" or one is None or (part is not None and part < AHEAD):
+    if direction != "read" or one is None or (part is not None and part < MIN_AHEAD_SHARE):
         return None
     return one[0], one[1] * streams(reading)
 
@@ -110,7 +116,11 @@ def _window_verdict(reading: Reading) -> Verdict:
     read, order = ahead(reading), in_order(reading)
     if reading.readahead_sectors() is None or read is None or order is None:
         return Verdict.NOT_AVAILABLE
-    return Verdict.SHOWN if read >= AHEAD and order >= FOLLOWS and _as_set(reading) else Verdict.NOT_SHOWN
+    return (
+        Verdict.SHOWN
+        if read >= MIN_AHEAD_SHARE and order >= MIN_STREAM_SHARE and _as_set(reading)
+        else Verdict.NOT_SHOWN
+    )
 
 
 def _as_set(reading: Reading) -> bool:
@@ -128,9 +138,9 @@ def _window(reading: Reading) -> str:
     read, order = ahead(reading), in_order(reading)
     if read is None or order is None:
         return "what was read ahead was not counted"
-    if read < AHEAD:
+    if read < MIN_AHEAD_SHARE:
         return f"{q.percent(read)} of the bytes were read ahead"
-    if order < FOLLOWS:
+    if order < MIN_STREAM_SHARE:
         return f"only {q.percent(order)} of the bios continue a stream: nothing follows for a window to hold"
     text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"
     largest = window_sectors(reading)
@@ -262,10 +272,10 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
                 tuple(value for r in readings for value in values(r)), tuple(map(sizes, readings)))  # fmt: skip
 
 
-BUSY = 0.95  # a disk with something in flight for this part of the time is never waited for
-BEYOND = 1.25  # rate of data alone by that of the best sample, up to which it is believed
-UNTOLD = 1.05  # served bytes by requested ones, from which on some were requested otherwise than by read and write
-ORDERLY = 0.01  # up to this part of the requests seeks are too few to matter by their number
+MIN_BUSY_SHARE = 0.95  # of the time with requests in flight: from here on the disk does not wait for the host
+MAX_FIT_FACTOR = 1.25  # rate of data alone by that of the best sample, up to which it is believed
+MIN_EXCESS_FACTOR = 1.05  # served bytes by requested ones: from here on some were not requested by read and write
+MAX_SEEK_SHARE = 0.01  # of the requests: fewer seeks are too few to matter by their number
 
 
 def depth(readings: Sequence[Reading], direction: str) -> Link:
@@ -324,18 +334,26 @@ def busy(readings: Sequence[Reading]) -> Link:
         if idle is None:
             return "busy time was not counted"
         return f"the disk had something to do for {q.percent(1 - idle)} of the time" + (
-            "" if 1 - idle >= BUSY else f" and waited for the host for {q.percent(idle)}"
+            "" if 1 - idle >= MIN_BUSY_SHARE else f" and waited for the host for {q.percent(idle)}"
         )
 
     def verdict(reading: Reading) -> Verdict:
         idle = q.idle_share(reading.phase)
-        return Verdict.NOT_AVAILABLE if idle is None else Verdict.SHOWN if 1 - idle >= BUSY else Verdict.NOT_SHOWN
+        return (
+            Verdict.NOT_AVAILABLE
+            if idle is None
+            else Verdict.SHOWN
+            if 1 - idle >= MIN_BUSY_SHARE
+            else Verdict.NOT_SHOWN
+        )
 
     values = []
     for r in readings:
         idle = q.idle_share(r.phase)
         values.append(
-            Value("busy-share", None if idle is None else 1 - idle, "of 1", source(r, "depth-time"), (BUSY, 1.0))
+            Value(
+                "busy-share", None if idle is None else 1 - idle, "of 1", source(r, "depth-time"), (MIN_BUSY_SHARE, 1.0)
+            )
         )
     return Link("busy", "Busy and idle", each(readings, say), worst(map(verdict, readings)), tuple(values))
 
@@ -408,7 +426,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
         number, issued = q.seeks(reading.phase), _issued(reading)
         if number is None or not issued:
             return Verdict.NOT_AVAILABLE
-        return Verdict.NOT_SHOWN if number <= ORDERLY * issued else Verdict.SHOWN
+        return Verdict.NOT_SHOWN if number <= MAX_SEEK_SHARE * issued else Verdict.SHOWN
 
     values = []
     for r in readings:
@@ -474,7 +492,7 @@ def cost(reading: Reading) -> Link:
         text = f"the evidence does not show that seeks took time: {interval}"
         return Link("cost", title, text, Verdict.NOT_SHOWN, values)
     reached = _best(reading)
-    alone = fit.stream_mib_per_s if fit.stream_mib_per_s and fit.stream_mib_per_s <= BEYOND * reached else None
+    alone = fit.stream_mib_per_s if fit.stream_mib_per_s and fit.stream_mib_per_s <= MAX_FIT_FACTOR * reached else None
     stream = f"; data alone would have come at about {alone:.0f} MiB/s" if alone else ""
     return Link(
         "cost", title, f"{interval}, together {q.percent(fit.share)} of the busy time{stream}", Verdict.SHOWN, values
@@ -499,7 +517,7 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
         if counts is None:
             return "what the program asked for was not counted"
         calls, served = counts
-        if served > UNTOLD * calls:
+        if served > MIN_EXCESS_FACTOR * calls:
             return (
                 f"the disk served {served / q.MIB:.1f} MiB; the requested bytes are not known: read and write calls requested "
                 f"{calls / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
@@ -509,7 +527,7 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
 
     def verdict(reading: Reading) -> Verdict:
         counts = numbers(reading)
-        if counts is None or counts[1] > UNTOLD * counts[0]:
+        if counts is None or counts[1] > MIN_EXCESS_FACTOR * counts[0]:
             return Verdict.NOT_AVAILABLE
         return Verdict.SHOWN if counts[1] >= 0.95 * counts[0] else Verdict.NOT_SHOWN
 

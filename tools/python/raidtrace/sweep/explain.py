@@ -226,7 +226,7 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     chain between the least readahead and the knee is shown, which is the verdict `between`."""
     low, high = min(y for _, y in medians), max(y for _, y in medians)
     x, _ = trials.knee(medians)
-    if high < low * pair.SAME:
+    if high < low * pair.SAME_FACTOR:
         return Verdict.CONTRADICTED, [
             f"Readahead does not change the rate: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."
         ]

@@ -16,11 +16,12 @@ from raidtrace.why.rate import ALONG, RANDOM, Reads
 
 SECTOR, PAGE = 512, 4096
 MOST_OCTETS, MOST_DEPTH = MIB, 32  # of a request of the readers, and in flight
+# Kind of mapping -> which of its words is the device; the offset follows.
 DEVICE = {
     "linear": 0,
     "delay": 0,
     "crypt": 3,
-}  # kind of mapping -> which of its words is the device; the offset follows
+}
 Measure = Callable[[str, Reads], float | None]  # requests a second of a reader at a disk; None if that was not measured
 
 
