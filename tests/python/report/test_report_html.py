@@ -390,7 +390,7 @@ def test_there_is_a_gap_where_nothing_was():
 
 
 def test_the_phases_that_moved_least_are_left_out_and_counted(two, monkeypatch):
-    monkeypatch.setattr(multiples, "MOST", 2)
+    monkeypatch.setattr(multiples, "MAX_PHASES", 2)
     (a, of_a), _ = two
     result = multiples.build([("A", a)], explain_runs.of_one(of_a))
     assert [phase.name for phase in result.phases] == ["write", "read-4096"] and result.more == 3

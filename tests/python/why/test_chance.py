@@ -35,7 +35,7 @@ def test_effect_of_pairs() -> None:
     one = chance.effect([2.0], [1.0])
     assert (one.factor, one.low, one.high, one.chance) == (pytest.approx(2), None, None, 1.0)
     two = chance.effect([2.0, 2.0], [1.0, 0.5], looks=1)
-    assert two.factor == pytest.approx(math.sqrt(8)) and two.chance == 1.0  # fewer than FEWEST
+    assert two.factor == pytest.approx(math.sqrt(8)) and two.chance == 1.0  # fewer than MIN_PAIRS
     assert two.low is not None and two.high is not None and two.low * two.high == pytest.approx(8)
     three = chance.effect([1, 1, 1], [1 / 2.0, 1 / 2.1, 1 / 2.2], looks=1)
     assert three.chance == pytest.approx(0.00138, rel=0.02)  # t 26.9 of 2 degrees of freedom
@@ -64,7 +64,7 @@ def test_settled() -> None:
     assert not chance.settled(chance.Effect(1.5, 1.4, 1.6, 2, 0.001), 1)
     assert chance.settled(chance.Effect(1.0, 0.97, 1.049, 3, 0.9), 1)
     assert not chance.settled(chance.Effect(1.0, 0.97, 1.051, 3, 0.9), 1)
-    assert chance.settled(chance.Effect(1.0, 0.9, 1.2, chance.MOST, 0.9), 1)
+    assert chance.settled(chance.Effect(1.0, 0.9, 1.2, chance.MAX_PAIRS, 0.9), 1)
 
 
 def test_smallest_detectable() -> None:

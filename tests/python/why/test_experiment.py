@@ -469,7 +469,7 @@ def test_no_table(tmp_path: pathlib.Path) -> None:
     path = made(tmp_path)
     (tmp_path / runs.EXPERIMENT).write_text("{" * 100)
     assert runs.tested(path) == ""
-    (tmp_path / runs.EXPERIMENT).write_text(" " * (runs.MOST_BYTES + 1))
+    (tmp_path / runs.EXPERIMENT).write_text(" " * (runs.MAX_BYTES + 1))
     assert runs.tested(path) == ""
 
 

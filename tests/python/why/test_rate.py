@@ -76,9 +76,9 @@ def test_places() -> None:
 
 def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests a second of what was completed after the warm part, from the first to the last."""
-    monkeypatch.setattr(rate, "WARM_S", 0.01)
-    monkeypatch.setattr(rate, "LEAST_S", 0.05)
-    monkeypatch.setattr(rate, "MOST_RATE", 1e9)
+    monkeypatch.setattr(rate, "WARM_UP_S", 0.01)
+    monkeypatch.setattr(rate, "MIN_S", 0.05)
+    monkeypatch.setattr(rate, "MAX_RATE", 1e9)
     path = tmp_path / "disk"
     path.write_bytes(bytes(1 << 20))
     try:
@@ -86,7 +86,7 @@ def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
     except OSError as error:
         pytest.skip(f"no O_DIRECT here: {error}")
     assert result > 0 and busy > 0
-    monkeypatch.setattr(rate, "MOST_RATE", 100)
+    monkeypatch.setattr(rate, "MAX_RATE", 100)
     with pytest.raises(OSError, match="faster than this reader"):
         rate.measure(str(path), rate.Reads(4096, 2, "random"))
     path.write_bytes(bytes(8192))

@@ -193,7 +193,7 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
     }.items():
         (tmp_path / name).write_text(texts, encoding="utf-8")
 
-    (tmp_path / figures.STDOUT).write_bytes(bytes(figures.MOST_STDOUT + 1))
+    (tmp_path / figures.STDOUT).write_bytes(bytes(figures.MAX_STDOUT + 1))
 
     def read(counted: dict[str, int], bios: bool) -> Run:
         span = span_of({"read": counted}, disk="sdx", bio_based=bios)
@@ -202,7 +202,7 @@ def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pa
 
     runs = read(flow, True), read(flow, False), read(flow | {"stream_queued": 4}, False), read({}, False)
     result = [(run.disk_requests, run.disk_bytes["read"], run.mean_ms, run.in_order, run.idle) for run in runs]
-    assert (tmp_path / figures.STDOUT).stat().st_size == figures.MOST_STDOUT
+    assert (tmp_path / figures.STDOUT).stat().st_size == figures.MAX_STDOUT
     assert result == [(8, 1 << 20, 2.0, True, False), (3, 1 << 19, 1.0, True, False), (3, 1 << 19, 1.0, False, False),
                       (0, 0, 0.0, False, True)]  # fmt: skip
 

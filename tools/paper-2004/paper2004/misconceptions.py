@@ -50,7 +50,7 @@ def measure(observed: observation.Observed) -> dict[str, dict[str, float | None]
     known = "command-cpu" in observed.meta.get("host_available", "")
     for phase in observed.observations:
         direction = q.direction(phase)
-        if direction is None or (q.octets(phase, direction) or 0) < q.LEAST_BYTES:
+        if direction is None or (q.octets(phase, direction) or 0) < q.MIN_BYTES:
             continue
         used = phase.host.get(("command", "cpu"), 0 if known else None)
         real = observed.meta.get("lab_time") != "simulated"

@@ -159,7 +159,7 @@ _GNU = re.compile(
     rf"^(?:[^\W\d]+\s+)?([0-9]+)\s+[^\W\d]+\s*(?:\([^)]*\))?[^()]*?[,，]?\s*({_DD_NUMBER})\s*[^\W\d]+\s*[,，]\s*"
     rf"{_DD_NUMBER}\s*[^\W\d]+/[^\W\d]+$"
 )
-LONGEST_OF_DD = 200  # characters of a line of dd in any language; a pattern takes the square of a line to say no
+MAX_DD_LINE = 200  # characters in any language; a pattern takes the square of a line's length to reject it
 _BSD = re.compile(rf"^([0-9]+) bytes transferred in ({_DD_NUMBER}) secs? \({_DD_NUMBER} bytes/sec\)$")
 _REAL = re.compile(rf"^real\s+(?:([0-9]+)m)?({_DD_NUMBER})s?$|.*?(?:([0-9]+):)?({_DD_NUMBER})elapsed\b.*$")
 
@@ -170,7 +170,7 @@ def dd(output: str, phase: str, block_bytes: int | None = None) -> tuple[Figure,
     blocks = real = rate = None
     for at, line in enumerate(lines, 1):
         text = line.strip()
-        if len(text) > LONGEST_OF_DD:
+        if len(text) > MAX_DD_LINE:
             continue
         match = _GNU.match(text) or _BSD.match(text)
         if match:
@@ -211,7 +211,7 @@ def _dd_rate(lines: list[str], at: int, phase: str, size: int, text: str) -> Fig
 # its bytes over its run time, KiB/s. Processor use is the job's own, user and system, of one processor. The phase is the
 # job's name, with -read or -write behind it when a job did both.
 
-FIO_MOST = 1e18  # bytes or seconds: more than any run has
+FIO_MAX = 1e18  # bytes or seconds: more than any run has
 FIO_DIRECTIONS = ("read", "write", "trim")
 
 
@@ -256,7 +256,7 @@ def _fio_job(job: Any, place: str, in_calls: Callable[[str], bool]) -> list[Figu
         raise ParseError(f"{place} ({name}) moved no byte")
     figures = []
     for direction, (size, seconds) in moved.items():
-        if not 0 < seconds < FIO_MOST or size > FIO_MOST:
+        if not 0 < seconds < FIO_MAX or size > FIO_MAX:
             raise ParseError(f"{place} ({name}): {size} bytes in {seconds:g} s: there is no rate")
         phase = name if len(moved) == 1 else f"{name}-{direction}"
         figures.append(Figure(phase, size / 1024 / seconds, KIB_PER_S, cpu))

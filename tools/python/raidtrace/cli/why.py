@@ -25,7 +25,7 @@ EPILOG = """Example: raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/
 raidctl why restore restores the settings."""
 RESTORE = """Restore the settings that a killed raidctl why or sweep changed. The next raidctl why also does this."""
 PROFILE = "9500s-12-raid0"
-MOST_RUNS = 25
+MAX_RUNS = 25
 BUDGET_S = 600  # of a real disk: what it changes is in use by others
 
 
@@ -123,7 +123,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--runs",
         type=lambda text: int(_positive(text)),
-        help=f"largest number of runs (default {MOST_RUNS})",
+        help=f"largest number of runs (default {MAX_RUNS})",
     )
     top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
                      help="directory of recordings and table (default %(default)s)")  # fmt: skip
@@ -181,7 +181,7 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     disk = options.disk or why_lab.first_disk(options.lab)
     setup = why_lab.Setup(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
                           options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
-    place = why_lab.Lab(setup, options.runs or MOST_RUNS, options.budget or float("inf"))
+    place = why_lab.Lab(setup, options.runs or MAX_RUNS, options.budget or float("inf"))
     return _experiment(options, command, place, setup.disk)
 
 
@@ -199,9 +199,7 @@ def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
                                options.phase, bool(options.destroy_data), options.in_use,
                                tuple(options.freeze))  # fmt: skip
         force = options.force_signature
-        with why_disk.Disk.opened(
-            setup, machine, force, options.runs or MOST_RUNS, options.budget or BUDGET_S
-        ) as place:
+        with why_disk.Disk.opened(setup, machine, force, options.runs or MAX_RUNS, options.budget or BUDGET_S) as place:
             return _experiment(options, command, place, name)
 
 
@@ -215,7 +213,7 @@ def _experiment(
         """Print the duration and the smallest detectable effect, before any change. UserError: the disk was idle."""
         if table.baseline.idle:
             raise UserError(_idle(command, disk, bool(options.lab)))
-        pairs = min(place.most_pairs, chance.MOST)
+        pairs = min(place.most_pairs, chance.MAX_PAIRS)
         least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
         if not options.quiet:
             estimate = f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation."

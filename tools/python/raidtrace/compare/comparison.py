@@ -139,7 +139,7 @@ def unlike(rows: Iterable[Row]) -> list[str]:
 # A comparison as text and as JSON.
 
 VERSION = 1
-MOST_NOTES = 8
+MAX_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
 LEGEND = """Percent: B minus A, of A. A +-, B +-: spread, largest minus
 smallest trial, of the median. Real: the trials of A and B do not overlap, and chance makes as
@@ -209,9 +209,9 @@ def lines(compared: Compared, width: int) -> list[str]:
             out += wrap(f"{check.said}: {check.found}", width, "  = " if check.agrees else "  x ", "    ")
         wrong = sum(not check.agrees for check in compared.checks)
         out += ["", f"{len(compared.checks) - wrong} agree (=), {wrong} disagree (x)."]
-    for note in compared.notes[:MOST_NOTES]:
+    for note in compared.notes[:MAX_NOTES]:
         out += wrap(note, width)
-    more = len(compared.notes) - MOST_NOTES
+    more = len(compared.notes) - MAX_NOTES
     out += [f"and {more} more notes; --json has all."] if more > 0 else []
     if compared.spans:
         out += ["", *compare_spans.differences(compared.spans, width)]

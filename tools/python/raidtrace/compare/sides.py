@@ -98,7 +98,7 @@ def _recording(path: pathlib.Path, array: str, phase_name: str | None) -> Side:
         disk = phase.disk.name if len(observed.disks) > 1 else ""
         main = q.direction(phase)
         for direction in (main, "write" if main == "read" else "read") if main else ():
-            if (q.octets(phase, direction) or 0) < q.LEAST_BYTES:
+            if (q.octets(phase, direction) or 0) < q.MIN_BYTES:
                 idle |= _rate(phase, direction, disk)
                 continue
             figures |= _counted(phase, direction, disk)

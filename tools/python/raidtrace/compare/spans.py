@@ -298,10 +298,10 @@ def _paired(a: Recorded, b: Recorded, times: bool) -> Iterator[Pair | Alone]:
 
 # Two recordings side by side, as text for a terminal.
 
-LEAST, MOST = 20, 100  # columns; longer lines are hard to read
-SUBMITTERS = 8  # more say little
-VALUE = 21  # columns of a value; a longer one has a line of its own
-MANY_TIMES = 100  # from this ratio on per cent say nothing more
+MIN_WIDTH, MAX_WIDTH = 20, 100  # columns; longer lines are hard to read
+MAX_SUBMITTERS = 8  # more say little
+VALUE_WIDTH = 21  # columns of a value; a longer one has a line of its own
+MAX_RATIO = 100  # a larger ratio is not printed as per cent
 
 
 def _wrapped(label: str, text: str, width: int) -> list[str]:
@@ -310,8 +310,8 @@ def _wrapped(label: str, text: str, width: int) -> list[str]:
 
 def _difference(one: Difference, width: int) -> Iterator[str]:
     what = visible(f"{one.disk} {one.what}" if one.disk else one.what)
-    if max(len(one.a), len(one.b)) <= VALUE:
-        yield f"{what[:36]:36} {visible(one.a):>{VALUE}} {visible(one.b):>{VALUE}}"
+    if max(len(one.a), len(one.b)) <= VALUE_WIDTH:
+        yield f"{what[:36]:36} {visible(one.a):>{VALUE_WIDTH}} {visible(one.b):>{VALUE_WIDTH}}"
     else:
         yield what
         yield from (
@@ -334,11 +334,11 @@ def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
 
 def differences(comparison: Comparison, width: int) -> Iterator[str]:
     """The differences between machines, commands and settings, in lines of at most so many columns."""
-    width = min(max(width, LEAST), MOST)
+    width = min(max(width, MIN_WIDTH), MAX_WIDTH)
     if not comparison.differences:
         yield "Machine, command and settings are the same."
         return
-    yield f"{'what differs':36} {'A':>{VALUE}} {'B':>{VALUE}}"
+    yield f"{'what differs':36} {'A':>{VALUE_WIDTH}} {'B':>{VALUE_WIDTH}}"
     for one in comparison.differences:
         if not one.not_recorded_in:
             yield from _difference(one, width)
@@ -357,7 +357,7 @@ def _quantity(row: Row) -> str:
     if ratio is None:
         return f"{line} {'A is 0':>10} {'equal' if row.a == row.b else 'n/a':>12}"
     times = f"{'~' if row.quantity.end else ''}{ratio:.{3 if ratio < 1000 else 0}f}"
-    return f"{line} {times:>10}" + (f" {100 * (ratio - 1):+10.1f} %" if ratio < MANY_TIMES else "")
+    return f"{line} {times:>10}" + (f" {100 * (ratio - 1):+10.1f} %" if ratio < MAX_RATIO else "")
 
 
 def _table(heading: str, rows: Iterable[Row]) -> list[str]:
@@ -383,7 +383,7 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
     for of, to, row in pair.blame():
         yield from _table(f"from {of} to {to}", [row])
     for at, (comm, rows) in enumerate(pair.submitters().items()):
-        if at == SUBMITTERS:
+        if at == MAX_SUBMITTERS:
             yield "  further processes: --json has them"
             break
         yield visible(f"  submitter {'all others' if comm is None else comm}")

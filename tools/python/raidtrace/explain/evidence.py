@@ -228,7 +228,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 # An explanation as text for a terminal.
 
 
-LEAST, MOST = 60, 120  # columns: narrower cannot be read, wider neither
+MIN_WIDTH, MAX_WIDTH = 60, 120  # columns: narrower cannot be read, wider neither
 MARKS = {
     Verdict.SHOWN: "+",
     Verdict.INFERRED: "*",
@@ -236,14 +236,14 @@ MARKS = {
     Verdict.CONTRADICTED: "x",
     Verdict.NOT_AVAILABLE: "?",
 }
-TITLE = 18  # columns of a link's title
+TITLE_WIDTH = 18  # columns of a link's title
 RULED_OUT = "Ruled out"
 
 
 def text(explanation: Explanation, columns: int, verbose: bool = False) -> list[str]:
     """The lines of an explanation: the summary, then the evidence of each chain, then the notes. Without `verbose` the limits
     that the recording rules out are named in one row."""
-    width = min(max(columns, LEAST), MOST)
+    width = min(max(columns, MIN_WIDTH), MAX_WIDTH)
     lines = []
     for subject in explanation.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
@@ -296,18 +296,18 @@ def _row(row: Link | Limit, width: int) -> list[str]:
     mark = MARKS[row.verdict]
     lines = []
     for at, part in enumerate(row.statement.split("\n")):
-        head = f"{mark} {row.title:<{TITLE}} " if at == 0 else " " * (TITLE + 3)
-        lines += wrap(part, width, head, " " * (TITLE + 3))
+        head = f"{mark} {row.title:<{TITLE_WIDTH}} " if at == 0 else " " * (TITLE_WIDTH + 3)
+        lines += wrap(part, width, head, " " * (TITLE_WIDTH + 3))
     return lines
 
 
 def rows(named: Sequence[tuple[str, str]], width: int) -> list[str]:
     """A name and a sentence each; a name that is too long has a line of its own."""
-    column = min(max(len(name) for name, _ in named), TITLE) + 2
+    column = min(max(len(name) for name, _ in named), TITLE_WIDTH) + 2
     lines = []
     for name, sentence in named:
-        lines += [name] if len(name) > TITLE else []
-        lines += wrap(sentence, width, f"{'' if len(name) > TITLE else name:{column}}", " " * column)
+        lines += [name] if len(name) > TITLE_WIDTH else []
+        lines += wrap(sentence, width, f"{'' if len(name) > TITLE_WIDTH else name:{column}}", " " * column)
     return lines
 
 

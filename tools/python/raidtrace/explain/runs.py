@@ -85,7 +85,7 @@ def _directions(phase: Observation) -> list[str]:
     """Directions that moved enough, the command's or the larger first."""
     main = q.direction(phase) or "read"
     order = [main, "write" if main == "read" else "read"]
-    return [direction for direction in order if (q.octets(phase, direction) or 0) >= q.LEAST_BYTES]
+    return [direction for direction in order if (q.octets(phase, direction) or 0) >= q.MIN_BYTES]
 
 
 def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
@@ -140,7 +140,7 @@ def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
 EXPERIMENT, CHANGE = "why.json", "change"
 AS_IT_IS = "as it is"
 FORMAT = 1
-MOST_BYTES = 1 << 22  # the table of an experiment has some tens of rows
+MAX_BYTES = 1 << 22  # the table of an experiment has some tens of rows
 
 
 def write_experiment(directory: pathlib.Path, text: str) -> None:
@@ -156,7 +156,7 @@ def experiment_of(recording: pathlib.Path) -> dict[str, Any] | None:
     path = recording.parent.parent / EXPERIMENT
     try:
         change = (recording.parent / CHANGE).read_text(encoding="utf-8")
-        if not change.startswith(AS_IT_IS) or path.stat().st_size > MOST_BYTES:
+        if not change.startswith(AS_IT_IS) or path.stat().st_size > MAX_BYTES:
             return None
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -18,7 +18,7 @@ from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 
 # Requests in flight over time, with the phases and the readahead.
 
-LEAST_LABELLED = 0.055  # a phase that takes less of the width has no room for its name
+MIN_LABELLED_SHARE = 0.055  # of the width: a shorter phase has no room for its name
 
 
 def in_flight(recorded: Recorded, disks: Sequence[Target]) -> Figure | None:
@@ -64,7 +64,7 @@ def phases(panel: Axes, recorded: Recorded, named: bool, shaded: bool = True) ->
             panel.axvline(left, color="#8a9099", linewidth=0.6)
         elif at % 2 == 0:
             panel.axvspan(left, right, color=plot.SHADE, linewidth=0, zorder=0)
-        if named and right - left >= LEAST_LABELLED * (end - begin) / 1e9:
+        if named and right - left >= MIN_LABELLED_SHARE * (end - begin) / 1e9:
             panel.text((left + right) / 2, 1.02, phase.name[:24], transform=panel.get_xaxis_transform(), ha="center",
                        va="bottom", fontsize=plot.SMALL, color=plot.QUIET, clip_on=False)  # fmt: skip
 
@@ -160,8 +160,8 @@ def overview(recorded: Recorded, disk: Target) -> Figure | None:
 
 # Where on the disk requests went over time, and when the head had to seek.
 
-ROWS = 128  # where more of the 256 parts of the disk were used two are drawn as one
-WIDEST = 300  # steps of the map; at 600 pixels more would not be visible
+MAX_ROWS = 128  # where more of the 256 parts of the disk were used two are drawn as one
+MAX_STEPS = 300  # of the map; at 600 pixels more would not be visible
 SECTORS_PER_GIB = 1 << 21
 
 
@@ -208,18 +208,18 @@ def _used_places(place: Floats) -> tuple[int, int]:
     """From which part of the disk to which (not included) anything was moved; an even number of them where two are one row."""
     used = numpy.flatnonzero(place.sum(axis=0))
     first, end = int(used[0]), int(used[-1]) + 1
-    if end - first > ROWS and (end - first) % 2:
+    if end - first > MAX_ROWS and (end - first) % 2:
         first, end = (first, end + 1) if end < place.shape[1] else (first - 1, end)
     return first, end
 
 
 def _rates(edges: Floats, place: Floats) -> Floats:
-    """MiB/s in WIDEST equal stretches of time, or fewer, at most ROWS parts of the disk."""
-    rows = place.shape[1] if place.shape[1] <= ROWS else place.shape[1] // 2
+    """MiB/s in MAX_STEPS equal stretches of time, or fewer, at most MAX_ROWS parts of the disk."""
+    rows = place.shape[1] if place.shape[1] <= MAX_ROWS else place.shape[1] // 2
     by_row = place.reshape(len(place), rows, -1).sum(axis=2)
     rates = by_row / numpy.maximum(numpy.diff(edges), 1e-9)[:, None] / (1 << 20)
     # every stretch has its share of each step that it lies in
-    wide = numpy.linspace(edges[0], edges[-1], min(WIDEST, len(place)) + 1)
+    wide = numpy.linspace(edges[0], edges[-1], min(MAX_STEPS, len(place)) + 1)
     summed = numpy.vstack([numpy.zeros(rows), numpy.cumsum(rates * numpy.diff(edges)[:, None], axis=0)])
     at = numpy.interp(wide, edges, numpy.arange(len(edges)))
     below = numpy.minimum(at.astype(numpy.int64), len(edges) - 2)
@@ -230,7 +230,7 @@ def _rates(edges: Floats, place: Floats) -> Floats:
 
 # How depths and request sizes are distributed in the phases that moved most.
 
-MOST = 4  # phases next to each other that a reader can distinguish
+MAX_PHASES = 4  # next to each other that a reader can distinguish
 # upper bounds, included
 DEPTHS = ((0, "0"), (1, "1"), (2, "2"), (4, "3-4"), (8, "5-8"), (16, "9-16"), (32, "17-32"), (64, "33-64"),
           (128, "65-128"), (255, "129-255"), (bins.DEPTH_OPEN, "256 on"))  # fmt: skip
@@ -284,7 +284,7 @@ def busiest(recorded: Recorded) -> list[tuple[str, str]]:
         sums = moved.setdefault(span.phase, collections.Counter())
         for direction in ("read", "write"):
             sums[direction] += span.flow.get(direction, {}).get("bytes_issued", 0)
-    kept = sorted(moved, key=lambda name: -moved[name].most_common(1)[0][1])[:MOST]
+    kept = sorted(moved, key=lambda name: -moved[name].most_common(1)[0][1])[:MAX_PHASES]
     return [(name, sums.most_common(1)[0][0]) for name, sums in moved.items() if name in kept and any(sums.values())]
 
 

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-MOST = 200  # characters
+MAX_LENGTH = 200  # characters
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -31,7 +31,7 @@ class Expression:
         """refused: why a name may not stand in it, "" for one that may. truth: it says yes or no; else it is a number."""
         self.text = text.strip()
         try:
-            if len(text) > MOST:
+            if len(text) > MAX_LENGTH:
                 raise ValueError("too long")
             self._tree = ast.parse(self.text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

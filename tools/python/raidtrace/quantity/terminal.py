@@ -10,19 +10,19 @@ from collections.abc import Container, Iterator, Sequence
 
 from raidtrace.quantity import shown
 
-WIDTH = 80  # off a terminal
-LEAST, MOST = 20, 100  # longer lines are hard to read
-LABEL = 11  # columns of a label
+DEFAULT_WIDTH = 80  # off a terminal
+MIN_WIDTH, MAX_WIDTH = 20, 100  # longer lines are hard to read
+LABEL_WIDTH = 11  # columns
 _WORD = re.compile(r"[^ ]*(?:(?<=[0-9]) [^ ]*)*")  # a number and its unit are one word
 
 
 def width() -> int:
     """Columns of lines of words on standard output."""
     if not sys.stdout.isatty():
-        return WIDTH
+        return DEFAULT_WIDTH
     with contextlib.suppress(OSError):
-        return min(max(os.get_terminal_size(1).columns, LEAST), MOST)
-    return WIDTH
+        return min(max(os.get_terminal_size(1).columns, MIN_WIDTH), MAX_WIDTH)
+    return DEFAULT_WIDTH
 
 
 def styles() -> tuple[str, str]:
@@ -32,8 +32,8 @@ def styles() -> tuple[str, str]:
 
 def wrapped(text: str, columns: int, indent: int = 0, first: str = "") -> str:
     """A paragraph that ends with a line feed. first: what stands before its first line, in `indent` columns."""
-    if columns < 2 * indent and columns < WIDTH:  # half of a narrow line holds no words
-        columns = min(2 * indent, WIDTH)
+    if columns < 2 * indent and columns < DEFAULT_WIDTH:  # half of a narrow line holds no words
+        columns = min(2 * indent, DEFAULT_WIDTH)
     out, at = [f"{first:<{indent}}"], indent
     while text:
         match = _WORD.match(text)

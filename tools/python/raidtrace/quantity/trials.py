@@ -14,8 +14,8 @@ from typing import TypeVar
 RESAMPLES = 2000
 SEED = 9000  # fixed, so that the same trials give the same interval
 CONFIDENCE = 0.95
-OUTLIER = 3.5  # modified z-score: distance from the median in units of 1.4826 x median absolute deviation
-LEAST_FOR_OUTLIERS = 4
+MAX_Z_SCORE = 3.5  # of an outlier: distance from the median in units of 1.4826 x median absolute deviation
+MIN_FOR_OUTLIERS = 4
 SLOPE_PERCENT, EXCURSION_PERCENT = 10.0, 20.0  # a steady state drifts and swings by no more of its mean
 WINDOWS = 10
 T = TypeVar("T")
@@ -59,11 +59,11 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
     """Trials far from the others. Fewer than four trials have none. Where most are equal, each other one is far."""
-    if len(values) < LEAST_FOR_OUTLIERS:
+    if len(values) < MIN_FOR_OUTLIERS:
         return ()
     median = statistics.median(values)
     scale = 1.4826 * statistics.median(abs(value - median) for value in values)
-    return tuple(at for at, value in enumerate(values, 1) if abs(value - median) > OUTLIER * scale)
+    return tuple(at for at, value in enumerate(values, 1) if abs(value - median) > MAX_Z_SCORE * scale)
 
 
 def drift(values: Sequence[float]) -> str:
@@ -161,9 +161,9 @@ def chance(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 # Rank correlation with a confidence interval, where a curve rises or falls, and where it has its knee.
 
-WITHIN = 0.05  # of the best: the knee is the smallest setting that comes so near
-LEAST = 4  # pairs; of fewer a correlation says nothing
-SETTINGS = 3  # that are not the same, for the same
+KNEE_SHARE = 0.05  # of the best: the knee is the smallest setting that comes so near
+MIN_PAIRS = 4  # a correlation of fewer says nothing
+MIN_SETTINGS = 3  # distinct ones, for the same reason
 Pairs = Sequence[tuple[float, float]]
 
 
@@ -238,25 +238,25 @@ def correlate(pairs: Pairs) -> Correlation | None:
     """Both, and the interval. None: too few pairs or settings, or one side never changes: two settings have no order but up
     or down, and any difference correlates with them."""
     rho, tau = spearman(pairs), kendall(pairs)
-    if rho is None or tau is None or len(pairs) < LEAST or len({x for x, _ in pairs}) < SETTINGS:
+    if rho is None or tau is None or len(pairs) < MIN_PAIRS or len({x for x, _ in pairs}) < MIN_SETTINGS:
         return None
     low, high = bootstrap(pairs, lambda some: spearman(some) or 0.0)  # of a resample that never changes: none
     return Correlation(rho, tau, low, high, len(pairs))
 
 
 def knee(curve: Pairs) -> tuple[float, float]:
-    """Points are (setting, throughput), settings rising. Returns the smallest setting within WITHIN of the best, and its
+    """Points are (setting, throughput), settings rising. Returns the smallest setting within KNEE_SHARE of the best, and its
     throughput."""
     best = max(y for _, y in curve)
-    return next((x, y) for x, y in curve if y >= (1 - WITHIN) * best)
+    return next((x, y) for x, y in curve if y >= (1 - KNEE_SHARE) * best)
 
 
 def regions(curve: Pairs) -> list[Region]:
-    """Stretches of a curve, settings rising; steps of less than WITHIN, as a part, are flat."""
+    """Stretches of a curve, settings rising; steps of less than KNEE_SHARE are flat."""
     merged: list[Region] = []
     for (x, y), (next_x, next_y) in zip(curve, curve[1:]):
         grown = next_y / y - 1 if y else math.inf if next_y else 0.0
-        direction = "flat" if abs(grown) < WITHIN else "rising" if grown > 0 else "falling"
+        direction = "flat" if abs(grown) < KNEE_SHARE else "rising" if grown > 0 else "falling"
         if merged and merged[-1].direction == direction:
             merged[-1] = Region(direction, merged[-1].first, next_x)
         else:
@@ -270,11 +270,11 @@ def regions(curve: Pairs) -> list[Region]:
 # of the jackknife: b is fitted again without each sample, and the spread of these fits gives the standard error. Where
 # samples are too alike to distinguish a from b, the interval holds 0, and nothing is claimed.
 #
-# Neighbouring samples of a long phase are joined to at most MOST blocks, and each block is left out once. So an effect
+# Neighbouring samples of a long phase are joined to at most MAX_BLOCKS blocks, and each block is left out once. So an effect
 # that lasts longer than a sample does not count as many independent observations.
 
-MOST = 1000  # blocks
-LEAST_SAMPLES, LEAST_SEEKS = 8, 10
+MAX_BLOCKS = 1000
+MIN_SAMPLES, MIN_SEEKS = 8, 10
 BusyRow = tuple[float, float, float]  # busy ns, bytes, seeks
 Sums = tuple[float, float, float, float, float]  # bytes^2, bytes x seeks, seeks^2, busy x bytes, busy x seeks
 
@@ -303,7 +303,7 @@ def seek_cost(samples: Sequence[BusyRow]) -> SeekCost | None:
     """None: too few samples or seeks to say anything."""
     blocks, merged = _blocks(samples)
     busy, seeks = math.fsum(block[0] for block in blocks), math.fsum(block[2] for block in blocks)
-    if len(blocks) < LEAST_SAMPLES or seeks < LEAST_SEEKS or not busy:
+    if len(blocks) < MIN_SAMPLES or seeks < MIN_SEEKS or not busy:
         return None
     products = [_products(block) for block in blocks]
     whole = tuple(map(math.fsum, zip(*products, strict=True)))
@@ -318,8 +318,8 @@ def seek_cost(samples: Sequence[BusyRow]) -> SeekCost | None:
 
 
 def _blocks(samples: Sequence[BusyRow]) -> tuple[Sequence[BusyRow], int]:
-    """Neighbours put together until there are no more than MOST, and how many make one."""
-    step = -(-len(samples) // MOST)
+    """Neighbours put together until there are no more than MAX_BLOCKS, and how many make one."""
+    step = -(-len(samples) // MAX_BLOCKS)
     if step <= 1:
         return samples, 1
     parts = (samples[at : at + step] for at in range(0, len(samples), step))

@@ -61,8 +61,8 @@ UNITS = frozenset(
     "bios bytes completions events ns pages pieces plugs requests sectors streams unplugs waits windows".split()
 )
 NAME = re.compile("[a-z][a-z0-9_]{0,47}")
-MOST_ADDED, LONGEST = 64, 400  # counters that a newer raidctl has, characters of a meaning
-MOST_BIN = 1 << 16  # no histogram has as many bins
+MAX_ADDED, MAX_MEANING = 64, 400  # counters that a newer raidctl has, characters of a meaning
+MAX_BIN = 1 << 16  # no histogram has as many bins
 BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 
 
@@ -92,13 +92,13 @@ def added(db: sqlite3.Connection) -> tuple[Column, ...]:
         return ()
     counters: dict[tuple[str, str], Column] = {}
     for owner, name, unit, meaning in db.execute("SELECT owner, name, unit, meaning FROM counter ORDER BY owner, name"):
-        if owner not in COUNTERS or not NAME.fullmatch(name) or unit not in UNITS or len(meaning) > LONGEST:
+        if owner not in COUNTERS or not NAME.fullmatch(name) or unit not in UNITS or len(meaning) > MAX_MEANING:
             raise RecordingError(
                 f"its dictionary has a counter {name[:60]!r} of {owner[:20]!r} in {unit[:20]!r}, which raidctl does not write"
             )
         if name not in COLUMNS[owner]:
             counters[owner, name] = Column(owner, name, "integer", True, unit, meaning)
-    if len(counters) > MOST_ADDED:
+    if len(counters) > MAX_ADDED:
         raise RecordingError(
             f"its dictionary has {len(counters)} counters that this raidctl does not know; use the raidctl that made it"
         )

@@ -24,7 +24,7 @@ from raidtrace.quantity.shown import visible
 from raidtrace.recording import columns
 from raidtrace.recording.columns import RecordingError as RecordingError  # noqa: F401
 
-MOST_OF_SQLITE = 0x7FFFFF00  # bytes that it allocates at once
+MAX_SQLITE_BYTES = 0x7FFFFF00  # bytes that it allocates at once
 PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # where SQLite's locks lie
 NO_DATABASE = "it is no database, and so no recording of raidctl"
 LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
@@ -32,7 +32,7 @@ JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 DAMAGED = "the recording is damaged or cut short: copy it again from where it was made, or record again"
 MEMORY = "/dev/shm"  # a copy there costs no disk a write
 HEADER = 100
-MOST_BYTES, MOST_SQL = 64 << 20, 1 << 20  # of a value, of a statement
+MAX_VALUE_BYTES, MAX_SQL_BYTES = 64 << 20, 1 << 20  # of a value, of a statement
 EXPRESSION = re.compile(
     r"\b(as|check|collate|default|generated|select|using|virtual|where)\b|[^\w \t\n\r,()]", re.I | re.A
 )
@@ -80,7 +80,7 @@ def write(path: pathlib.Path) -> sqlite3.Connection:
 
 
 def _defend(database: sqlite3.Connection) -> None:
-    for kind, most in ((sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, MOST_SQL),
+    for kind, most in ((sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES), (sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES),
                        (sqlite3.SQLITE_LIMIT_ATTACHED, 0)):  # fmt: skip
         database.setlimit(kind, most)
     for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "temp_store=MEMORY"):
@@ -188,7 +188,7 @@ def _share(fd: int) -> None:
 
 def _size(fd: int) -> int:
     size = os.fstat(fd).st_size
-    if size > min(MOST_OF_SQLITE, os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE")):
+    if size > min(MAX_SQLITE_BYTES, os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE")):
         raise OSError(
             errno.EFBIG, "larger than 2 GiB, or half of this machine's memory, which is the most that is read"
         )

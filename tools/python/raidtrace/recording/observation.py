@@ -28,7 +28,7 @@ Row = tuple[int, int, int, int, int, int, int, int]  # of Timeline.samples
 START, END, BUSY, READ, WRITTEN, SEEKS, READS, WRITES = range(8)  # its columns
 READ_WRITE = ("read", "write")
 BEGUN = 0.01  # part of its bytes from which on a direction has begun, and up to which it has not ended
-LEAST_ROWS, LEAST_REQUESTS = 6, 12  # samples and requests, from which on evenness says something
+MIN_ROWS, MIN_REQUESTS = 6, 12  # samples and requests, from which on evenness says something
 SHORT = 0.1  # part of a phase up to which a sample is short
 
 
@@ -144,7 +144,7 @@ class Timeline:
         octets = [sum(row[READ if one == "read" else WRITTEN] for one in directions) for row in rows]
         ends = [row[END] for row in rows]
         number = sum(counts[1:])
-        if len(rows) < LEAST_ROWS or number < LEAST_REQUESTS or not unit:
+        if len(rows) < MIN_ROWS or number < MIN_REQUESTS or not unit:
             return None
         seconds = (ends[-1] - ends[0]) / 1e9
         rate = sum(octets[1:]) / seconds / (1 << 20)

@@ -14,7 +14,7 @@ MIB = 1 << 20
 BIO_SECTORS = 2048  # the most that the page cache puts in a bio of 4 KiB pages: BIO_MAX_VECS
 COMM = 15  # characters of a process's name that the kernel keeps
 AS_MUCH = 0.1  # two directions moved the same if their bytes differ by less than this part
-LEAST_BYTES = MIB  # a phase that moved less says nothing of throughput
+MIN_BYTES = MIB  # a phase that moved less says nothing of throughput
 AGREEMENT = 0.05  # a figure and what predicts it agree within this part
 COMMAND_CPU = ("command", "cpu")  # key of Observation.host: ns of a processor that the recorded command used
 
@@ -68,7 +68,7 @@ def direction(phase: Observation) -> str | None:
     moved them and it moved that one. None: nothing moved."""
     moved = {d: octets(phase, d) or 0 for d in ("read", "write")}
     best, other = ("read", "write") if moved["read"] >= (1 - AS_MUCH) * moved["write"] else ("write", "read")
-    if foreign(phase, best) and moved[other] >= LEAST_BYTES and not foreign(phase, other):
+    if foreign(phase, best) and moved[other] >= MIN_BYTES and not foreign(phase, other):
         best = other
     return best if moved[best] else None
 

@@ -32,7 +32,7 @@ Window = tuple[float | None, float | None]  # s since the recording began, from 
 # All that raidctl writes in the histograms of a sample: neither signs nor fractions.
 _WRITTEN = b'abcdefghijklmnopqrstuvwxyz0123456789_{}":,'
 _LITERALS = (b":t", b":f")
-MOST = 1 << 63
+INT64_END = 1 << 63
 DIRECTIONS = ("read", "write", "discard", "write_zeroes", "flush", "other", "passthrough", "all")
 _Sums = dict[tuple[str, str], dict[int, dict[int, int]]]
 
@@ -66,7 +66,7 @@ class _BinNumbers(dict[str, int]):
     """The number of a bin by its name in JSON."""
 
     def __missing__(self, name: str) -> int:
-        if not (name.isdigit() and len(name) <= len(str(columns.MOST_BIN)) and int(name) < columns.MOST_BIN):
+        if not (name.isdigit() and len(name) <= len(str(columns.MAX_BIN)) and int(name) < columns.MAX_BIN):
             raise RecordingError("it has bins that raidctl does not write")
         return self.setdefault(name, int(name))
 
@@ -119,7 +119,7 @@ class _Histograms:
             by_number[self._number[name]] = by_number.get(self._number[name], 0) + count
         if direction not in DIRECTIONS or kind not in KINDS or max(by_number, default=0) >= NUMBERS[KINDS[kind].cut]:
             raise RecordingError("it has histograms that raidctl does not write")
-        if not {*map(type, by_number.values())} <= {int} or max(by_number.values(), default=0) >= MOST:
+        if not {*map(type, by_number.values())} <= {int} or max(by_number.values(), default=0) >= INT64_END:
             _refuse("")
         return {at: by_number[at] for at in sorted(by_number) if by_number[at]}
 

@@ -133,7 +133,7 @@ def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
 # trace_packet.proto, track_descriptor.proto, counter_descriptor.proto and track_event.proto. Timestamps are
 # CLOCK_MONOTONIC, ns.
 
-LONGEST = 200  # characters of a name
+MAX_NAME = 200  # characters of a name
 DIRECTIONS = ("read", "write")
 SEQUENCE = 1  # all packets are of one writer, in one order
 CLEARED = 1  # sequence_flags of the first: nothing before it is referred to
@@ -165,7 +165,7 @@ def _bytes(field: int, value: bytes) -> bytes:
 
 def _text(field: int, value: str) -> bytes:
     """Names are anybody's: valid UTF-8, and nothing in them that a terminal would obey."""
-    return _bytes(field, shown.visible(value[:LONGEST]).encode("utf-8"))
+    return _bytes(field, shown.visible(value[:MAX_NAME]).encode("utf-8"))
 
 
 def _packet(*fields: bytes) -> bytes:

@@ -22,10 +22,10 @@ from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, Span
 from raidtrace.report import tables
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, printable
 
-MOST = 16  # phases with pictures
+MAX_PHASES = 16  # with pictures
 WIDE, HIGH, EDGE = 240.0, 64.0, 1.5  # coordinates of a picture, and room for half of a line
 DECADES = 30.0  # from this ratio between phases on a scale is logarithmic
-MOST_DECADES = 1e3  # a smaller value is drawn at the lower edge
+MAX_DECADES = 1e3  # a smaller value is drawn at the lower edge
 NAMES = ("throughput", "in flight", "latency")
 UNITS = dict(zip(PANELS, ("MiB/s", "", "ms"), strict=True))
 
@@ -87,7 +87,7 @@ def build(named: Sequence[tuple[str, Recorded]], explained: Explanation) -> Mult
     rows = [row for row in _rows(named, disk) if any(map(_moved, row.values()))]
     if not rows:
         return None
-    most = sorted(range(len(rows)), key=lambda at: -sum(map(_moved, rows[at].values())))[:MOST]
+    most = sorted(range(len(rows)), key=lambda at: -sum(map(_moved, rows[at].values())))[:MAX_PHASES]
     kept = [rows[at] for at in sorted(most)]
     curves = [{panel: _curves(named, row, panel) for panel in PANELS} for row in kept]
     scales = {panel: _Scale([curve for of in curves for curve in of[panel]]) for panel in PANELS}
@@ -146,7 +146,7 @@ class _Scale:
         self.low = 0.0
         if self.log:
             self.top = 10.0 ** math.ceil(math.log10(self.top))
-            self.low = max(10.0 ** math.floor(math.log10(min(means))), self.top / MOST_DECADES)
+            self.low = max(10.0 ** math.floor(math.log10(min(means))), self.top / MAX_DECADES)
 
     def text(self, unit: str) -> str:
         return f"{self.low:g} to {_digits(self.top)} {unit}".strip() + (", logarithmic" if self.log else "")

@@ -14,9 +14,9 @@ from raidtrace.quantity.shown import visible
 
 BOLD, PLAIN = "\033[1m", "\033[0m"
 NOT_AVAILABLE = "n/a"
-LONGEST = 4000
+MAX_LENGTH = 4000
 NUMBERS = 2  # spare columns up to this are worth more than a long name on their line
-LEAST_NAME = 5  # columns of a table's first column
+MIN_NAME_WIDTH = 5  # columns of a table's first column
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Words:
 
     label: str
     text: str
-    indent: int = terminal.LABEL
+    indent: int = terminal.LABEL_WIDTH
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Sentence:
     row: str = ""
 
 
-def printable(text: str, longest: int = LONGEST) -> str:
+def printable(text: str, longest: int = MAX_LENGTH) -> str:
     """Text of a file as lines in which nothing is hidden and nothing turns the order of what follows."""
     return shown.lines(text[:longest]) + ("" if len(text) <= longest else " ...")
 
@@ -122,7 +122,7 @@ def row_id(letter: str, disk: str, phase: int | str) -> str:
     return f"row-{letter}-{safe}"
 
 
-def words(label: str, text: str, indent: int = terminal.LABEL) -> Words:
+def words(label: str, text: str, indent: int = terminal.LABEL_WIDTH) -> Words:
     """A paragraph of a text that may be from a file."""
     return Words(label, visible(text), indent)
 
@@ -145,7 +145,7 @@ def render(rows: Iterable[Line | Words | Table]) -> str:
 def _columns(table: Table, sizes: Sequence[int], width: int) -> tuple[list[int], int]:
     """The columns that a terminal has room for, and the width of the first. Spare columns of the highest number go first;
     before those up to NUMBERS go, a long name in the first column gets a line of its own."""
-    least = max(LEAST_NAME, len(table.columns[0].head))
+    least = max(MIN_NAME_WIDTH, len(table.columns[0].head))
     for most in sorted({column.spare for column in table.columns}, reverse=True):
         used = [at for at, column in enumerate(table.columns) if column.spare <= most]
         room = width - table.indent - (len(used) - 1) - sum(sizes[at] for at in used[1:])

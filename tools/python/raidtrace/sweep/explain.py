@@ -169,7 +169,7 @@ def _trend(medians: Sequence[tuple[float, float]]) -> Link:
     regions = trials.regions(medians)
     trend = ", ".join(f"{region.direction} from {region.first:g} to {region.last:g}" for region in regions)
     return Link(
-        "trend", "Monotone regions", f"{trend} sectors; steps below {trials.WITHIN:.0%} are flat", Verdict.SHOWN
+        "trend", "Monotone regions", f"{trend} sectors; steps below {trials.KNEE_SHARE:.0%} are flat", Verdict.SHOWN
     )
 
 
@@ -177,9 +177,7 @@ def _knee(curve: Curve) -> Link:
     medians = curve.medians()
     x, y = trials.knee(medians)
     best_x, best = max(medians, key=lambda point: point[1])
-    text = (
-        f"{x:g} sectors ({q.kib(x)}) come within {trials.WITHIN:.0%} of the best, {best / 1024:.1f} MiB/s at {best_x:g}"
-    )
+    text = f"{x:g} sectors ({q.kib(x)}) come within {trials.KNEE_SHARE:.0%} of the best, {best / 1024:.1f} MiB/s at {best_x:g}"
     edge = "" if x != medians[-1][0] else "; it is the largest that was tried, so the knee may lie beyond"
     source = curve.source(x)
     values = (Value("knee", x, "sectors", source), Value("rate-at-knee", y / 1024, "MiB/s", source))
@@ -191,7 +189,7 @@ def _correlation(points: Sequence[tuple[float, float]], source: Source) -> Link:
     if result is None:
         why = (
             "the rate or the setting never changes"
-            if len(points) >= trials.LEAST and len({x for x, _ in points}) >= trials.SETTINGS
+            if len(points) >= trials.MIN_PAIRS and len({x for x, _ in points}) >= trials.MIN_SETTINGS
             else f"{len(points)} points of {len({x for x, _ in points})} settings are too few"
         )
         return Link("correlation", "Rank correlation", f"none: {why}", Verdict.NOT_AVAILABLE)

@@ -298,10 +298,10 @@ RAW = "none"  # the file system of a raw disk
 NO_MD = "none"
 Value = str | int | bool
 PAGE_KIB = 4
-LONGEST_MESSAGE = 300  # characters of why a value is refused, which quotes the plan
+MAX_MESSAGE = 300  # characters of why a value is refused, which quotes the plan
 # the only block sizes with which today's Linux makes and mounts them
 BLOCKS = {"ext2": (1, 2, 4), "ext3": (1, 2, 4), "ext4": (1, 2, 4), "xfs": (1, 2, 4), "jfs": (4,), "reiserfs": (4,)}
-LEAST_MEMBERS = {"raid0": 2, "raid1": 2, "raid5": 3, "raid10": 2}
+MIN_MEMBERS = {"raid0": 2, "raid1": 2, "raid5": 3, "raid10": 2}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -442,7 +442,7 @@ def _check(document: dict[str, Any], place: Any) -> None:
         close = difflib.get_close_matches(error.key, error.known, 1)
         hint = f"do you mean {close[0]}?" if close else f"there are {', '.join(error.known)}"
         raise place((*error.path, error.key), f"{error.text}; {hint}")
-    raise place(error.path, textwrap.shorten(error.text, LONGEST_MESSAGE, placeholder=" ..."))
+    raise place(error.path, textwrap.shorten(error.text, MAX_MESSAGE, placeholder=" ..."))
 
 
 def _cells(document: dict[str, Any], place: Any) -> list[Cell]:
@@ -492,11 +492,11 @@ def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
             if key in axes:
                 refuse(key, "there is no md: give md_level, or leave it out")
     else:
-        members = int(axes.get("md_members", LEAST_MEMBERS[str(level)]))
+        members = int(axes.get("md_members", MIN_MEMBERS[str(level)]))
         if "md_members" not in axes:
             refuse("md_level", "md_members is missing: of how many disks?")
-        if members < LEAST_MEMBERS[str(level)]:
-            refuse("md_members", f"{level} needs at least {LEAST_MEMBERS[str(level)]}, not {members}")
+        if members < MIN_MEMBERS[str(level)]:
+            refuse("md_members", f"{level} needs at least {MIN_MEMBERS[str(level)]}, not {members}")
         if (level == "raid1") == ("md_chunk_kib" in axes):
             refuse("md_level", "raid1 has no chunks" if level == "raid1" else f"md_chunk_kib is missing for {level}")
         chunk = int(axes.get("md_chunk_kib", PAGE_KIB))

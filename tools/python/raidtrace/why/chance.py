@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from raidtrace.quantity.trials import student_quantile, student_tail
 
 ALPHA = 0.05
-FEWEST, MOST = 3, 10  # pairs
-LOOKS = MOST - FEWEST + 1
-WORTH_FACTOR = 1.05  # less than this is no effect that one would act on
-WORTH = math.log(WORTH_FACTOR)
+MIN_PAIRS, MAX_PAIRS = 3, 10
+LOOKS = MAX_PAIRS - MIN_PAIRS + 1
+MIN_EFFECT_FACTOR = 1.05  # a user would not act on a smaller effect
+MIN_EFFECT = math.log(MIN_EFFECT_FACTOR)
 CONFIDENCE = 0.95
 POWER = 0.842  # normal quantile of 80 %
 
@@ -42,17 +42,17 @@ def effect(before: Sequence[float], after: Sequence[float], floor: float = 0.0, 
         return Effect(math.exp(mean), None, None, count, 1.0)
     error = max(statistics.stdev(ratios), floor, 1e-9) / math.sqrt(count)
     half = student_quantile(1 - CONFIDENCE, count - 1) * error
-    chance = min(1.0, looks * student_tail(mean / error, count - 1)) if count >= FEWEST else 1.0
+    chance = min(1.0, looks * student_tail(mean / error, count - 1)) if count >= MIN_PAIRS else 1.0
     return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), count, chance)
 
 
 def settled(effect: Effect, candidates: int) -> bool:
     """Whether more pairs would not change the verdict: an effect beyond chance, or none that is worth acting on."""
-    if effect.pairs < FEWEST:
+    if effect.pairs < MIN_PAIRS:
         return False
-    if effect.chance <= ALPHA / candidates or effect.pairs >= MOST:
+    if effect.chance <= ALPHA / candidates or effect.pairs >= MAX_PAIRS:
         return True
-    return effect.high is not None and math.log(effect.high) < WORTH
+    return effect.high is not None and math.log(effect.high) < MIN_EFFECT
 
 
 def holm(chances: Sequence[float]) -> list[bool]:
@@ -75,4 +75,4 @@ def smallest_detectable(deviation: float, pairs: int, candidates: int, looks: in
     """The factor that is detected in four cases of five, with so many pairs and candidates."""
     error = deviation * math.sqrt(2 / pairs)
     t = student_quantile(ALPHA / candidates / looks, pairs - 1)
-    return math.exp(max((t + POWER) * error, WORTH))
+    return math.exp(max((t + POWER) * error, MIN_EFFECT))

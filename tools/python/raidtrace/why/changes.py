@@ -13,7 +13,7 @@ from raidtrace.sweep import journal
 FILES = {file.rpartition("/")[2]: file for file in journal.QUEUE}  # of each setting
 # Settings of requests: md and dm, which have no /sys/block/DISK/mq, may have the files all the same.
 OF_REQUESTS = ("scheduler", "nr_requests")
-FOLLOW = ("nr_requests", "read_ahead_kb")  # the kernel sets them anew with a scheduler and with max_sectors_kb
+DEPENDENT_FILES = ("nr_requests", "read_ahead_kb")  # the kernel sets them anew with a scheduler and with max_sectors_kb
 CAUSES = {
     "scheduler": "scheduler",
     "queue_depth": "queue depth",
@@ -23,11 +23,11 @@ CAUSES = {
     "read_ahead_kb": "readahead",
 }
 # Middles of ladders, not their ends: 128 MiB of readahead in a guest of 256 MiB reads the same data for ever.
-WIDE_KB, MOST_KB = 2048, 8192
-LEAST_KB = 16  # readahead from which on less saves next to nothing
-WIDE_DEPTH, MOST_DEPTH = 32, 254
+WIDE_KB, MAX_READAHEAD_KB = 2048, 8192
+MIN_READAHEAD_KB = 16  # less readahead saves next to nothing
+WIDE_DEPTH, MAX_DEPTH = 32, 254
 WIDE_REQUESTS = 256
-MOST_REQUEST_KB = 1280  # what Linux sets by itself; drivers that take whatever comes say 2 TiB
+MAX_REQUEST_KB = 1280  # what Linux sets by itself; drivers that take whatever comes say 2 TiB
 SETTLED_SCHEDULER = "mq-deadline"
 
 PROGRAM = {  # calls that the preloaded library observes and can leave out: cause, name of the change, remedy
@@ -126,7 +126,7 @@ def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list
     values: list[tuple[str, str | int]] = []
     if "read_ahead_kb" in now:
         kb = int(now["read_ahead_kb"])
-        up = min(max(16 * kb, 128), MOST_KB)
+        up = min(max(16 * kb, 128), MAX_READAHEAD_KB)
         values += [("read_ahead_kb", up)] if up > kb else []
         values += [("read_ahead_kb", kb // 4)] if kb else []
     if "queue_depth" in now:
@@ -151,16 +151,16 @@ def finer(change: Change, now: Mapping[str, str], gains: bool) -> list[Change]:
     (name, value), *others = change.settings or (("", ""),)
     if others or not gains or name not in ("read_ahead_kb", "queue_depth") or value == now[name]:
         return []
-    to, most = int(value), MOST_KB if name == "read_ahead_kb" else MOST_DEPTH
+    to, most = int(value), MAX_READAHEAD_KB if name == "read_ahead_kb" else MAX_DEPTH
     if to < int(now[name]):
-        less = dict.fromkeys((to // 4, LEAST_KB)) if name == "read_ahead_kb" else ()
-        return [setting(name, str(step)) for step in less if LEAST_KB <= step < to]
+        less = dict.fromkeys((to // 4, MIN_READAHEAD_KB)) if name == "read_ahead_kb" else ()
+        return [setting(name, str(step)) for step in less if MIN_READAHEAD_KB <= step < to]
     steps = [to // 4] + ([min(4 * to, most)] if name == "read_ahead_kb" else [most])
     return [setting(name, str(step)) for step in dict.fromkeys(steps) if step > int(now[name]) and step != to]
 
 
 def _largest_kb(limits: Mapping[str, Sequence[str]]) -> int:
-    return min(int(limits.get("max_sectors_kb", ["0"])[0]), MOST_REQUEST_KB)
+    return min(int(limits.get("max_sectors_kb", ["0"])[0]), MAX_REQUEST_KB)
 
 
 def wide(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> dict[str, str]:

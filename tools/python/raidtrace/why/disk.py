@@ -23,15 +23,15 @@ from raidtrace.explain import runs
 from raidtrace.sweep import destruction, disk_users, journal
 from raidtrace.sweep.device import DeviceError, Machine
 from raidtrace.why import changes, figures, mapping, rate
-from raidtrace.why.changes import FILES, FOLLOW, OF_REQUESTS, Change, Kind
+from raidtrace.why.changes import DEPENDENT_FILES, FILES, OF_REQUESTS, Change, Kind
 from raidtrace.why.experiment import Place
-from raidtrace.why.figures import CAP, Run
+from raidtrace.why.figures import MAX_BASELINES, Run
 
 BASELINES = 5
 DROP = "/proc/sys/vm/drop_caches"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 PAGE = 4096
-MOST_WORDS = 1000  # of a command, that are looked at
+MAX_WORDS = 1000  # of a command that are examined
 LEAD_S = 0.5  # s by which the concurrent load starts before the command
 
 
@@ -151,7 +151,7 @@ class Disk(Place):
     def _rate(self, reads: rate.Reads, disk: str = "") -> float | None:
         """The result of one reader of rate.py, on another disk if one is named. None: there is no time, or the reader
         failed."""
-        if not self.has(rate.WARM_S + rate.MOST_S):
+        if not self.has(rate.WARM_UP_S + rate.MAX_S):
             return None
         disk = disk or self.setup.disk
         out = self.setup.out / f"rate-{disk}-{reads.octets >> 10}-{reads.depth}-{reads.pattern}-{reads.seed}"
@@ -179,7 +179,7 @@ class Disk(Place):
         (out / runs.CHANGE).write_text(f"{change.name}, trial {trial}\n", encoding="utf-8")
         begin = time.monotonic()
         try:
-            return self._measured(change, out, CAP * cap_s)
+            return self._measured(change, out, MAX_BASELINES * cap_s)
         except (OSError, subprocess.SubprocessError) as error:
             return Run(failure=str(error))
         finally:
@@ -238,7 +238,7 @@ class Disk(Place):
         before = self._settings()
         for name, file in FILES.items():
             value = dict(change.settings).get(name)
-            if value is None and change.settings and name in FOLLOW:
+            if value is None and change.settings and name in DEPENDENT_FILES:
                 value = before.get(name)
             if value is not None:
                 with contextlib.suppress(OSError):
@@ -318,7 +318,7 @@ def of_files(machine: Machine, command: Sequence[str]) -> list[str]:
     disks = dict[str, None]()
     names = machine.names()
     for path in itertools.islice(
-        (part for word in command[1:] for part in re.split(r"[\s=]", word) if part), MOST_WORDS
+        (part for word in command[1:] for part in re.split(r"[\s=]", word) if part), MAX_WORDS
     ):
         try:
             status = machine.stat(path)

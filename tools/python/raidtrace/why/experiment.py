@@ -55,14 +55,14 @@ def most_likely_first(candidates: Sequence[Change], limits: Sequence[str]) -> li
     return sorted(candidates, key=lambda change: causes.index(change.cause) if change.cause in causes else len(causes))
 
 
-TOGETHER = 1.1  # a group counts if it is so much faster than the best single change
-MEMBER = 1.1  # what a group loses without a member that belongs to it
-HALF = 0.5  # of the bound's logarithm: with less explained, what only the lab can change is looked at
-SMALL = 2.0  # gain of a change, below which it may only avoid a limit of the disk
+MIN_GROUP_FACTOR = 1.1  # a group counts if it is so much faster than the best single change
+MIN_MEMBER = 1.1  # what a group loses without a member that belongs to it
+MIN_EXPLAINED = 0.5  # of the bound's logarithm: if less is explained, changes that only the lab can make are tried
+MIN_CLEAR_GAIN = 2.0  # of a change: a smaller gain may only avoid a limit of the disk
 CONFIRMED = 3
-SHORTER = 0.5  # of the p99 latency: half of it is worth a sentence
-UNTRIED = "not tried: "
-COLD = 0.1  # of the bytes, from which on a run was not from memory
+MAX_P99_FACTOR = 0.5  # of the p99 latency: a larger improvement has its own sentence
+NOT_TRIED = "not tried: "
+MIN_COLD_SHARE = 0.1  # of the bytes: a run that read more was not from memory
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -74,7 +74,7 @@ class Place(abc.ABC):
     """
 
     looks = chance.LOOKS
-    most_pairs = chance.MOST
+    most_pairs = chance.MAX_PAIRS
 
     most_runs: int
     budget_s: float = math.inf
@@ -195,12 +195,12 @@ class Table:
 
     def least(self) -> float:
         """The factor from which on an effect is looked at: worth acting on, and twice the noise of a pair."""
-        return math.exp(max(chance.WORTH, 2 * math.sqrt(2) * self.noise))
+        return math.exp(max(chance.MIN_EFFECT, 2 * math.sqrt(2) * self.noise))
 
     def shorter(self) -> list[Row]:
         """Rows of settings that cost no time and shorten the p99 latency in all their pairs, by half and beyond the noise of a
         pair; the shortest first."""
-        most = min(SHORTER, math.exp(-2 * math.sqrt(2) * self.late))
+        most = min(MAX_P99_FACTOR, math.exp(-2 * math.sqrt(2) * self.late))
         rows = [row for row in self.rows if row.change.settings and not row.wrong and row.factor() >= 1 / self.least()
                 and row.p99_within(0.0, most)]  # fmt: skip
         return sorted(rows, key=lambda row: row.p99_ms[0][1] / row.p99_ms[0][0])
@@ -212,7 +212,7 @@ class Table:
 
 
 Say = Callable[[str, int, int, float], None]  # what is being run, runs made, runs expected, s that these take at most
-FEW = chance.FEWEST - 1  # more pairs that a change needs after its first, to be confirmed
+MORE_PAIRS = chance.MIN_PAIRS - 1  # that a change needs after its first, to be confirmed
 
 
 class Experiment:
@@ -258,7 +258,7 @@ class Experiment:
             self._confirm([best])
         if self._unexplained():
             self._try(self.place.last())
-            if not self._shown_otherwise() and (best is None or best.factor() < SMALL):
+            if not self._shown_otherwise() and (best is None or best.factor() < MIN_CLEAR_GAIN):
                 self._say("the rate of the disk, by reads of our own")
                 self.table.layer = self.place.layer()
                 if not self.table.layer.costs():  # else the rates are those of the layer
@@ -276,12 +276,14 @@ class Experiment:
         best = max(
             (row.factor() for row in self.table.rows if row.change.kind not in (Kind.FREE, Kind.LAB)), default=1.0
         )
-        return not bounds or math.log(max(best, 1.0)) < HALF * math.log(max(*bounds, 1.0)) or best < self.table.least()
+        if not bounds or best < self.table.least():
+            return True
+        return math.log(max(best, 1.0)) < MIN_EXPLAINED * math.log(max(*bounds, 1.0))
 
     def _shown_otherwise(self) -> bool:
         """A change that only the lab has, or that it is not the disk."""
         free = [row for row in self.table.rows if row.change.kind is Kind.FREE and not row.wrong]
-        return bool(self.table.helpful(Kind.LAB)) or any(row.factor() < chance.WORTH_FACTOR for row in free)
+        return bool(self.table.helpful(Kind.LAB)) or any(row.factor() < chance.MIN_EFFECT_FACTOR for row in free)
 
     def _top(self, count: int) -> list[Row]:
         return self.table.helpful(Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]
@@ -295,7 +297,7 @@ class Experiment:
         row = self.table.row(whole)
         singles = self.table.helpful(Kind.SETTING)
         best = singles[0].factor() if singles else 1.0
-        if row is None or row.wrong or row.factor() < max(TOGETHER * best, self.table.least()):
+        if row is None or row.wrong or row.factor() < max(MIN_GROUP_FACTOR * best, self.table.least()):
             return
         lesser = {name: changes.group(opened, name) for name in opened}
         self._try(list(lesser.values()))
@@ -303,7 +305,7 @@ class Experiment:
             without = self.table.row(change)
             if without and not without.wrong and without.effect:
                 self.table.together[name] = row.factor() / without.factor()
-        members = {name: opened[name] for name in opened if self.table.together.get(name, MEMBER) >= MEMBER}
+        members = {name: opened[name] for name in opened if self.table.together.get(name, MIN_MEMBER) >= MIN_MEMBER}
         if members and len(members) < len(opened):
             only = changes.group(members)
             self._try([dataclasses.replace(only, name=" and ".join(changes.label(*pair) for pair in members.items()))])
@@ -312,9 +314,9 @@ class Experiment:
         """More pairs of the best, until chance is settled, the runs end, or there are as many as this place makes."""
         for row in rows:
             while len(row.costs) < self.place.most_pairs and not row.wrong:
-                if row.effect and len(row.costs) >= chance.FEWEST and chance.settled(row.effect, CONFIRMED):
+                if row.effect and len(row.costs) >= chance.MIN_PAIRS and chance.settled(row.effect, CONFIRMED):
                     break
-                want = max(1, min(chance.FEWEST, self.place.most_pairs) - len(row.costs))
+                want = max(1, min(chance.MIN_PAIRS, self.place.most_pairs) - len(row.costs))
                 if self.place.left() < want:
                     self._ended("not all that gained is confirmed", 0)
                     return
@@ -327,20 +329,20 @@ class Experiment:
         if new[:room]:
             self._measure([(change, 0) for change in new[:room]])
         self.untried = [change for change in dict.fromkeys([*self.untried, *new]) if self.table.row(change) is None]
-        rest = [text for text in self.table.unfinished if not text.startswith(UNTRIED)]
+        rest = [text for text in self.table.unfinished if not text.startswith(NOT_TRIED)]
         self.table.unfinished = []
         if not rest:
             self.table.ended = self.table.more = ""
         if self.untried:
-            self._ended(UNTRIED + ", ".join(change.name for change in self.untried), len(self.untried))
+            self._ended(NOT_TRIED + ", ".join(change.name for change in self.untried), len(self.untried))
         self.table.unfinished += rest
 
     def _reserved(self) -> int:
         """Pairs that confirming the best change still needs. Before a change was tried: as if there were one."""
         best = recommended(self.table)
         if best is None:
-            return 0 if self.table.rows else max(min(FEW, self.place.most_pairs - 1, self.place.left() - 1), 0)
-        return max(min(chance.FEWEST, self.place.most_pairs) - len(best.costs), 0)
+            return 0 if self.table.rows else max(min(MORE_PAIRS, self.place.most_pairs - 1, self.place.left() - 1), 0)
+        return max(min(chance.MIN_PAIRS, self.place.most_pairs) - len(best.costs), 0)
 
     def _ended(self, what: str, changes_left: int) -> None:
         """No room for these changes, and for confirming the best."""
@@ -367,7 +369,8 @@ class Experiment:
         wrong = invalid(before, self.table.baseline, self.metric) or invalid(after, before, self.metric)
         if untested and not after.failure:
             wrong = untested
-        if not wrong and row.change.warm and sum(after.disk_bytes.values()) > COLD * sum(before.disk_bytes.values()):
+        cold = sum(after.disk_bytes.values()) > MIN_COLD_SHARE * sum(before.disk_bytes.values())
+        if not wrong and row.change.warm and cold:
             wrong = "the data does not stay in memory: it was read from the disk again"
         if wrong:
             row.wrong, row.effect = wrong, None
@@ -380,7 +383,7 @@ class Experiment:
 
     def _judge(self) -> None:
         """Mark the effects beyond chance among the changes with enough runs."""
-        tested = [row for row in self.table.rows if row.effect and len(row.costs) >= chance.FEWEST]
+        tested = [row for row in self.table.rows if row.effect and len(row.costs) >= chance.MIN_PAIRS]
         for row, shown in zip(tested, chance.holm([row.effect.chance for row in tested if row.effect])):
             row.shown = shown and abs(math.log(row.factor())) >= math.log(self.table.least())
 
@@ -413,7 +416,7 @@ def recommended(table: Table, shown: bool = False) -> Row | None:
     rows = [row for row in rows if not row.moved] or rows  # another setting may be what made it faster
     if not rows:
         return None
-    near = [row for row in rows if row.factor() >= rows[0].factor() / math.exp(chance.WORTH)]
+    near = [row for row in rows if row.factor() >= rows[0].factor() / math.exp(chance.MIN_EFFECT)]
     order = list(Kind)
 
     def size(row: Row) -> tuple[int, int, float]:

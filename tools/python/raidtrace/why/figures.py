@@ -67,8 +67,8 @@ def _metric_expression(text: str) -> Expression:
 MIB = 1 << 20
 # One run of the command, and whether it counts. A run that failed or did less looks fastest, so it never counts.
 
-CAP = 3.0  # baselines: a run that takes longer is ended
-FEW_WRITES = 0.01  # of the bytes that are read
+MAX_BASELINES = 3.0  # a run that takes longer than so many is ended
+MAX_WRITE_SHARE = 0.01  # of the bytes that are read
 SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /proc may differ by
 
 
@@ -103,7 +103,7 @@ class Run:
 
     def reads(self) -> bool:
         """Whether it only reads, but for the times and the journal of a file system."""
-        return self.disk_bytes.get("write", 0) <= FEW_WRITES * self.disk_bytes.get("read", 0)
+        return self.disk_bytes.get("write", 0) <= MAX_WRITE_SHARE * self.disk_bytes.get("read", 0)
 
     def printed(self) -> str:
         """The output of a failed command, as the end of a sentence."""
@@ -170,7 +170,7 @@ TOOK_TOO_LONG = 124  # timeout(1)
 NS_PER_MS = 1e6
 # counters of a disk, and of one that has bios alone: how many, their bytes, the sum of their times
 REQUESTS, BIOS = ("completed", "bytes_completed", "d2c_sum_ns"), ("queued", "bytes_queued", "q2c_sum_ns")
-MOST_STDOUT = 1 << 20  # bytes of a command's output that are kept
+MAX_STDOUT = 1 << 20  # bytes of a command's output that are kept
 LAST_BYTES, LAST_LINES = 500, 5  # of what a failed command printed
 
 
@@ -190,8 +190,8 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         )
         recorded = invariants.load(directory / RECORDING)
         spans = _chosen(recorded.spans, disk, phase)
-        if (directory / STDOUT).exists() and (directory / STDOUT).stat().st_size > MOST_STDOUT:
-            os.truncate(directory / STDOUT, MOST_STDOUT)  # of each of a hundred runs
+        if (directory / STDOUT).exists() and (directory / STDOUT).stat().st_size > MAX_STDOUT:
+            os.truncate(directory / STDOUT, MAX_STDOUT)  # of each of a hundred runs
     except (OSError, ValueError, KeyError, RecordingError) as error:
         return Run(failure=f"no figures: {error}")
     failure = f"ended after {cap_s:.3g} s, three times as long as it is" if status == TOOK_TOO_LONG and cap_s else ""

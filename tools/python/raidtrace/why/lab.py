@@ -15,16 +15,16 @@ import tomllib
 from raidtrace.explain import runs
 from raidtrace.quantity import units
 from raidtrace.why import changes, figures
-from raidtrace.why.changes import FILES, FOLLOW, Change, Kind
+from raidtrace.why.changes import DEPENDENT_FILES, FILES, Change, Kind
 from raidtrace.why.experiment import Place
-from raidtrace.why.figures import CAP, Run
+from raidtrace.why.figures import MAX_BASELINES, Run
 
 SCRIPT = "run.sh"
 PRELOAD = '"$(dirname "$(command -v raidctl)")"/why-preload.so'  # a guest has the checkout at a place of its own
 JOBS = 2  # a guest in simulated time has one processor
 BASELINES = 3
-DEFAULT = "3w-9xxx"  # the driver of a profile that sets no `device`
-FASTER = 10  # times, of a controller or drives that would not limit
+DEFAULT_DRIVER = "3w-9xxx"  # of a profile that sets no `device`
+FASTER_FACTOR = 10  # of a controller or drives that would not limit
 # A run without progress of its simulated time is ended. The limit is real time, so it is derived from the baseline under the
 # same load of the machine. For the baseline itself the limit is long, because the machine may be busy.
 FIRST_S, WALL_S, WALL_FACTOR = 1200.0, 40.0, 8.0
@@ -39,8 +39,8 @@ class Part:
     larger: tuple[str, ...]
 
 
-OPTIMAL = ("nvme.optimal_write_kib", "queue.io_opt_kib")  # keys of what a disk advertises as its optimal I/O size
-MOST = {"flash.channels": 1024}  # keys with a largest value
+OPTIMAL_IO_KEYS = ("nvme.optimal_write_kib", "queue.io_opt_kib")  # what a disk advertises as its optimal I/O size
+MAX_VALUES = {"flash.channels": 1024}  # keys with a largest value
 SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.write_settle_us": 0,
          "drive.rpm": 30000}  # fmt: skip
 DRIVE = Part("drives", ("drive.command_us",),
@@ -103,9 +103,9 @@ class Lab(Place):
         self._base: dict[int, Run] = {}
         self._guests: set[subprocess.Popen[str]] = set()
         self._profile = flat(tomllib.loads(profile_path(setup.profile).read_text(encoding="utf-8")))
-        self._driver = self._profile.pop("device", DEFAULT)
+        self._driver = self._profile.pop("device", DEFAULT_DRIVER)
         flash = (self._profile | dict(setup.sets)).get("ata.media") == "flash"
-        self._heads = self._driver in (DEFAULT, "ahci") and not flash
+        self._heads = self._driver in (DEFAULT_DRIVER, "ahci") and not flash
         self._parts = SATA_FLASH if flash else PARTS[self._driver]
 
     def baselines(self) -> Iterator[Run]:
@@ -120,9 +120,9 @@ class Lab(Place):
 
     def bound(self) -> Change | None:
         free = {key: value for part in self._parts for key, value in self._faster(part).items()} | self._seeks()
-        if self._driver == DEFAULT:
+        if self._driver == DEFAULT_DRIVER:
             free |= dict.fromkeys(SLOW, 0)
-        what = "array" if self._driver == DEFAULT else "disk"
+        what = "array" if self._driver == DEFAULT_DRIVER else "disk"
         return _lab(f"{what} free of its limits", "disk", Kind.FREE, free)
 
     def others(self, observed: frozenset[str]) -> list[Change]:
@@ -142,9 +142,9 @@ class Lab(Place):
         extra = [_lab("seeks free", "seeks", Kind.LAB, self._seeks())] if self._seeks() else []
         for part in self._parts:
             if faster := self._faster(part):
-                name = f"{part.name} {FASTER} x as {'high' if part in LIMITS else 'fast'}"
+                name = f"{part.name} {FASTER_FACTOR} x as {'high' if part in LIMITS else 'fast'}"
                 extra.append(_lab(name, f"{part.name}{_value(part, values)}", Kind.LAB, faster))
-        optimal = {name: 0 for name in OPTIMAL if values.get(name, "0") != "0"}
+        optimal = {name: 0 for name in OPTIMAL_IO_KEYS if values.get(name, "0") != "0"}
         if optimal:
             extra.append(_lab("no optimal I/O size", "optimal I/O size, which sets the readahead", Kind.LAB, optimal))
         level = values.get("array.level", "")
@@ -163,8 +163,9 @@ class Lab(Place):
     def _faster(self, part: Part) -> dict[str, int]:
         values = self._profile | dict(self.setup.sets)
         numbers = {name: int(value) for name, value in values.items() if value.isdigit()}
-        return {name: min(numbers[name] * FASTER, MOST.get(name, 1 << 62)) if name in part.larger else numbers[name] // FASTER
-                for name in (*part.shorter, *part.larger) if name in numbers}  # fmt: skip
+        shorter = {name: numbers[name] // FASTER_FACTOR for name in part.shorter if name in numbers}
+        larger = {name: numbers[name] * FASTER_FACTOR for name in part.larger if name in numbers}
+        return shorter | {name: min(value, MAX_VALUES.get(name, value)) for name, value in larger.items()}
 
     def _seeks(self) -> dict[str, int]:
         """Keys of a device that has heads to move."""
@@ -199,7 +200,7 @@ class Lab(Place):
         (out / runs.CHANGE).write_text(f"{change.name}, trial {seed}\n", encoding="utf-8")
         (out / SCRIPT).write_text(script(self.setup, change), encoding="utf-8")
         loaded = bool(self.setup.load) and not change.alone
-        text = figures.measured(self.setup.command, PRELOAD, change.program, CAP * cap_s, loaded)
+        text = figures.measured(self.setup.command, PRELOAD, change.program, MAX_BASELINES * cap_s, loaded)
         (out / figures.MEASURED).write_text(text, encoding="utf-8")
         begin = time.monotonic()
         limit_s = self._limit_s()
@@ -213,7 +214,7 @@ class Lab(Place):
             why = {124: f"no end within {limit_s:.0f} s of real time"}.get(guest.returncode)
             last = " ".join(text.strip().splitlines()[-2:])
             return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
-        return figures.read(out, self.setup.disk, self.setup.phase, CAP * cap_s)
+        return figures.read(out, self.setup.disk, self.setup.phase, MAX_BASELINES * cap_s)
 
     def _limit_s(self) -> float:
         return WALL_S + WALL_FACTOR * max(self.wall_s[:BASELINES]) if len(self.wall_s) >= BASELINES else FIRST_S
@@ -243,7 +244,7 @@ def script(setup: Setup, change: Change) -> str:
         new = dict(change.settings).get(name)
         if new is not None:
             lines.append(f"echo {new} >{top}/{FILES[name]} 2>>refused")
-        elif change.settings and name in FOLLOW:  # as it was, if that is taken
+        elif change.settings and name in DEPENDENT_FILES:  # as it was, if that is taken
             lines.append(f'[ -n "$(before {name})" ] && echo $(before {name}) >{top}/{FILES[name]} 2>>refused')
     lines += figures.script_settings(setup.disk)
     lines += ["sync", "echo 3 >/proc/sys/vm/drop_caches"]
@@ -274,7 +275,7 @@ def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
 def first_disk(name: str) -> str:
     """The disk that a guest with the profile `name` has."""
     profile = flat(tomllib.loads(profile_path(name).read_text(encoding="utf-8")))
-    return DISKS.get(profile.get("device", DEFAULT), "sda")
+    return DISKS.get(profile.get("device", DEFAULT_DRIVER), "sda")
 
 
 def profile_path(name: str) -> pathlib.Path:

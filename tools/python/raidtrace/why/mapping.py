@@ -15,7 +15,7 @@ from raidtrace.why.figures import MIB, Run
 from raidtrace.why.rate import ALONG, RANDOM, Reads
 
 SECTOR, PAGE = 512, 4096
-MOST_OCTETS, MOST_DEPTH = MIB, 32  # of a request of the readers, and in flight
+MAX_OCTETS, MAX_DEPTH = MIB, 32  # of a request of the readers, and in flight
 # Kind of mapping -> which of its words is the device; the offset follows.
 DEVICE = {
     "linear": 0,
@@ -58,7 +58,7 @@ class Layer:
     def costs(self) -> bool:
         """Whether the reads are faster below it, beyond chance and by enough to act on."""
         effect = self.effect()
-        return bool(effect and effect.chance <= chance.ALPHA and effect.factor >= chance.WORTH_FACTOR)
+        return bool(effect and effect.chance <= chance.ALPHA and effect.factor >= chance.MIN_EFFECT_FACTOR)
 
     def bytes_per_s(self) -> tuple[float, float]:
         """Rates through the layer and below it, means of the pairs as that of the effect."""
@@ -97,12 +97,12 @@ def measured(name: str, lower: str, below: Below, run: Run, measure: Measure) ->
     """Reads as those of the command, in pairs that begin at the one and at the other disk in turn. Each draws places of
     its own, so that none finds what another has brought into a cache. lower: the name of the device below."""
     count, moved = max(run.disk_requests, 1), run.disk_bytes.get("read", 0)
-    octets = max(PAGE, min(moved // count, MOST_OCTETS) // PAGE * PAGE)
+    octets = max(PAGE, min(moved // count, MAX_OCTETS) // PAGE * PAGE)
     in_flight = moved / octets * (run.mean_ms / 1e3) / max(run.seconds, 1e-9)  # by Little's law
-    depth = max(1, min(round(in_flight), MOST_DEPTH))
+    depth = max(1, min(round(in_flight), MAX_DEPTH))
     pattern, pairs = ALONG if run.in_order else RANDOM, list[tuple[float, float]]()
     untried = f"{name}, for lack of time, or of a processor for the reads"
-    for trial in range(chance.FEWEST):
+    for trial in range(chance.MIN_PAIRS):
         rates = dict[str, float]()
         for at, disk in enumerate((name, lower) if trial % 2 == 0 else (lower, name)):
             start = below.first * SECTOR if disk == lower else 0

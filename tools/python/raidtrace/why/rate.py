@@ -23,12 +23,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-PAUSE_S, LONE = 0.01, 40  # between requests that are alone at the disk, and how many
-SAME = 1.06  # largest rate by smallest, up to which they are one rate
-AT_IT = 0.95  # of a rate: a command that reaches this is limited by it
-BUSY = 0.5  # of a processor: a reader that uses more may be limited by itself
-WARM_S, LEAST_S, MOST_S, ENOUGH = 0.5, 1.0, 4.0, 200  # of one reader; requests
-MOST_RATE = 25000  # requests a second: about there Python begins to take more than BUSY, and a reader gives up early
+PAUSE_S, ALONE_REQUESTS = 0.01, 40  # between requests that are alone at the disk, and how many
+MAX_SAME_FACTOR = 1.06  # largest by smallest rate, up to which they are one rate
+MIN_RATE_SHARE = 0.95  # a command that reaches this part of a rate is limited by it
+MAX_CPU_SHARE = 0.5  # of a processor: a reader that uses more may be limited by itself
+WARM_UP_S, MIN_S, MAX_S, ENOUGH_REQUESTS = 0.5, 1.0, 4.0, 200  # of one reader; requests
+MAX_RATE = 25000  # requests a second: at higher rates Python uses more than MAX_CPU_SHARE, and a reader ends early
 KIB = 1 << 10
 
 
@@ -76,7 +76,7 @@ def _one(group: Sequence[Reads], measure: Measure) -> tuple[float, float] | None
     known: list[float] = []
     for reads in group:
         known.append(measure(reads) or 0.0)
-        if not min(known) or max(known) > SAME * min(known):
+        if not min(known) or max(known) > MAX_SAME_FACTOR * min(known):
             return None
     return min(known), max(known)
 
@@ -85,7 +85,7 @@ def read(text: str) -> float | None:
     """Requests a second, of what a reader printed; None if it failed or may have been limited by its own processor.
     ValueError: it is something else."""
     rate, busy = map(float, text.split())
-    return rate if rate > 0 and busy < BUSY else None
+    return rate if rate > 0 and busy < MAX_CPU_SHARE else None
 
 
 def places(reads: Reads, size: int) -> Iterator[int]:
@@ -103,7 +103,7 @@ def alone_ms(path: str, reads: Reads) -> float:
     """Median time of reads with a pause before each, so that none waits for a limit. OSError: the disk cannot be read so."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
     page, took = mmap.mmap(-1, reads.octets), []
-    for at in itertools.islice(places(reads, os.lseek(handle, 0, os.SEEK_END)), LONE):
+    for at in itertools.islice(places(reads, os.lseek(handle, 0, os.SEEK_END)), ALONE_REQUESTS):
         time.sleep(PAUSE_S)
         begin = time.monotonic()
         os.preadv(handle, [page], at)
@@ -123,11 +123,11 @@ def measure(path: str, reads: Reads) -> tuple[float, float]:
         page = mmap.mmap(-1, reads.octets)
         while not errors:
             now = time.monotonic() - begin
-            if now > WARM_S + MOST_S or (now > WARM_S + LEAST_S and len(done) >= ENOUGH):
+            if now > WARM_UP_S + MAX_S or (now > WARM_UP_S + MIN_S and len(done) >= ENOUGH_REQUESTS):
                 return
             with taking:
                 number, at = next(where)
-            if number > MOST_RATE * max(now, WARM_S):
+            if number > MAX_RATE * max(now, WARM_UP_S):
                 errors.append(OSError(f"{path} is faster than this reader"))
                 return
             try:
@@ -136,7 +136,7 @@ def measure(path: str, reads: Reads) -> tuple[float, float]:
                 errors.append(error)
                 return
             ended = time.monotonic() - begin
-            if ended >= WARM_S:
+            if ended >= WARM_UP_S:
                 done.append(ended)
 
     threads = [threading.Thread(target=reader) for _ in range(reads.depth)]

@@ -13,7 +13,7 @@ from raidtrace.explain import runs
 from raidtrace.quantity import units
 from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
-from raidtrace.why.experiment import MEMBER, SHORTER, Row, Table, recommended
+from raidtrace.why.experiment import MAX_P99_FACTOR, MIN_MEMBER, Row, Table, recommended
 from raidtrace.why.figures import MIB
 
 IOPS, BANDWIDTH = "IOPS limit", "bandwidth limit"  # of the disk
@@ -22,15 +22,15 @@ LIMITS = {
     BANDWIDTH: "Only to read or write less helps, or a higher limit of the volume.",
 }
 SETTLE = "A longer command or a quieter machine settles that."
-NEAR = 0.8  # of a limit, from which on it is printed
-WAITS = 1.1  # times what a request takes that is alone at the disk, from which on it waits for others or for a limit
+MIN_LIMIT_SHARE = 0.8  # of a limit: from here on it is printed
+MIN_WAIT_FACTOR = 1.1  # of the time of a request alone at the disk: a slower request waits for others or for a limit
 PART = (0.5, 1.25)  # of a command's time, that its bytes take at the rate of reads of our own if these stand for it
 MORE = {
     "dm-crypt": " Several readers at once use several processors; cryptsetup benchmark prints what one of them decrypts."
 }
-BEYOND = 3.0  # times the spread of the unchanged runs, from which on the gain of a pair is hardly chance
-NOT_WORTH = 1.1  # what a bound may at most be if it is to say that it is not the disk
-LOWER, HIGHER = 0.8, 1.25  # of the p99 latency with the best change, from which on it is printed
+MIN_SPREAD_FACTOR = 3.0  # of the spread of the unchanged runs: the gain of a pair beyond it is hardly chance
+MAX_NO_EFFECT = 1.1  # a bound up to here says that it is not the disk
+MAX_LOWER, MIN_HIGHER = 0.8, 1.25  # of the p99 latency with the best change, from which on it is printed
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
 
 
@@ -86,7 +86,7 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
 def _causes(table: Table, best: Row) -> tuple[str, ...]:
     if best.change.kind is not Kind.GROUP:
         return (best.change.cause,)
-    kept = [name for name, _ in best.change.settings if table.together.get(name, MEMBER) >= MEMBER]
+    kept = [name for name, _ in best.change.settings if table.together.get(name, MIN_MEMBER) >= MIN_MEMBER]
     return tuple(changes.CAUSES[name] for name in kept)
 
 
@@ -145,8 +145,8 @@ def _rest(table: Table, best: Row) -> str:
     noise = math.exp(2 * math.sqrt(2) * table.late)
     if (
         table.metric != figures.P99
-        and len(best.p99_ms) >= chance.FEWEST
-        and (best.p99_within(0.0, min(LOWER, 1 / noise)) or best.p99_within(max(HIGHER, noise), math.inf))
+        and len(best.p99_ms) >= chance.MIN_PAIRS
+        and (best.p99_within(0.0, min(MAX_LOWER, 1 / noise)) or best.p99_within(max(MIN_HIGHER, noise), math.inf))
     ):
         before, after = map(units.significant, best.p99_ms[0])
         text += f"The p99 latency of a request goes from {before} to {after} ms."
@@ -156,8 +156,8 @@ def _rest(table: Table, best: Row) -> str:
 def _latency(table: Table, best: Row | None) -> str:
     """The change that shortens the p99 latency most, if it costs no time, enough pairs show it, and the best change does
     not."""
-    row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.FEWEST), None)
-    if row is None or row is best or (best and best.p99_ms and row.p99_ms[0][1] > SHORTER * best.p99_ms[0][1]):
+    row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.MIN_PAIRS), None)
+    if row is None or row is best or (best and best.p99_ms and row.p99_ms[0][1] > MAX_P99_FACTOR * best.p99_ms[0][1]):
         return ""
     before, after = map(units.significant, row.p99_ms[0])
     pairs = f"{len(row.p99_ms)} of {len(row.p99_ms)} pairs"
@@ -184,11 +184,11 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
     none, more = "No change was measured", f"To test further: {table.more}." if table.more else ""
     if best:
         gain = f"{best.change.name} was faster in {_count(best)} ({best.factor():.2f}x)"
-        sure = best.factor() > 1 + BEYOND * _spread(table.costs) and len(table.costs) > 1
+        sure = best.factor() > 1 + MIN_SPREAD_FACTOR * _spread(table.costs) and len(table.costs) > 1
         doubt = "which more pairs must confirm" if sure else f"which may be chance{_differ(table.costs)}"
         none = f"No change is shown to help: {gain}, {doubt}"
         more = more or SETTLE
-    elif tried and top >= chance.WORTH_FACTOR:
+    elif tried and top >= chance.MIN_EFFECT_FACTOR:
         least = f"below {table.least():.2f}x it may be chance"
         none = f"No change helps beyond chance (the best of {len(tried)} gave {top:.2f}x; {least})"
     elif tried:
@@ -203,10 +203,10 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
                        f"What limits it: {row.change.cause}. {late}".strip())  # fmt: skip
     bounds = [row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong]
     bound = ""
-    if bounds and bounds[0].factor() < chance.WORTH_FACTOR and not best:
+    if bounds and bounds[0].factor() < chance.MIN_EFFECT_FACTOR and not best:
         high = bounds[0].effect.high if bounds[0].effect else None
         bound = f"with {bounds[0].change.name} it takes as long ({bounds[0].factor():.2f}x)"
-        if high is not None and high < NOT_WORTH:
+        if high is not None and high < MAX_NO_EFFECT:
             return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, True, (),
                            f"It is not the disk: {bound}. The program computes, or waits for something else.")  # fmt: skip
         pairs = f"{len(bounds[0].costs)} pair{units.plural(len(bounds[0].costs))}"
@@ -287,11 +287,11 @@ def _limit(table: Table) -> tuple[str, str]:
         reached.append((BANDWIDTH, mine / rates.octets[0], mine / rates.octets[1], text))
     kind, most, least, text = max(reached, key=lambda one: one[1], default=("", 0.0, 0.0, ""))
     text = f"The disk completes {text}"
-    if least > rate.SAME:
+    if least > rate.MAX_SAME_FACTOR:
         return "", f"{text}, which is more: a burst, so its {kind} is not reached yet. A longer command shows it."
-    if most < rate.AT_IT:
-        return "", f"{text}, {most:.0%} of its {kind}." if most >= NEAR else ""
-    if rates.alone_ms and run.mean_ms < WAITS * rates.alone_ms:
+    if most < rate.MIN_RATE_SHARE:
+        return "", f"{text}, {most:.0%} of its {kind}." if most >= MIN_LIMIT_SHARE else ""
+    if rates.alone_ms and run.mean_ms < MIN_WAIT_FACTOR * rates.alone_ms:
         alone = f"it takes {units.significant(run.mean_ms)} ms, as one that is alone at the disk"
         more = "Without the limit nothing changes unless more is in flight."
         return "", f"{text}, near its {kind}, but no request waits for that: {alone}. {more}"
@@ -313,7 +313,7 @@ def _count(row: Row) -> str:
 
 
 COLUMNS = 80
-NAME, TIMES, LATE = 30, 17, 12  # columns
+NAME_WIDTH, TIMES_WIDTH, LATE_WIDTH = 30, 17, 12  # columns
 
 
 def word(row: Row, table: Table) -> str:
@@ -331,7 +331,8 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     out = textwrap.wrap(verdict.sentence, COLUMNS)
     if verdict.commands:
         out += ["Type:", *(f"  {command}" for command in verdict.commands)]
-    out += ["", f"{'change':<{NAME}} {'times as fast':>{TIMES}}  {'p99 ms':>{LATE}}  verdict"] if table.rows else []
+    if table.rows:
+        out += ["", f"{'change':<{NAME_WIDTH}} {'times as fast':>{TIMES_WIDTH}}  {'p99 ms':>{LATE_WIDTH}}  verdict"]
     order = list(Kind)
     for row in sorted(table.rows, key=lambda row: (bool(row.wrong), -row.factor(), order.index(row.change.kind))):
         out.append(_row(row, table))
@@ -362,7 +363,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
 
 
 def _row(row: Row, table: Table) -> str:
-    name = row.change.name if len(row.change.name) <= NAME else row.change.name[: NAME - 1] + "…"
+    name = row.change.name if len(row.change.name) <= NAME_WIDTH else row.change.name[: NAME_WIDTH - 1] + "…"
     effect = row.effect
     times = "-"
     if effect and effect.low is not None and effect.high is not None:
@@ -370,7 +371,7 @@ def _row(row: Row, table: Table) -> str:
     elif effect:
         times = _times(effect.factor)
     late = " > ".join(map(units.significant, row.p99_ms[0])) if row.p99_ms else "-"
-    return f"{name:<{NAME}} {times:>{TIMES}}  {late:>{LATE}}  {word(row, table)}"
+    return f"{name:<{NAME_WIDTH}} {times:>{TIMES_WIDTH}}  {late:>{LATE_WIDTH}}  {word(row, table)}"
 
 
 def _times(factor: float) -> str:

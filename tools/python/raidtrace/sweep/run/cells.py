@@ -113,7 +113,7 @@ class Progress(Generic[C]):
 
 
 WALL_S_PER_GIB = 10.0  # first guess
-LEAST_S = 1.0  # of a cell: booting a guest
+MIN_CELL_S = 1.0  # booting a guest
 
 
 class Ended(UserError):
@@ -209,7 +209,7 @@ def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
     data = units.parse_size(cell.text("data_size"), ram_bytes) / (1 << 30)
     rate = float(the_plan.lab.get("wall_s_per_gib", WALL_S_PER_GIB))
     kind, _ = the_plan.workload(cell.text("workload"))
-    return LEAST_S + data * rate * (0.2 if kind == "dd" else 1.0)
+    return MIN_CELL_S + data * rate * (0.2 if kind == "dd" else 1.0)
 
 
 def run(index: Index, the_plan: plan.Plan, runner: Runner, jobs: int, ram_bytes: int) -> int:
