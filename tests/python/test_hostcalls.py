@@ -196,19 +196,19 @@ long syscall(long number, ...)
 
 int main(void)
 {
-    struct iovec io = { state, STATE }, told;
+    struct iovec io = { state, STATE }, answer;
     static unsigned char room[1 << 17];
     uint64_t present = ~0ull, kept;
     size_t same = STATE < SIZE ? STATE : SIZE, rest = same;
 
     if (getenv("TELL")) {
-        told = (struct iovec){ room, atoi(getenv("TELL")) };
+        answer = (struct iovec){ room, atoi(getenv("TELL")) };
         memset(room, 0x77, sizeof(room));
-        ptrace(PTRACE_GETREGSET, 1, (void *)NT_X86_XSTATE, &told);
-        for (rest = SIZE; rest < told.iov_len && !room[rest]; rest++)
+        ptrace(PTRACE_GETREGSET, 1, (void *)NT_X86_XSTATE, &answer);
+        for (rest = SIZE; rest < answer.iov_len && !room[rest]; rest++)
             ;
-        kept = room[told.iov_len] == (SIZE > told.iov_len ? 0xee : 0x77);
-        return printf("%%zu %%d", told.iov_len, rest >= told.iov_len && kept), 0;
+        kept = room[answer.iov_len] == (SIZE > answer.iov_len ? 0xee : 0x77);
+        return printf("%%zu %%d", answer.iov_len, rest >= answer.iov_len && kept), 0;
     }
     memset(state, 0x55, STATE);
     if (STATE >= 520)

@@ -184,7 +184,7 @@ SIDES = [
         ({**CONCURRENT, "other": (200, 9.0)}, {"by_command": None}),
         ({**NOT_OURS, "others": (9,)}, {"others": ()}),
         ({**NOT_OURS, "others": (9,)}, {"submitters": [(7, "dd", 860, 9, 0), (9, "updatedb", 140, 1, 0)]}),
-        # by bytes, and by the ways of the heads of one disk: 4 ms of each, 15 % of 4 s
+        # by bytes, and by the seeks of one disk: 4 ms each, 15 % of 4 s
         (BY_BYTES, {"submitters": [(7, "dd", 900, MOVED, 0), (9, "updatedb", 100, MOVED * 14 // 100, 0)]}),
         # of 16 % that were queued 2 % may still wait at the end
         (BY_BYTES, {"submitters": [(7, "dd", 900, MOVED * 86 // 100, 0), (9, "updatedb", 100, MOVED * 16 // 100, 0)]}),
@@ -448,7 +448,7 @@ SIDES = [
         ({**AMPLIFIED, "depth": 1.9, "d2c": {18.0: 1000}}, {"d2c": {24.0: 1000}}),
         ({**AMPLIFIED, "depth": 1.9, "d2c": {18.0: 1000}}, {"driver": "ahci"}),
         (AMPLIFIED, {"readahead": 504}),
-        # a place takes 40 ms; where the fastest read takes nearly as long, less readahead gains nothing, but for ways of heads
+        # a place takes 40 ms; where the fastest read takes nearly as long, less readahead gains nothing without heads
         ({**AMPLIFIED, "d2c": {32.0: 1000}}, {"d2c": {36.0: 1000}}),
         ({**AMPLIFIED, "d2c": {36.0: 1000}, "driver": "ahci"}, {"driver": "nvme"}),
         ({**AMPLIFIED, "calls": 0, "faults": 400}, {"faults": 401}),
