@@ -3,9 +3,7 @@
 
 import argparse
 import gc
-import io
 import pathlib
-import sys
 from collections.abc import Sequence
 
 from raidtrace.quantity import shown
@@ -27,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     options = top.parse_args(arguments)
     if not (options.csv or options.json or options.perfetto):
         top.error("say how: --csv DIR or --json or --perfetto FILE")
-    gc.disable()  # a short life
+    gc.disable()  # short-lived process, as in raidctl report
     from raidtrace.report import export
 
     if options.csv or options.json:
@@ -35,18 +33,10 @@ def main(arguments: Sequence[str]) -> int:
             if options.csv:
                 export.csv(options.recording, rows, options.csv)
             if options.json:
-                _print(export.json(options.recording, rows))
+                shown.write(export.json(options.recording, rows))
     if options.perfetto:
         size = export.perfetto(options.perfetto, options.recording)
         print(
             f"{options.perfetto}: {size / 1024:.0f} KiB; open it in ui.perfetto.dev or another viewer of Perfetto's traces"
         )
     return 0
-
-
-def _print(parts: Sequence[str] | object) -> None:
-    out = shown.raw(sys.stdout)
-    if isinstance(out, io.TextIOWrapper):
-        out.reconfigure(encoding="utf-8", errors="replace")
-    out.writelines(parts)  # type: ignore[arg-type]
-    out.flush()

@@ -4,9 +4,7 @@
 import argparse
 import contextlib
 import gc
-import io
 import pathlib
-import sys
 from collections.abc import Callable, Sequence
 
 from raidtrace.quantity import shown, terminal
@@ -45,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
             top.error("one RECORDING, or two to compare")
         if options.html and (options.json or options.phase):
             top.error("--html is the whole report: neither --json nor --phase go with it")
-    gc.disable()  # a short life, and to look through the rows of hours for circles takes a good part of it
+    gc.disable()  # short-lived process; scanning hours of rows for reference cycles would dominate its run time
     if options.explain:
         from raidtrace.report import tables
 
@@ -62,11 +60,7 @@ def main(arguments: Sequence[str]) -> int:
 def _shown(make: Callable[[], str], paged: bool = True) -> int:
     """Print a text that is safe already, through the pager."""
     with terminal.paged() if paged else contextlib.nullcontext():
-        text, out = make(), shown.raw(sys.stdout)
-        if isinstance(out, io.TextIOWrapper):
-            out.reconfigure(encoding="utf-8", errors="replace")
-        out.write(text)
-        out.flush()
+        shown.write((make(),))
     return 0
 
 

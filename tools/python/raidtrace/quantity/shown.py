@@ -4,6 +4,7 @@
 A program goes through run(), so that nothing it prints moves a cursor; tools/raidctl/base/foreign.c is the same for raidctl.
 """
 
+import io
 import json
 import os
 import re
@@ -79,6 +80,15 @@ class Door:
 def raw(stream: TextIO) -> TextIO:
     """The stream below the door, if there is one."""
     return stream.raw if isinstance(stream, Door) else stream
+
+
+def write(parts: Iterable[str]) -> None:
+    """Write text that is safe already to standard output, below the door, as UTF-8."""
+    out = raw(sys.stdout)
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(encoding="utf-8", errors="replace")
+    out.writelines(parts)
+    out.flush()
 
 
 def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
