@@ -20,11 +20,11 @@ from raidlab.vm import virtual
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
 
 _NOT = 1
-_USAGE = 2
+_USAGE = 128  # git bisect run takes 1 to 127 as bad, and stops from 128 on
 
 
 def act(arguments: argparse.Namespace) -> int:
-    """Status 0 if it holds, 1 if not, 2 if the expression is bad. LabError (125) when it cannot be tested: that is what
+    """Status 0 if it holds, 1 if not, 128 if the expression is bad. LabError (125) when it cannot be tested: that is what
     git bisect skips."""
     try:
         expression = Expression(arguments.expression, measures.unknown, truth=True)

@@ -78,14 +78,13 @@ def parser() -> argparse.ArgumentParser:
                      help="use this machine's programs; the figures then depend on the machine")  # fmt: skip
     real = top.add_argument_group("on real disks")
     real.add_argument(
-        "-d",
         "--destroy-data",
         action="append",
         default=[],
         metavar="DISK",
         help="all data of this disk may be overwritten",
     )
-    real.add_argument("--disk", action="append", default=[], metavar="DISK", help="disk to use, but only to read")
+    real.add_argument("-d", "--disk", action="append", default=[], metavar="DISK", help="disk to use, but only to read")
     real.add_argument("--array", action="append", default=[], metavar="ARRAY=DISK[,DISK...]",
                       help="disks to use for an array of the plan")  # fmt: skip
     real.add_argument(

@@ -278,7 +278,7 @@ def parity(case: Case) -> Limit:
     )
 
 
-@rule("device", "Array's ceiling")
+@rule("device", "Rate of the array")
 def device(case: Case) -> Limit:
     limit = _device(case)
     return dataclasses.replace(limit, title=DISK_TITLE) if case.one_disk() else limit
