@@ -124,10 +124,10 @@ static void complete(const struct request *r)
 int main(int argc, char **argv)
 {
 	struct request flying[DEPTH];
-	unsigned long long wanted, i;
+	unsigned long long requested, i;
 	char path[4096];
 
-	if (argc != 4 || !(wanted = strtoull(argv[1], NULL, 10)) ||
+	if (argc != 4 || !(requested = strtoull(argv[1], NULL, 10)) ||
 	    !(cpus = strtoull(argv[2], NULL, 10)) || cpus > 64) {
 		fputs("Usage: make-trace EVENTS CPUS BASE\n", stderr);
 		return 2;
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 		}
 	}
 	begin();
-	for (i = 0; events < wanted; i++) {
+	for (i = 0; events < requested; i++) {
 		if (i >= DEPTH)
 			complete(&flying[i % DEPTH]);
 		flying[i % DEPTH] = next_request();

@@ -11,7 +11,7 @@
  *             it. A run is a copy of this process, made when its libraries are
  *             loaded, which takes longer than most runs. Each run is a line in
  *             the file: N, what waitpid() had, whether a journal of FAULT_NEW
- *             was left, and what it said on standard error, line ends as blanks
+ *             was left, and its standard error, line ends as blanks
  * FAULT_NEW   a recording that a run makes; removed before each
  *
  * Counted is what the process that began with FAULT_AT does, not its children:
@@ -57,11 +57,11 @@ static void remove_new(const char *name, char journal[512])
 	syscall(SYS_unlinkat, AT_FDCWD, journal, 0);
 }
 
-/* What a run said, on one line of the list. */
-static void report(int list, long number, int status, bool left_journal, int said)
+/* The messages of a run, on one line of the list. */
+static void report(int list, long number, int status, bool left_journal, int messages)
 {
 	char text[512];
-	ssize_t len = pread(said, text, sizeof(text) - 1, 0);
+	ssize_t len = pread(messages, text, sizeof(text) - 1, 0);
 
 	text[len > 0 ? len : 0] = '\0';
 	for (char *c = text; *c; c++)
@@ -74,7 +74,7 @@ static void report(int list, long number, int status, bool left_journal, int sai
 static void run_each(const char *path, const char *new)
 {
 	int list = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int said = memfd_create("said", MFD_CLOEXEC);
+	int messages = memfd_create("messages", MFD_CLOEXEC);
 	long number = atomic_load(&left);
 	char journal[512];
 
@@ -86,20 +86,20 @@ static void run_each(const char *path, const char *new)
 		pid_t child;
 
 		remove_new(new, journal);
-		if (ftruncate64(said, 0) || lseek(said, 0, SEEK_SET))
+		if (ftruncate64(messages, 0) || lseek(messages, 0, SEEK_SET))
 			_exit(99);
 		atomic_store(happened, false);
 		child = fork();
 		if (!child) {
 			process = getpid();
 			atomic_store(&left, number);
-			dup2(said, STDERR_FILENO);
+			dup2(messages, STDERR_FILENO);
 			alarm(LONGEST_S);
 			return;
 		}
 		if (child < 0 || waitpid(child, &status, 0) != child)
 			_exit(99);
-		report(list, number, status, !access(journal, F_OK), said);
+		report(list, number, status, !access(journal, F_OK), messages);
 		number++;
 	} while (atomic_load(happened));
 	_exit(0);

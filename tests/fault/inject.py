@@ -14,7 +14,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 
-# what a full, a broken and a read-only file system say, and a signal; and which calls say so
+# errors of a full, a broken and a read-only file system, and of a signal; and the calls that return them
 WRITES = "write pwrite64 writev fsync fdatasync ftruncate fallocate copy_file_range close"
 CHANGES = "openat mkdir mkdirat unlink unlinkat rmdir link linkat rename renameat2 symlink fchmod fchown"
 READS = "read pread64 readv getdents64 newfstatat statx lseek statfs access faccessat2 readlink fcntl ioctl getcwd"
@@ -27,7 +27,7 @@ ERRORS = {
     "EINTR": f"read pread64 write pwrite64 openat fcntl {WAITS}",
 }
 LONGEST_S = 60
-# What strace itself says where the kernel cannot do that, as in the lab.
+# Message of strace where the kernel cannot do that, as in the lab.
 NO_SECCOMP = "strace: seccomp filter is requested but unavailable\n"
 
 
@@ -90,10 +90,10 @@ def points(
     ]
 
 
-def some(found: list[Point], number: int) -> list[Point]:
+def some(points: list[Point], number: int) -> list[Point]:
     """So many of them, each error and call in turn, at the same places each time."""
     by_kind: dict[tuple[str, str], list[Point]] = {}
-    for point in random.Random(1).sample(found, len(found)):
+    for point in random.Random(1).sample(points, len(points)):
         by_kind.setdefault((point.error, point.call), []).append(point)
     waiting = list(by_kind.values())
     chosen: list[Point] = []
@@ -106,7 +106,7 @@ def some(found: list[Point], number: int) -> list[Point]:
 def run(
     command: list[str], point: Point, log: pathlib.Path, **how: object
 ) -> tuple[float, subprocess.CompletedProcess[str]]:
-    """A run with a fault: when that was, in seconds of CLOCK_REALTIME, or 0 if it did not come so far; and what it said."""
+    """A run with a fault: when that was, in seconds of CLOCK_REALTIME, or 0 if it did not come so far; and the process."""
     words = [
         "--seccomp-bpf",  # other calls do not stop, which is most of what a run takes
         "-e",

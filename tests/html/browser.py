@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Headless Chromium, what it says, shows and prints; and axe-core."""
+"""Headless Chromium: pages, screenshots, prints; and axe-core."""
 
 import base64
 import os
@@ -86,8 +86,8 @@ def print_to(browser: webdriver.Chrome, directory: pathlib.Path, name: str) -> l
     )
     pdf.write_bytes(base64.b64decode(printed["data"]))
     subprocess.run(["pdftoppm", "-r", "60", "-png", pdf, directory / f"{name}-print"], check=True)
-    found = []
+    sheets = []
     for path in sorted(directory.glob(f"{name}-print-*.png")):
         histogram = Image.open(path).convert("L").histogram()
-        found.append(INK_SHARE < sum(histogram[:200]) / sum(histogram) < MOST_INK)
-    return found
+        sheets.append(INK_SHARE < sum(histogram[:200]) / sum(histogram) < MOST_INK)
+    return sheets

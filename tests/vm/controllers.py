@@ -12,7 +12,7 @@ PROFILE = "two-controllers"
 DISKS = ("sda", "sdb")
 MIB = 48
 # raidctl looks at what the array holds before it records: the page cache has it by then.
-# A read of one sector before and after says in each controller's log where the recording begins and ends.
+# A read of one sector before and after marks in each controller's log where the recording begins and ends.
 SCRIPT = f"""
 set -e
 for disk in {' '.join(DISKS)}; do
@@ -48,18 +48,18 @@ def striped(series: str, results: Results, progress: Progress) -> None:
     name = f"{series}: two controllers"
     out = empty(OUT / f"{series}-controllers")
     job = session.Session(series, ["sh", "-c", SCRIPT], out, array(PROFILE, progress), timeout_s=HARNESS_S * 3)
-    ended, said, complained = captured(job, progress, out / "log")
+    ended, output, complained = captured(job, progress, out / "log")
     if ended.outcome.status:
         wrong = f"status {ended.outcome.status}: {ended.outcome.reason} {complained.strip()[-300:]}"
         results.check(f"{name}: the guest ended well", wrong)
         return
-    words = [line.split() for line in said.splitlines()]
+    words = [line.split() for line in output.splitlines()]
     functions = {line[1]: line[2:] for line in words if line[0] == "function"}
     places = {function[0] for function in functions.values()}
     drivers = {function[1] for function in functions.values()}
     wrong = "" if len(places) == 2 and drivers == {DRIVER_3WARE} else f"{functions}"
     results.check(f"{name}: {DRIVER_3WARE} drives two PCI functions, a disk behind each", wrong)
-    results.check(f"{name}: md RAID 0 over both reads back what was written", "" if ["same"] in words else said)
+    results.check(f"{name}: md RAID 0 over both reads back what was written", "" if ["same"] in words else output)
     meta = {row["key"]: row["value"] for row in truth.rows(out / "md" / "meta.csv")}
     results.check(f"{name}: raidtrace's invariants hold", "" if meta.get("invariants") == "hold" else f"{meta}")
     written = []

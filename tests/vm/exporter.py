@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl exporter beside the module, on Debian's own kernel: what guest-exporter finds there.
+"""raidctl exporter with the module, on Debian's own kernel: results of guest-exporter.
 
 tests/vm/run has it; tests/vm/exporter.py SERIES is the same with what a scrape costs, in instructions, and takes longer.
 """
@@ -21,7 +21,7 @@ from results import HARNESS_S, OUT, Results, captured, empty  # noqa: E402
 
 
 def live(series: str, results: Results, progress: Progress, instructions: bool = False) -> None:
-    """One guest; its lines are ours. With @instructions its clock counts them, and what a scrape costs is told."""
+    """One guest; its lines are ours. With @instructions its clock counts them, and the cost of a scrape is printed."""
     out = empty(OUT / f"{series}-exporter")
     job = session.Session(
         series,
@@ -34,9 +34,9 @@ def live(series: str, results: Results, progress: Progress, instructions: bool =
         else 2,  # with two, QEMU's clock of instructions hardly gets on while one waits for the other
         instructions=instructions,
     )
-    ended, said, complained = captured(job, progress, out / "log")
+    ended, output, complained = captured(job, progress, out / "log")
     bad = 0
-    for text in said.splitlines():
+    for text in output.splitlines():
         mark, dash, rest = text.partition(" - ")
         if instructions and text.startswith("cost: "):
             print(f"{series}: {text}")
@@ -49,7 +49,7 @@ def live(series: str, results: Results, progress: Progress, instructions: bool =
 
 
 if __name__ == "__main__":
-    found = Results()
-    live(sys.argv[1], found, Progress(quiet=False), instructions=True)
-    print(f"{found.passed} passed, {found.failed} failed")
-    sys.exit(1 if found.failed or not found.passed else 0)
+    results = Results()
+    live(sys.argv[1], results, Progress(quiet=False), instructions=True)
+    print(f"{results.passed} passed, {results.failed} failed")
+    sys.exit(1 if results.failed or not results.passed else 0)

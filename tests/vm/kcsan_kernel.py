@@ -25,27 +25,27 @@ LINES = 1500  # of make's output, about
 def get(progress: Progress) -> stock.Stock:
     """The kernel, built unless the cache has it."""
     source = linux.unpacked(SERIES, progress, more=SOURCES)
-    wanted = configuration.read(CONFIG.read_text(encoding="ascii"), SERIES)
+    requested = configuration.read(CONFIG.read_text(encoding="ascii"), SERIES)
     version = toolchain.first_line("gcc", "--version")
-    key = cache.digest((str(source.source).encode(), wanted.text().encode(), version.encode()))
+    key = cache.digest((str(source.source).encode(), requested.text().encode(), version.encode()))
     entry = cache.root() / "vm" / "kcsan" / f"{source.version}-{key}"
     with cache.entry(entry, progress) as is_new:
         if is_new:
-            _build(source, wanted, entry, progress)
+            _build(source, requested, entry, progress)
     modules = next((entry / "lib/modules").iterdir())
     kernel = boot.Kernel(modules.name, entry / "build/arch/x86/boot/bzImage", modules)
     return stock.Stock(SERIES, source.version, kernel, entry, entry / "build", "gcc")
 
 
-def _build(source: linux.Kernel, wanted: configuration.Requested, entry: pathlib.Path, progress: Progress) -> None:
+def _build(source: linux.Kernel, requested: configuration.Requested, entry: pathlib.Path, progress: Progress) -> None:
     what = f"building kernel {source.version} with KCSAN"
     toolchain.require(what)
     cache.require_space(entry, SPACE_MIB, what)
     build, log = entry / "build", entry / "build.log"
     build.mkdir()
     make = ["make", "-C", str(source.source), f"O={build}", "ARCH=x86_64"]
-    linux.configure(what, make, build, wanted, log, {})
-    wanted.require(what, (build / ".config").read_text(encoding="utf-8"))
+    linux.configure(what, make, build, requested, log, {})
+    requested.require(what, (build / ".config").read_text(encoding="utf-8"))
     progress.begin(what)
     toolchain.run_logged(what, [*make, f"-j{toolchain.jobs()}", "bzImage", "modules"], log, progress, LINES)
     toolchain.run_logged(what, [*make, f"INSTALL_MOD_PATH={entry}", "DEPMOD=true", "modules_install"], log)

@@ -54,8 +54,8 @@ def array(name: str, progress: Progress, *settings: str) -> Profile:
 
 
 def captured(job: session.Session, progress: Progress, log: pathlib.Path) -> tuple[session.Ended, str, str]:
-    """Run a session; its ending, what it said and what it complained of."""
-    with open(log, "w+b") as said, open(log.with_suffix(".stderr"), "w+b") as complained:
-        ended = session.run(job, progress, (said.fileno(), complained.fileno()))
+    """Run a session; its ending, its output and its messages."""
+    with open(log, "w+b") as output, open(log.with_suffix(".stderr"), "w+b") as complained:
+        ended = session.run(job, progress, (output.fileno(), complained.fileno()))
     text = [path.read_text(encoding="utf-8", errors="replace") for path in (log, log.with_suffix(".stderr"))]
     return ended, text[0], text[1]

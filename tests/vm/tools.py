@@ -11,7 +11,7 @@ from raidlab.base.progress import Progress
 from raidlab.vm import session, stock
 from results import HARNESS_S, OUT, TOP, Results, array, captured, empty
 
-# What a kernel that takes signed modules alone says, and what raidctl makes of it; and the checks of a stock machine.
+# The messages of a kernel that takes signed modules alone, and raidctl's; and the checks of a stock machine.
 REFUSED_SCRIPT = """
 raidctl check --json sda >check.json || true
 rmmod raidtrace
@@ -27,7 +27,7 @@ SCSI_DEBUG = "modprobe scsi_debug dev_size_mb=128 ndelay=1000"
 
 
 def refused(series: str, results: Results, progress: Progress) -> None:
-    """Lockdown and enforced signatures: raidctl says which it is. raidctl check on a stock machine."""
+    """Lockdown and enforced signatures: raidctl names the one. raidctl check on a stock machine."""
     out = empty(OUT / f"{series}-refused")
     job = session.Session(
         series,
@@ -37,12 +37,12 @@ def refused(series: str, results: Results, progress: Progress) -> None:
         timeout_s=HARNESS_S,
         prepare=SCSI_DEBUG,
     )
-    ended, said, complained = captured(job, progress, out / "log")
-    lines = said.splitlines()
-    found: dict[str, tuple[str, str]] = {}
+    ended, output, complained = captured(job, progress, out / "log")
+    lines = output.splitlines()
+    verdicts: dict[str, tuple[str, str]] = {}
     if (out / "check.json").exists():
         findings = json.loads((out / "check.json").read_text(encoding="utf-8"))["findings"]
-        found = {finding["rule"]: (finding["verdict"], finding["seen"]) for finding in findings}
+        verdicts = {finding["rule"]: (finding["verdict"], finding["seen"]) for finding in findings}
     name = f"{series}: a kernel that takes signed modules alone"
     wrong = (
         ""
@@ -54,9 +54,9 @@ def refused(series: str, results: Results, progress: Progress) -> None:
     results.check(f"{name}: so are signatures", wrong)
     wrong = "" if lines[1::2] == ["status 1"] * 2 and lines[4:] == ["0"] else f"{lines}"
     results.check(f"{name}: status 1, and nothing is loaded", wrong)
-    wanted = {"machine": "warn", "kernel-debug": "pass", "swap": "pass", "disk-idle": "pass", "scheduler": "pass"}
-    seen = {rule: found.get(rule, ("nothing", "")) for rule in wanted}
-    wrong = "; ".join(f"{rule}: {seen[rule]}" for rule, verdict in wanted.items() if seen[rule][0] != verdict)
+    expected = {"machine": "warn", "kernel-debug": "pass", "swap": "pass", "disk-idle": "pass", "scheduler": "pass"}
+    actual = {rule: verdicts.get(rule, ("nothing", "")) for rule in expected}
+    wrong = "; ".join(f"{rule}: {actual[rule]}" for rule, verdict in expected.items() if actual[rule][0] != verdict)
     results.check(f"{series}: raidctl check knows a virtual machine with a stock kernel", wrong or ended.outcome.reason)
 
 
@@ -70,21 +70,21 @@ def agreement(series: str, results: Results, progress: Progress) -> None:
     out = empty(OUT / f"{series}-agreement")
     command = [str(TOP / "tests/lab/import-agree"), "sda"]
     job = session.Session(series, command, out, array(PROFILE, progress), timeout_s=HARNESS_S * 5)
-    ended, said, complained = captured(job, progress, out / "log")
-    for text in said.splitlines():
+    ended, output, complained = captured(job, progress, out / "log")
+    for text in output.splitlines():
         mark, dash, rest = text.partition(" - ")
         if dash and mark in ("ok", "not ok"):
             results.line(f"{mark} - {series}: blktrace and raidtrace: {rest}")
     wrong = ended.outcome.reason
     if not wrong and ended.outcome.status:
-        wrong = f"status {ended.outcome.status}: {said.strip()[-300:]} {complained.strip()[-300:]}"
+        wrong = f"status {ended.outcome.status}: {output.strip()[-300:]} {complained.strip()[-300:]}"
     results.check(f"{series}: blktrace and raidtrace: the guest ended well after {ended.outcome.wall_s:.0f} s", wrong)
 
 
-# A kernel that takes signed modules only: how raidctl says so, and that its advice is the command that helps.
+# A kernel that takes signed modules only: how raidctl reports that, and that its advice is the command that helps.
 # A key that this kernel trusts cannot be had here: Debian's is Debian's, and a machine owner's needs firmware, shim and a
 # person at the console. So the advice is followed as far as the signature, which the kernel then names.
-# What is asked -> the words that name it.
+# Setting that requires signatures -> the words that name it.
 ASKED = {
     "module.sig_enforce=1": "module.sig_enforce",
     "lockdown=integrity": "lockdown integrity",
@@ -105,13 +105,13 @@ raidctl load raidtrace.ko && echo loaded
 
 
 def signed_only(series: str, results: Results, progress: Progress) -> None:
-    """Each thing that asks for a signature is named; a module without one and one of somebody else's are told apart."""
+    """Each setting that requires a signature is named; a module without one and one with a foreign one are distinguished."""
     sign_file = str(next(stock.get(series, progress).entry.glob("usr/lib/linux-kbuild-*/scripts/sign-file")))
     for parameter, words in ASKED.items():
         out = empty(OUT / f"{series}-signing")
         job = session.Session(series, ["sh", "-c", SIGNED_SCRIPT], out, insert=False, timeout_s=HARNESS_S * 3,
                               environment={"SIGN_FILE": sign_file}, parameters=parameter)  # fmt: skip
-        ended, said, complained = captured(job, progress, out / "log")
+        ended, output, complained = captured(job, progress, out / "log")
         first, _, second = complained.partition("has no key of")
         wrong = ""
         if not re.search(rf"signed modules only \({words}\), and it is not signed; .*mokutil --import", first):
@@ -121,12 +121,14 @@ def signed_only(series: str, results: Results, progress: Progress) -> None:
         )
         wrong = "" if '"somebody"' in second and "enrol the key of its signer" in second else complained[-600:]
         results.check(f"{series}: {parameter}: one that somebody signed is refused with another", wrong)
-        found = re.search(rf"warn signing - this kernel takes signed modules only \({words}\)", " ".join(said.split()))
-        wrong = "" if found else said[-600:]
+        warned = re.search(
+            rf"warn signing - this kernel takes signed modules only \({words}\)", " ".join(output.split())
+        )
+        wrong = "" if warned else output[-600:]
         results.check(f"{series}: {parameter}: check warns of it", wrong)
         results.check(
             f"{series}: {parameter}: neither was loaded",
-            said[-300:] if "loaded\n" in said.replace("installed", "") else "",
+            output[-300:] if "loaded\n" in output.replace("installed", "") else "",
         )
 
 
@@ -138,14 +140,14 @@ def disks_in_use(series: str, results: Results, progress: Progress) -> None:
     """Each row of the table is a test here."""
     out = empty(OUT / f"{series}-disks")
     job = session.Session(series, [str(TOP / "tests/lab/ctl-destruction")], out, timeout_s=TABLE_S)
-    ended, said, complained = captured(job, progress, out / "log")
+    ended, output, complained = captured(job, progress, out / "log")
     failures = 0
-    for text in said.splitlines():
+    for text in output.splitlines():
         mark, dash, rest = text.partition(" - ")
         if dash and mark in ("ok", "not ok", "skip"):
             failures += mark == "not ok"
             results.line(f"{mark} - {series}: {rest}")
     wrong = ended.outcome.reason
-    if not wrong and (ended.outcome.status != (failures > 0) or "0 accepted" not in said):
+    if not wrong and (ended.outcome.status != (failures > 0) or "0 accepted" not in output):
         wrong = f"status {ended.outcome.status} with {failures} failures: {complained.strip()[-300:]}"
     results.check(f"{series}: no disk in use was overwritten, its kernel log is clean", wrong)

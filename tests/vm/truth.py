@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raidtrace counted against what the simulated controller was really asked."""
+"""raidtrace's counters against the log of the simulated controller."""
 
 import collections
 import csv
@@ -29,12 +29,12 @@ def between(log: list[dict[str, str]], first: int, last: int) -> list[dict[str, 
 
 def of_disk(export: pathlib.Path, table: str, disk: str) -> list[dict[str, str]]:
     """A table's rows of the samples of one disk; of all when none is named."""
-    found = rows(export / f"{table}.csv")
+    every = rows(export / f"{table}.csv")
     if not disk:
-        return found
+        return every
     targets = {row["target"] for row in rows(export / "target.csv") if row["disk"] == disk}
     samples = {row["sample"] for row in rows(export / "sample.csv") if row["target"] in targets}
-    return [row for row in found if row["sample"] in samples]
+    return [row for row in every if row["sample"] in samples]
 
 
 def differences(export: pathlib.Path, commands: list[dict[str, str]], disk: str = "") -> list[str]:
@@ -43,16 +43,16 @@ def differences(export: pathlib.Path, commands: list[dict[str, str]], disk: str 
     flows = of_disk(export, "flow", disk)
     bins = [row for row in of_disk(export, "histogram", disk) if row["kind"] == "size"]
     for direction, name in DIRECTIONS.items():
-        asked = [int(row["sectors"]) for row in commands if row["name"] == name]
+        requested = [int(row["sectors"]) for row in commands if row["name"] == name]
         mine = [row for row in flows if row["direction"] == direction]
         counted = sum(int(row["issued"]) for row in mine)
-        if counted != len(asked):
-            wrong.append(f"{direction}: {counted} requests issued, the controller was given {len(asked)}")
+        if counted != len(requested):
+            wrong.append(f"{direction}: {counted} requests issued, the controller was given {len(requested)}")
         moved = sum(int(row["bytes_completed"]) for row in mine)
-        if direction != "flush" and moved != SECTOR_BYTES * sum(asked):
-            wrong.append(f"{direction}: {moved} bytes completed, the controller moved {SECTOR_BYTES * sum(asked)}")
+        if direction != "flush" and moved != SECTOR_BYTES * sum(requested):
+            wrong.append(f"{direction}: {moved} bytes completed, the controller moved {SECTOR_BYTES * sum(requested)}")
         # One bin per sector up to 256, the largest request that 3w-9xxx takes.
-        sizes = collections.Counter(asked) if direction != "flush" else collections.Counter()
+        sizes = collections.Counter(requested) if direction != "flush" else collections.Counter()
         binned: collections.Counter[int] = collections.Counter()
         for row in bins:
             if row["direction"] == direction != "flush":

@@ -35,7 +35,7 @@ def full(results: Results) -> None:
     fill = "dd if=/dev/urandom of=/dev/sda bs=1M count=256 oflag=direct; sleep 1000"
     done = _lab("run", "-q", "--vm", "--store", "8M", "--timeout", "300", "--out", str(out), "--", "sh", "-c", fill)
     wrong = "" if done.returncode == 126 and "--store SIZE" in done.stderr else f"{done}"
-    results.check("harness: a store that is full ends the guest with 126 and says what to do", wrong)
+    results.check("harness: a store that is full ends the guest with 126 and prints a remedy", wrong)
 
 
 def expect(results: Results) -> None:
@@ -52,19 +52,19 @@ def compared(results: Results) -> None:
     out = str(empty(OUT / "lab-vm"))
     kernels = ("--kernel", "6.1", "--kernel", "6.12")
     done = _lab("ab", "-q", "-j", "--vm", "--out", out, *kernels, "--", *READ)
-    found = json.loads(done.stdout) if not done.returncode else {"kernels": [], "sections": [{"measures": {}}]}
-    measured = found["sections"][0]["measures"]
-    releases = [kernel["version"].startswith(begin) for kernel, begin in zip(found["kernels"], ("6.1.", "6.12."))]
+    result = json.loads(done.stdout) if not done.returncode else {"kernels": [], "sections": [{"measures": {}}]}
+    measured = result["sections"][0]["measures"]
+    releases = [kernel["version"].startswith(begin) for kernel, begin in zip(result["kernels"], ("6.1.", "6.12."))]
     timed = {"mib_per_s", "in_flight_mean", "idle_share", "d2c_mean_ms"} & measured.keys()
-    nature = (found.get("simulated"), found.get("lab_time"))
+    nature = (result.get("simulated"), result.get("lab_time"))
     counted = measured.get("bytes") == [4 << 20] * 2 and not timed
     right = releases == [True, True] and counted and nature == (True, "real")
     results.check("harness: ab --vm compares counts of two kernels, and no times", "" if right else f"{done}")
     built = _lab("build", "-q", "--vm", "--kernel", "6.12")
-    said = [line.split("\t") for line in built.stdout.splitlines()]
-    there = [words[0] for words in said if os.path.exists(words[-1])]
+    rows = [line.split("\t") for line in built.stdout.splitlines()]
+    there = [words[0] for words in rows if os.path.exists(words[-1])]
     wrong = "" if there == ["kernel", "raidtrace", "raidlab"] and not built.returncode else f"{built}"
-    results.check("harness: build --vm says where kernel, module and controller are", wrong)
+    results.check("harness: build --vm prints where kernel, module and controller are", wrong)
 
 
 def shell(results: Results) -> None:

@@ -104,7 +104,7 @@ def _needs(program: str) -> None:
 
 @contextlib.contextmanager
 def bpftrace(disk: str) -> Iterator[None]:
-    """A program of bpftrace whose maps nobody reads meanwhile."""
+    """A program of bpftrace with maps that are read at the end."""
     _needs("bpftrace")
     major, minor = kmod.device_number(disk)
     running = subprocess.Popen(
@@ -137,9 +137,9 @@ def blktrace_and_btt(disk: str) -> Iterator[None]:
             raise Missing("blktrace does not start")
         yield
         running.send_signal(signal.SIGINT)
-        said, _ = running.communicate(timeout=60)
-        if b"(dropped 0)" not in said:
-            raise AssertionError(said.decode(errors="replace"))
+        output, _ = running.communicate(timeout=60)
+        if b"(dropped 0)" not in output:
+            raise AssertionError(output.decode(errors="replace"))
         traces = [str(path) for path in pathlib.Path(folder).glob("*.blktrace.*")]
         subprocess.run(["btt", "-i", traces[0]], check=True, stdout=subprocess.DEVNULL)
 

@@ -6,7 +6,7 @@
  * blocks each of the disk that the writer has open as FD. Reading it gives the nanoseconds that they took, from the
  * first submission to the last completion. Reading the parameter clock reads the clock 1,000 times, and gives the
  * nanoseconds that this took; reading interrupts turns them off and on again as often.
- * For measurements alone: it reads whatever it is told to.
+ * For measurements alone: it reads any disk that is named.
  */
 #include <linux/bio.h>
 #include <linux/blkdev.h>
@@ -172,12 +172,12 @@ static int run(const char *text, const struct kernel_param *kp)
 	return err;
 }
 
-static int tell(char *text, const struct kernel_param *kp)
+static int get_result(char *text, const struct kernel_param *kp)
 {
 	return sysfs_emit(text, "%llu\n", took_ns);
 }
 
-static const struct kernel_param_ops run_ops = { .set = run, .get = tell };
+static const struct kernel_param_ops run_ops = { .set = run, .get = get_result };
 
 module_param_cb(run, &run_ops, NULL, 0600);
 MODULE_PARM_DESC(run, "write MAJOR MINOR COUNT [READERS] to read, read the nanoseconds that it took");

@@ -131,23 +131,23 @@ def test_what_was_not_used_for_a_month_is_offered_and_removed_when_asked(tmp_pat
         pass
     words = argparse.Namespace(days=30, remove=False)
     assert cli.clean(words) == 0
-    said = capsys.readouterr().out
-    assert [line.split()[-1] for line in said.splitlines()[:-1]] == ["patched/d", "kernels/6.1-a", "root-b"]
-    assert said.endswith("To remove them: raidctl lab clean --remove\n") and (top / "root-b").exists()
-    held = os.open(top / "root-b", os.O_RDONLY)
-    fcntl.flock(held, fcntl.LOCK_SH)  # as a guest that runs from it
+    output = capsys.readouterr().out
+    assert [line.split()[-1] for line in output.splitlines()[:-1]] == ["patched/d", "kernels/6.1-a", "root-b"]
+    assert output.endswith("To remove them: raidctl lab clean --remove\n") and (top / "root-b").exists()
+    descriptor = os.open(top / "root-b", os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)  # as a guest that runs from it
     words.remove = True
     assert cli.clean(words) == 0
-    os.close(held)
+    os.close(descriptor)
     left = sorted(str(path.parent.relative_to(top)) for path in top.glob("**/complete"))
     assert left == ["kernels-smp/7.2-c", "root-b", "trees/e"]
 
 
 def test_all_modules_are_built_once_and_links_to_the_build_are_not_kept(tmp_path, monkeypatch):
-    said = []
+    output = []
 
     def run_logged(what, command, log, *_, **__):
-        said.append(command[-1])
+        output.append(command[-1])
         if command[-1] == "modules_install":
             there = tmp_path / "modroot/lib/modules/6.1-lab"
             there.mkdir(parents=True)
@@ -161,7 +161,7 @@ def test_all_modules_are_built_once_and_links_to_the_build_are_not_kept(tmp_path
     assert not kernel.has_modules
     for _ in range(2):
         linux.add_modules(kernel, compiler, Progress(quiet=True))
-    assert kernel.has_modules and said == ["modules", "modules_install"]
+    assert kernel.has_modules and output == ["modules", "modules_install"]
     assert not list(tmp_path.glob("modroot/lib/modules/*/*"))
 
 
@@ -180,14 +180,14 @@ def test_modules_of_a_tree_that_was_built_again_are_refused(tmp_path, monkeypatc
 
 def test_an_installed_kernel_is_used_without_a_compiler_if_it_is_of_this_configuration(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "INSTALLED", tmp_path / "lab-kernel")
-    monkeypatch.setattr(linux.compiler, "get", lambda _progress: pytest.fail("a compiler was asked for"))
+    monkeypatch.setattr(linux.compiler, "get", lambda _progress: pytest.fail("a compiler was requested"))
     kernel = tmp_path / "lab-kernel/kernel"
     kernel.mkdir(parents=True)
     (kernel / "of").write_text(f"6.1.192-2 {linux.configuration_name('6.1')}\n")
     (kernel / "modules-complete").touch()
     quiet = Progress(quiet=True)
-    found = linux.obtain(None, quiet)
-    assert (found.series, found.version, found.entry) == ("6.1", "6.1.192-2", kernel) and found.has_modules
+    obtained = linux.obtain(None, quiet)
+    assert (obtained.series, obtained.version, obtained.entry) == ("6.1", "6.1.192-2", kernel) and obtained.has_modules
     programs = modules.installed_programs()
     programs.mkdir()
     assert modules.build_programs(quiet).entry == programs

@@ -20,12 +20,12 @@ LOCKED = compiler.locked("compiler")
 
 @pytest.fixture(name="host")
 def _host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """What a host's programs say of themselves; its cache has a sysroot whose compiler says what it was started with."""
-    says = {"gcc": LOCKED, "ld": compiler.locked("linker")}
+    """Versions that a host's programs print; its cache has a sysroot with a compiler that prints its arguments."""
+    versions = {"gcc": LOCKED, "ld": compiler.locked("linker")}
     real = toolchain.first_line
 
     def first_line(*command: str) -> str:
-        return says[command[0]] if command[0] in says else real(*command)
+        return versions[command[0]] if command[0] in versions else real(*command)
 
     def unpacked(_: Progress) -> Sysroot:
         made = Sysroot(tmp_path / "sysroot/root", "made")
@@ -41,7 +41,7 @@ def _host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(toolchain, "first_line", first_line)
     monkeypatch.setattr(compiler, "get_sysroot", unpacked)
-    return says
+    return versions
 
 
 def test_of_a_host_that_has_the_very_same_its_own(host: dict[str, str]) -> None:
@@ -52,15 +52,22 @@ def test_of_a_host_that_has_the_very_same_its_own(host: dict[str, str]) -> None:
 @pytest.mark.parametrize("program", ["gcc", "ld"])
 def test_of_another_host_that_of_the_root(host: dict[str, str], program: str) -> None:
     host[program] = "another 14.2.0"
-    found = compiler.get(QUIET)
-    assert found.programs and found.name.startswith("mine ")
-    assert found.environment()["PATH"].startswith(f"{found.programs}:")
-    words = subprocess.run([found.programs / "gcc", "-c", "a b"], capture_output=True, text=True, check=True).stdout
+    programs = compiler.get(QUIET)
+    assert programs.programs and programs.name.startswith("mine ")
+    assert programs.environment()["PATH"].startswith(f"{programs.programs}:")
+    words = subprocess.run([programs.programs / "gcc", "-c", "a b"], capture_output=True, text=True, check=True).stdout
     library, *rest = words.removeprefix("mine ").split(" ", 1)
     assert {path.name for path in Path(library).iterdir()} == {"libisl.so.23"}  # of no other C library
-    top = (found.programs / "../root").resolve()
-    assert rest[0].split() == [f"--sysroot={top}", f"-B{found.programs}/", f"-ffile-prefix-map={top}=", "-c", "a", "b"]
-    assert found.programs.is_relative_to(cache.root())
+    top = (programs.programs / "../root").resolve()
+    assert rest[0].split() == [
+        f"--sysroot={top}",
+        f"-B{programs.programs}/",
+        f"-ffile-prefix-map={top}=",
+        "-c",
+        "a",
+        "b",
+    ]
+    assert programs.programs.is_relative_to(cache.root())
 
 
 def test_of_a_host_whose_c_library_is_older_its_own_and_said(

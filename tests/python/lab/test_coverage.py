@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which changed lines ran: what is asked of a source, what the compiler makes of it, what is said."""
+"""Which changed lines ran: the sources, the compiled counters, the report."""
 
 import pathlib
 import subprocess
@@ -54,7 +54,7 @@ int unused(void)
 
 @pytest.fixture(name="built")
 def fixture_built(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A program whose work.c tells, after it ran."""
+    """A program with a work.c that reports, after it ran."""
     (tmp_path / "main.c").write_text(PROGRAM)
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/work.c").write_text(WORK)
@@ -66,10 +66,10 @@ def fixture_built(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def test_lines_that_ran_are_told_from_those_that_did_not(built: pathlib.Path) -> None:
-    found = coverage.lines(built / "linux", {"lib/work.c": range(1, 20), "other/work.c": range(1, 20)})
+    lines = coverage.lines(built / "linux", {"lib/work.c": range(1, 20), "other/work.c": range(1, 20)})
     ran = coverage.ran(built)
-    times = {line.number: line.times(ran) for line in found}
-    assert {line.file for line in found} == {"lib/work.c"}
+    times = {line.number: line.times(ran) for line in lines}
+    assert {line.file for line in lines} == {"lib/work.c"}
     assert times[8] == 3, "the loop's body"
     assert times[10] == 0 and times[16] == 0, "a branch and a function that nobody took"
     assert times[11] == 1 and not {1, 2, 5, 13} & set(times), "no code"
@@ -106,8 +106,8 @@ def test_the_nearest_makefile_asks(tmp_path: pathlib.Path) -> None:
     for name in ("Makefile", "lib/Makefile", "fs/Makefile", "fs/xfs/Makefile", "md/Kbuild", "md/Makefile"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(f"# {name}")
-    found = coverage.added(source, ["fs/xfs/libxfs/bmap.c", "fs/xfs/file.c", "md/raid5.c", "lib/sort.c"], overlay)
-    assert set(found) == {"lib/raidtrace-ran.c", "lib/Makefile", "fs/xfs/Makefile", "md/Kbuild"}
+    added = coverage.added(source, ["fs/xfs/libxfs/bmap.c", "fs/xfs/file.c", "md/raid5.c", "lib/sort.c"], overlay)
+    assert set(added) == {"lib/raidtrace-ran.c", "lib/Makefile", "fs/xfs/Makefile", "md/Kbuild"}
     text = (overlay / "fs/xfs/Makefile").read_text()
     assert text.startswith("# fs/xfs/Makefile\n") and (source / "fs/xfs/Makefile").read_text() == "# fs/xfs/Makefile"
     for line in ("CFLAGS_libxfs/bmap.o", "CFLAGS_file.o"):

@@ -42,7 +42,7 @@ def differences(states=("good",) * 10, faults=False, ended=True, sizes=None, res
 
 
 @pytest.mark.parametrize(
-    "said",
+    "counts",
     [
         {},
         {"issued": 12, "requeued": 2},  # sent back before they came to the controller
@@ -54,9 +54,9 @@ def differences(states=("good",) * 10, faults=False, ended=True, sizes=None, res
         },  # thrown away, sent again
         {"states": ("good",) * 10 + ("failed",), "faults": True, "issued": 11, "completed": 11, "errors": 1},
         {"ended": False, "completed": 7, "in_flight": 3},
-        {"resets": True, "completed": 12},  # what was on its way at a reset ends after it
+        {"resets": True, "completed": 12},  # requests in flight at a reset end after it
         {"resets": True, "faults": True, "lost": 6, "requeued": 6},  # or is sent back after it
-        {"errors": 2, "unmatched": 2},  # of requests that were on their way at attach
+        {"errors": 2, "unmatched": 2},  # of requests in flight at attach
         {"errors": 1, "unissued": 1},  # of one that the block layer ended by itself
         {"unmatched": 2},
         # libata sends again what was answered together with a failure
@@ -70,12 +70,12 @@ def differences(states=("good",) * 10, faults=False, ended=True, sizes=None, res
         },
     ],
 )
-def test_what_can_be_is_not_complained_of(said):
-    assert differences(**said) == []
+def test_what_can_be_is_not_complained_of(counts):
+    assert differences(**counts) == []
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("counts", "text"),
     [
         ({"issued": 11}, "what the controller got"),
         ({"issued": 9}, "what the controller got"),
@@ -102,5 +102,5 @@ def test_what_can_be_is_not_complained_of(said):
         ({"sizes": {8: 9, 16: 1}}, "sizes"),
     ],
 )
-def test_what_cannot_be_is(said, text):
-    assert any(text in complaint for complaint in differences(**said))
+def test_what_cannot_be_is(counts, text):
+    assert any(text in complaint for complaint in differences(**counts))

@@ -40,14 +40,14 @@ def run(seconds, truth, **more):
 
 
 class Lab:
-    """Says what each kernel would take under each draw, and counts."""
+    """Times of each kernel with each seed; counts the calls."""
 
     def __init__(self, *seconds, identical=False, **more):
         self.seconds, self.identical, self.more, self.count = seconds, identical, more, 0
 
-    def __call__(self, wanted):
+    def __call__(self, jobs):
         got = []
-        for _, kernel, seed in wanted:
+        for _, kernel, seed in jobs:
             self.count += 1
             truth = f"{seed}" if self.identical else f"{kernel} {seed}"
             got.append(run(self.seconds[kernel](seed), truth, **(self.more if kernel else {})))
@@ -58,23 +58,23 @@ def noisy(base):
     return lambda seed: base * NOISE[(seed * 3 + int(base * 7)) % len(NOISE)]
 
 
-def verdict(lab, draws=4):
-    (one,) = judge.judged([ONE], draws, lab)
+def verdict(lab, seeds=4):
+    (one,) = judge.judged([ONE], seeds, lab)
     return one
 
 
-def test_the_same_commands_at_the_same_times_need_one_draw():
+def test_the_same_commands_at_the_same_times_need_one_seed():
     lab = Lab(noisy(2.0), noisy(2.0), identical=True)
     assert verdict(lab).verdict == judge.IDENTICAL and lab.count == 2
 
 
 @pytest.mark.parametrize(
-    "after, said", [(1.5, judge.FASTER), (2.5, judge.SLOWER), (2.04, judge.SLOWER), (1.96, judge.FASTER)]
+    "after, expected", [(1.5, judge.FASTER), (2.5, judge.SLOWER), (2.04, judge.SLOWER), (1.96, judge.FASTER)]
 )
-def test_a_difference_is_confirmed_by_fresh_draws(after, said):
+def test_a_difference_is_confirmed_by_fresh_seeds(after, expected):
     lab = Lab(noisy(2.0), noisy(after))
     one = verdict(lab)
-    assert one.verdict == said and lab.count == 16 and one.draws == 8
+    assert one.verdict == expected and lab.count == 16 and one.draws == 8
     assert one.between[0] < 2.0 / after * 1.003 and one.between[1] > 2.0 / after * 0.997
 
 
@@ -99,19 +99,19 @@ def test_noise_is_chance_and_needs_no_second_round():
     assert verdict(lab).verdict == judge.CHANCE and lab.count == 8
 
 
-def test_what_fresh_draws_do_not_confirm_is_chance():
+def test_what_fresh_seeds_do_not_confirm_is_chance():
     lab = Lab(noisy(2.0), lambda seed: noisy(1.9 if seed < 4 else 2.0)(seed))
     assert verdict(lab).verdict == judge.CHANCE and lab.count == 16
 
 
-def test_what_fresh_draws_turn_round_is_chance():
+def test_what_fresh_seeds_turn_round_is_chance():
     lab = Lab(noisy(2.0), lambda seed: noisy(1.9 if seed < 4 else 2.1)(seed))
     assert verdict(lab).verdict == judge.CHANCE
 
 
-@pytest.mark.parametrize("after, said", [(2.006, judge.EQUAL), (2.014, judge.SLOWER)])
-def test_less_than_half_a_percent_is_equal(after, said):
-    assert verdict(Lab(lambda seed: 2.0 + seed * 1e-5, lambda seed: after + seed * 1e-5)).verdict == said
+@pytest.mark.parametrize("after, expected", [(2.006, judge.EQUAL), (2.014, judge.SLOWER)])
+def test_less_than_half_a_percent_is_equal(after, expected):
+    assert verdict(Lab(lambda seed: 2.0 + seed * 1e-5, lambda seed: after + seed * 1e-5)).verdict == expected
 
 
 def test_the_mechanism_is_what_changed_most_and_no_effect():
@@ -153,70 +153,72 @@ def options(**more):
     return argparse.Namespace(**plain | more)
 
 
-def say(found, names=("A", "B"), pair=None, lacking=None, real_time=False, **more):
-    return ab_text.text(options(**more), ab_text.Judged(names, pair, found, lacking or {}, real_time))
+def report(results, names=("A", "B"), pair=None, lacking=None, real_time=False, **more):
+    return ab_text.text(options(**more), ab_text.Judged(names, pair, results, lacking or {}, real_time))
 
 
 PAIR = Pair(None, None, (), (), ("drivers/nvme/host/core.c",))
 
 
 @pytest.fixture
-def found():
+def results():
     lab = Lab(noisy(2.0), noisy(2.5), in_flight_mean=1.0)
     return judge.judged([ONE, workloads.Workload("two", "more", "true")], 4, lab)
 
 
-def test_text_begins_with_the_answer_and_fits(found):
-    said = say(found, ("A kernel", "another"), PAIR).splitlines()
-    assert said[0] == "2 workloads: 2 slower."
-    assert "NOTHING of the patch is compiled" in said[1] and "nvme" in said[2]
-    assert any("in flight 2.00 -> 1.00" in line for line in said)
-    assert max(len(line) for line in said[9:]) <= 80
+def test_text_begins_with_the_answer_and_fits(results):
+    expected = report(results, ("A kernel", "another"), PAIR).splitlines()
+    assert expected[0] == "2 workloads: 2 slower."
+    assert "NOTHING of the patch is compiled" in expected[1] and "nvme" in expected[2]
+    assert any("in flight 2.00 -> 1.00" in line for line in expected)
+    assert max(len(line) for line in expected[9:]) <= 80
 
 
-def test_a_mail_has_72_columns_and_the_command(found):
-    said = say(found, ("A kernel", "another " * 20), PAIR, mail=True, patch=["a.patch"]).splitlines()
-    assert max(map(len, said)) <= 72
-    assert any("--kernel 6.12 --patch a.patch" in line for line in said)
+def test_a_mail_has_72_columns_and_the_command(results):
+    expected = report(results, ("A kernel", "another " * 20), PAIR, mail=True, patch=["a.patch"]).splitlines()
+    assert max(map(len, expected)) <= 72
+    assert any("--kernel 6.12 --patch a.patch" in line for line in expected)
 
 
-def test_which_changed_lines_ran_stands_below(found):
+def test_which_changed_lines_ran_stands_below(results):
     rows = [coverage.Ran("mm/readahead.c", 5, 7, {"one": 12})]
-    asked = {"patch": ["a.patch"], "coverage": True}
+    changed = {"patch": ["a.patch"], "coverage": True}
     for more in ({}, {"mail": True}):
-        said = ab_text.text(options(**asked | more), ab_text.Judged(("A", "B"), PAIR, found, {}, False, rows))
-        assert "of 3 changed lines of code 3 ran" in said and "mm/readahead.c:5-7 " in said
-    assert "--coverage" in said, "in the command of the mail"
-    assert max(map(len, said.splitlines())) <= 72
-    said = ab_text.text(options(json=True), ab_text.Judged(("A", "B"), PAIR, found, {}, False, rows))
-    assert json.loads(said)["coverage"] == [{"file": "mm/readahead.c", "first": 5, "last": 7, "times": {"one": 12}}]
+        expected = ab_text.text(options(**changed | more), ab_text.Judged(("A", "B"), PAIR, results, {}, False, rows))
+        assert "of 3 changed lines of code 3 ran" in expected and "mm/readahead.c:5-7 " in expected
+    assert "--coverage" in expected, "in the command of the mail"
+    assert max(map(len, expected.splitlines())) <= 72
+    expected = ab_text.text(options(json=True), ab_text.Judged(("A", "B"), PAIR, results, {}, False, rows))
+    assert json.loads(expected)["coverage"] == [{"file": "mm/readahead.c", "first": 5, "last": 7, "times": {"one": 12}}]
 
 
-def test_json_has_it_all(found):
-    said = json.loads(say(found, pair=PAIR, json=True))
-    assert said["workloads"][0]["verdict"] == "slower" and said["patch"]["elsewhere"] == ["drivers/nvme/host/core.c"]
+def test_json_has_it_all(results):
+    expected = json.loads(report(results, pair=PAIR, json=True))
+    assert expected["workloads"][0]["verdict"] == "slower" and expected["patch"]["elsewhere"] == [
+        "drivers/nvme/host/core.c"
+    ]
 
 
-def test_what_a_kernel_cannot_run_is_said_and_skipped(found):
+def test_what_a_kernel_cannot_run_is_reported_and_skipped(results):
     lacking = {"crypt": ["DM_CRYPT"], "more": ["DM_CRYPT"]}
-    assert "Skipped, because a kernel lacks CONFIG_DM_CRYPT: crypt more." in say(found, lacking=lacking)
-    assert json.loads(say(found, lacking=lacking, json=True))["left_out"] == lacking
+    assert "Skipped, because a kernel lacks CONFIG_DM_CRYPT: crypt more." in report(results, lacking=lacking)
+    assert json.loads(report(results, lacking=lacking, json=True))["left_out"] == lacking
 
 
 @pytest.mark.parametrize("low, high, wide", [(0.901, 1.099, False), (0.899, 1.05, True), (0.95, 1.101, True)])
-def test_what_chance_leaves_wide_open_is_said_to_be_undecided(found, low, high, wide):
-    chance = [dataclasses.replace(found[0], verdict=judge.CHANCE, between=(low, high)), found[1]]
-    assert ("Undecided" in say(chance)) == wide and "Undecided" not in say(found)
+def test_what_chance_leaves_wide_open_is_undecided(results, low, high, wide):
+    chance = [dataclasses.replace(results[0], verdict=judge.CHANCE, between=(low, high)), results[1]]
+    assert ("Undecided" in report(chance)) == wide and "Undecided" not in report(results)
 
 
-def test_identical_runs_are_no_proof_beyond_themselves(found):
-    same = [dataclasses.replace(one, verdict=judge.IDENTICAL, mechanism=()) for one in found]
-    assert "does not run the patched code" in say(same) and "the patched code" not in say([same[0], found[1]])
+def test_identical_runs_are_no_proof_beyond_themselves(results):
+    same = [dataclasses.replace(one, verdict=judge.IDENTICAL, mechanism=()) for one in results]
+    assert "does not run the patched code" in report(same) and "the patched code" not in report([same[0], results[1]])
 
 
-def test_real_time_says_how_far_a_is_from_itself(found):
-    assert "Real time" not in say(found)
-    assert "took 0.7% to 0.7% longer than its fastest" in " ".join(say(found, real_time=True).split())
+def test_real_time_shows_how_far_a_is_from_itself(results):
+    assert "Real time" not in report(results)
+    assert "took 0.7% to 0.7% longer than its fastest" in " ".join(report(results, real_time=True).split())
 
 
 MINE = """[[workload]]
@@ -264,15 +266,15 @@ def test_what_a_killed_run_left_is_no_obstacle(tmp_path):
     """Its recording and that one's journal go; what else lies there stays."""
     for name in ("lab.rtdb", "lab.rtdb-journal", "mine.rtdb.xz"):
         (tmp_path / name).touch()
-    seen = []
+    names = []
 
     def boot(_command, directory):
-        seen.extend(path.name for path in directory.iterdir())
+        names.extend(path.name for path in directory.iterdir())
         return argparse.Namespace(status=1, messages=[])
 
     with pytest.raises(LabError, match="exit status 1"):
         measures.run(argparse.Namespace(command=["true"], disk=None), "6.1", boot, tmp_path)
-    assert seen == ["mine.rtdb.xz"]
+    assert names == ["mine.rtdb.xz"]
 
 
 VALUES = {"mib_per_s": 100.0, "seeks": 3.0, "request_bytes_mode": None}
@@ -300,19 +302,19 @@ BAD = {
 }
 
 
-def asked(text):
+def parsed(text):
     return Expression(text, measures.unknown, truth=True)
 
 
-@pytest.mark.parametrize(("text", "wanted"), HOLDS.items())
-def test_what_holds(text, wanted):
-    assert asked(text).holds(VALUES) is wanted
+@pytest.mark.parametrize(("text", "expected"), HOLDS.items())
+def test_what_holds(text, expected):
+    assert parsed(text).holds(VALUES) is expected
 
 
-@pytest.mark.parametrize(("text", "said"), BAD.items())
-def test_what_is_refused_says_why(text, said):
-    with pytest.raises(BadExpression, match=re.escape(said)):
-        asked(text)
+@pytest.mark.parametrize(("text", "expected"), BAD.items())
+def test_what_is_refused_has_a_reason(text, expected):
+    with pytest.raises(BadExpression, match=re.escape(expected)):
+        parsed(text)
 
 
 @pytest.mark.parametrize(
@@ -320,17 +322,17 @@ def test_what_is_refused_says_why(text, said):
 )
 def test_what_is_long_is_refused(text):
     with pytest.raises(BadExpression):
-        asked(text)
+        parsed(text)
 
 
 @pytest.mark.parametrize("text", ["request_bytes_mode > 3", "seeks / 0 > 1"])
 def test_there_is_no_verdict_without_a_value(text):
     with pytest.raises(NotKnown):
-        asked(text).holds(VALUES)
+        parsed(text).holds(VALUES)
 
 
 def test_names_in_their_order():
-    assert asked("seeks > 1 and mib_per_s > seeks").names() == ["seeks", "mib_per_s"]
+    assert parsed("seeks > 1 and mib_per_s > seeks").names() == ["seeks", "mib_per_s"]
 
 
 def test_every_measure_is_known_and_documented():
@@ -370,11 +372,16 @@ def test_every_entry_has_a_source_a_patch_and_a_workload():
 
 
 ENTRY = {"change": "faster", "undone": True, "mechanism": "size", "measure": "requests", "ratio": 0.25}
-FOUND = {"verdict": "slower", "speed": 0.5, "mechanism": ["size 16 -> 4 KiB"], "measures": {"requests": [100.0, 400.0]}}
+RESULT = {
+    "verdict": "slower",
+    "speed": 0.5,
+    "mechanism": ["size 16 -> 4 KiB"],
+    "measures": {"requests": [100.0, 400.0]},
+}
 
 
 @pytest.mark.parametrize(
-    "entry, found, wrong",
+    "entry, changes, wrong",
     [
         ({}, {}, ""),
         ({}, {"verdict": "faster"}, "sign: slower"),
@@ -392,6 +399,6 @@ FOUND = {"verdict": "slower", "speed": 0.5, "mechanism": ["size 16 -> 4 KiB"], "
         ({"unseen": "free"}, {}, "seen: slower"),
     ],
 )
-def test_what_is_not_as_published_is_said(entry, found, wrong):
-    said, passed = board().verdict_of(ENTRY | entry, FOUND | found)
-    assert passed == (not wrong) and wrong in said
+def test_what_is_not_as_published_is_reported(entry, changes, wrong):
+    expected, passed = board().verdict_of(ENTRY | entry, RESULT | changes)
+    assert passed == (not wrong) and wrong in expected

@@ -48,10 +48,10 @@ def test_what_a_kernel_has_as_asked_is_not_lost():
     ],
 )
 def test_what_is_lost_is_named(config, name):
-    wanted = configuration.read(TEXT, "6.1")
-    assert wanted.lost(config) == [name]
+    requested = configuration.read(TEXT, "6.1")
+    assert requested.lost(config) == [name]
     with pytest.raises(LabError, match=f"lost CONFIG_{name}="):
-        wanted.require("building kernel 6.1", config)
+        requested.require("building kernel 6.1", config)
 
 
 @pytest.mark.parametrize("line", ["CONFIG_A", "CONFIG_A=y until 6.1", "CONFIG_A=y # since 6.1", "A=y"])
@@ -74,7 +74,7 @@ LAB = TOP / "tools" / "lab"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["run", "dd", "if=/dev/sda", "of=/dev/null"], "lab run -- dd if=/dev/sda of=/dev/null"),
         (["run", "-q", "sh", "-c", "echo a"], "lab run -- sh -c 'echo a'"),
@@ -83,29 +83,29 @@ LAB = TOP / "tools" / "lab"
         (["profiles", "extra"], "unrecognized arguments: extra"),
     ],
 )
-def test_what_is_missing_is_said(words, said):
+def test_what_is_missing_is_reported(words, message):
     done = subprocess.run([LAB / "raidctl-lab", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert done.returncode == 2 and said in done.stderr
-    assert ("-- is missing before the command" in done.stderr) == ("lab " in said)
+    assert done.returncode == 2 and message in done.stderr
+    assert ("-- is missing before the command" in done.stderr) == ("lab " in message)
 
 
 def test_silence_is_said_after_a_minute_and_then_less_often(monkeypatch):
-    now, said = [1000.0], []
+    now, messages = [1000.0], []
     monkeypatch.setattr(guest.time, "monotonic", lambda: now[0])
-    silence = guest._Silence(1200, lambda text: said.append((now[0], text)))
+    silence = guest._Silence(1200, lambda text: messages.append((now[0], text)))
     for now[0] in range(1000, 1300):
         silence.look(5 if now[0] == 1030 else 0)
-    assert [when for when, _ in said] == [1090, 1150, 1270]
-    assert "no output for 60 s" in said[0][1] and "in 1110 s (--timeout)" in said[0][1]
+    assert [when for when, _ in messages] == [1090, 1150, 1270]
+    assert "no output for 60 s" in messages[0][1] and "in 1110 s (--timeout)" in messages[0][1]
 
 
 @pytest.mark.parametrize(
-    ("log", "told"), [("...ptrace: Operation not permitted\ncheck_ptrace", True), ("ptrace...OK\n", False)]
+    ("log", "forbidden"), [("...ptrace: Operation not permitted\ncheck_ptrace", True), ("ptrace...OK\n", False)]
 )
-def test_where_ptrace_is_forbidden_the_way_out_is_told(log, told, tmp_path):
+def test_where_ptrace_is_forbidden_the_remedy_is_printed(log, forbidden, tmp_path):
     ending = guest.Ending(None, None, 0.0, 0.1, False, 1, "")
     result = verdict.judge(ending, log, 1200, tmp_path / "kernel.log")
-    assert result.status == verdict.LAB_FAILED and ("forbids ptrace(2)" in result.messages[0]) == told
+    assert result.status == verdict.LAB_FAILED and ("forbids ptrace(2)" in result.messages[0]) == forbidden
 
 
 def test_the_description_goes_with_the_name(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
@@ -116,16 +116,16 @@ def test_the_description_goes_with_the_name(monkeypatch: pytest.MonkeyPatch, tmp
     (tmp_path / ".terminfo/o/ours").write_bytes(entry)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TERM", "ours")
-    said = runner._terminal()
-    assert said["TERM"] == "ours"
-    seen = subprocess.run(
-        ["infocmp", "vt100"], env={**os.environ, **said, "TERM": "vt100"}, capture_output=True, check=True
+    terminal = runner._terminal()
+    assert terminal["TERM"] == "ours"
+    done = subprocess.run(
+        ["infocmp", "vt100"], env={**os.environ, **terminal, "TERM": "vt100"}, capture_output=True, check=True
     )
-    assert b"DEC VT100" in seen.stdout and b"from file: $TERMINFO" in seen.stdout
+    assert b"DEC VT100" in done.stdout and b"from file: $TERMINFO" in done.stdout
 
 
 def test_a_terminal_without_a_description_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Programs then say themselves what is missing."""
+    """Programs then report themselves what is missing."""
     monkeypatch.setenv("TERM", "nosuchterminal")
     assert runner._terminal() == {"TERM": "nosuchterminal"}
     monkeypatch.setenv("TERM", "")

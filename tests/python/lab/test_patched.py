@@ -172,33 +172,33 @@ def repository(tmp_path, monkeypatch):
     (top / "mm/gone.c").unlink()
     commit("second", mm__one_c="one", mm__new_c="4", drivers__infiniband__core_c="5")
     (top / "mm/one.c").write_text("being edited")
-    seen = {}
+    calls = {}
 
     def built(source, changes, elsewhere, names, _progress, _added, origin, _kernel):
-        seen.update(
+        calls.update(
             before={path.name: path.read_text() for path in (source / "mm").iterdir()},
             changes={name: path and path.read_text() for name, path in changes.items()},
             elsewhere=elsewhere, names=names, origin=origin,
         )  # fmt: skip
 
     monkeypatch.setattr(patched, "_built", built)
-    return top, seen
+    return top, calls
 
 
 def test_a_range_is_two_commits_whatever_is_checked_out(repository):
-    top, seen = repository
+    top, calls = repository
     patched.between(str(top), "first..second", None)
-    assert seen["before"] == {"one.c": "1", "gone.c": "2"}
-    assert seen["changes"] == {"mm/gone.c": None, "mm/new.c": "4", "mm/one.c": "one"}
-    assert seen["elsewhere"] == ["drivers/infiniband/core.c"] and seen["origin"] == top
-    assert seen["names"] == (f"{top} first", f"{top} second")
+    assert calls["before"] == {"one.c": "1", "gone.c": "2"}
+    assert calls["changes"] == {"mm/gone.c": None, "mm/new.c": "4", "mm/one.c": "one"}
+    assert calls["elsewhere"] == ["drivers/infiniband/core.c"] and calls["origin"] == top
+    assert calls["names"] == (f"{top} first", f"{top} second")
 
 
 def test_a_tree_as_it_stands_is_compared_with_its_last_commit(repository, monkeypatch):
-    top, seen = repository
+    top, calls = repository
     patched.with_tree(None, str(top), None)
-    assert seen["before"] == {"one.c": "one", "new.c": "4"} and seen["changes"] == {"mm/one.c": "being edited"}
-    assert seen["names"] == (f"{top} HEAD", f"{top} as it is") and seen["origin"] == top
+    assert calls["before"] == {"one.c": "one", "new.c": "4"} and calls["changes"] == {"mm/one.c": "being edited"}
+    assert calls["names"] == (f"{top} HEAD", f"{top} as it is") and calls["origin"] == top
 
 
 def test_a_tree_without_a_change_is_refused(repository):
@@ -208,15 +208,15 @@ def test_a_tree_without_a_change_is_refused(repository):
 
 
 def test_a_tree_is_compared_with_another_kernel(repository, source, monkeypatch):
-    top, seen = repository
+    top, calls = repository
     monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
     monkeypatch.setattr(patched, "_of_series", lambda *_: None)
     patched.with_tree("6.12", str(top), None)
-    assert seen["changes"] == {
+    assert calls["changes"] == {
         "Makefile": "VERSION = 6\nPATCHLEVEL = 12\n", "arch/um/Makefile": "",
         "mm/new.c": "4", "mm/one.c": "being edited", "mm/other.c": None,
     }  # fmt: skip
-    assert seen["names"] == ("6.12", f"{top} as it is") and seen["origin"] is None
+    assert calls["names"] == ("6.12", f"{top} as it is") and calls["origin"] is None
 
 
 @pytest.mark.parametrize("commits", ["first", "first..", "..second", "first...second", "first..none", "--all..first"])
@@ -228,27 +228,27 @@ def test_what_is_no_range_is_refused(repository, commits):
 def test_more_options_are_asked_of_a_kernel(source, monkeypatch, tmp_path):
     """Of a series the kernel that others run is the first; the one with the fragment begins as a copy of that."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    seen, begun, picked = [], [], []
+    calls, begun, picked = [], [], []
     series = linux.Kernel("7.2", "7.2.1", tmp_path / "cache/kernels/7.2.1")
     series.entry.mkdir(parents=True)
     series.source.symlink_to(source)
     monkeypatch.setattr(patched, "_source", lambda base, _progress: (source, base))
     monkeypatch.setattr(patched.tree, "pick", lambda *words, kind, objects: picked.append((words[0], kind)) or series)
-    monkeypatch.setattr(patched.tree, "obtain", lambda *words: seen.append(words))
+    monkeypatch.setattr(patched.tree, "obtain", lambda *words: calls.append(words))
     monkeypatch.setattr(patched.tree, "begin_as", lambda *words, **_: begun.append(words))
     added = (Added(), Added("smp", "CONFIG_HZ=1000\n"))
     plain = patched.place(source) / "base" / "linux"
     patched._bring(source, {}, plain)
     kernels = patched.configured("7.2", Progress(quiet=True), added)
     assert kernels[0] is series and picked == [("7.2", ""), ("7.2", "smp")]
-    assert [(words[0], words[2]) for words in seen] == [(plain, "7.2 with smp the fragment")]
+    assert [(words[0], words[2]) for words in calls] == [(plain, "7.2 with smp the fragment")]
     assert [(*words[:3], words[4]) for words in begun] == [(source.resolve(), series.build, plain, added[1])]
     plain, more = (linux.requested_options("7.2", one.text("7.2")).options for one in added)
     assert {name: more[name] for name in more if plain.get(name) != more[name]} == {
         "LOCALVERSION": '"-lab-smp"', "UML_TIME_TRAVEL_SUPPORT": "n", "SMP": "y", "NR_CPUS": "2", "HZ": "1000",
     }  # fmt: skip
     with pytest.raises(LabError, match="6.12 cannot be built so"):
-        seen[0][3].text("6.12")
+        calls[0][3].text("6.12")
 
 
 def test_a_build_begins_as_a_copy_of_another(source, monkeypatch, tmp_path):
@@ -256,20 +256,20 @@ def test_a_build_begins_as_a_copy_of_another(source, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
     (source / "arch/um").mkdir(parents=True)
-    quiet, wanted = Progress(quiet=True), Added("", "CONFIG_HZ=1000\n")
+    quiet, added = Progress(quiet=True), Added("", "CONFIG_HZ=1000\n")
     first = tree._entry(source.resolve(), Added(), compiler.get(quiet))
     (first / "build").mkdir(parents=True)
     (first / "build/linux").write_text("built")
     (first / "build/one.cmd").write_text(f"cc {source.resolve()}/mm/one.c -o {first}/build/one.o")
     os.utime(first / "build/one.cmd", (1, 1))
-    tree.begin(source, source, quiet, Added(), wanted)
-    then = tree._entry(source.resolve(), wanted, compiler.get(quiet))
+    tree.begin(source, source, quiet, Added(), added)
+    then = tree._entry(source.resolve(), added, compiler.get(quiet))
     assert then != first and (source / "mm/one.c").exists()
     command = (then / "build/one.cmd").read_text()
     assert command == f"cc {source.resolve()}/mm/one.c -o {then}/build/one.o"
     assert (then / "build/one.cmd").stat().st_mtime == 1
     (then / "build/linux").write_text("built by make")
-    tree.begin(source, source, quiet, Added(), wanted)
+    tree.begin(source, source, quiet, Added(), added)
     assert (then / "build/linux").read_text() == "built by make"
     other = tmp_path / "others"
     tree.begin(source, other, quiet, Added(), Added())
