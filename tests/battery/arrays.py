@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Families whose cause is the queue, the array, an event, or that it is two causes at once."""
+"""Families with one cause: the queue, the array, an event; or with two causes at once."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from scenario import (
 
 
 @family
-def short_queue(draw: random.Random, place: Run) -> Scenario:
-    base = place.but({**ahead(16384), "queue_depth": draw.choice((1, 2))}, command=load(mib=128))
+def short_queue(rng: random.Random, place: Run) -> Scenario:
+    base = place.but({**ahead(16384), "queue_depth": rng.choice((1, 2))}, command=load(mib=128))
     return Scenario(base, {"queue depth": base.but({"queue_depth": 254})})
 
 
 @family
-def short_queue_that_is_enough(draw: random.Random, place: Run) -> Scenario:
-    base = place.but({**ahead(16384), "queue_depth": draw.choice((24, 32, 64))}, command=load(mib=192))
+def short_queue_that_is_enough(rng: random.Random, place: Run) -> Scenario:
+    base = place.but({**ahead(16384), "queue_depth": rng.choice((24, 32, 64))}, command=load(mib=192))
     return Scenario(base, {"queue depth": base.but({"queue_depth": 254}), **ceilings(base)})
 
 
 @family
-def few_requests(draw: random.Random, place: Run) -> Scenario:
+def few_requests(rng: random.Random, place: Run) -> Scenario:
     base = place.but({**ahead(16384), "nr_requests": 4}, command=load(mib=128))
     return Scenario(base, {"request slots": base.but({"nr_requests": 256})})
 
 
 @family
-def scheduler(draw: random.Random, place: Run) -> Scenario:
+def scheduler(rng: random.Random, place: Run) -> Scenario:
     command = {"streams": 8, "io": 65536, "mib": 3, "direct": 1, "pattern": "random"}
     base = place.but({**ahead(256), "scheduler": "bfq"}, command=load(**command))
     order = {key: value for key, value in command.items() if key != "pattern"}
@@ -57,17 +57,15 @@ def scheduler(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def small_requests(draw: random.Random, place: Run) -> Scenario:
-    base = place.but({**ahead(draw.choice((4096, 16384))), "max_sectors_kb": draw.choice((4, 8))}, command=load(mib=48))
+def small_requests(rng: random.Random, place: Run) -> Scenario:
+    base = place.but({**ahead(rng.choice((4096, 16384))), "max_sectors_kb": rng.choice((4, 8))}, command=load(mib=48))
     return Scenario(base, {"request size": base.but({"max_sectors_kb": 128}), **ceilings(base)})
 
 
 @family
-def misaligned(draw: random.Random, place: Run) -> Scenario:
-    command = {"io": 65536, "mib": 96, "direct": 1, "depth": draw.choice((4, 8))}
-    base = Run(
-        load(**command, offset=draw.choice((4096, 16384, 32768))), ahead(256), profile=RAID0, kernel=place.kernel
-    )
+def misaligned(rng: random.Random, place: Run) -> Scenario:
+    command = {"io": 65536, "mib": 96, "direct": 1, "depth": rng.choice((4, 8))}
+    base = Run(load(**command, offset=rng.choice((4096, 16384, 32768))), ahead(256), profile=RAID0, kernel=place.kernel)
     return Scenario(
         base,
         {
@@ -78,28 +76,28 @@ def misaligned(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def mostly_cached(draw: random.Random, place: Run) -> Scenario:
+def mostly_cached(rng: random.Random, place: Run) -> Scenario:
     command = "for i in 1 2 3 4; do cat {file} >/dev/null; done".replace("{file}", f"{MNT}/f1")
     base = place.but(ahead(256), prepare=files("xfs", 1, 48), command=command)
     return Scenario(base, {"readahead": base.but(ahead(8192))})
 
 
 @family
-def slow_drive(draw: random.Random, place: Run) -> Scenario:
+def slow_drive(rng: random.Random, place: Run) -> Scenario:
     base = Run(load(mib=256), ahead(16384), profile=SLOW, kernel=place.kernel)
     return Scenario(base, {"slow part": base.but(profile=RAID0)})
 
 
 @family
-def slow_drive_below_xfs(draw: random.Random, place: Run) -> Scenario:
+def slow_drive_below_xfs(rng: random.Random, place: Run) -> Scenario:
     base = Run(f"cat {MNT}/f1 >/dev/null", ahead(16384), files("xfs", 1, 256), profile=SLOW, kernel=place.kernel)
     return Scenario(base, {"slow part": base.but(profile=RAID0)})
 
 
 @family
-def slow_drive_direct(draw: random.Random, place: Run) -> Scenario:
+def slow_drive_direct(rng: random.Random, place: Run) -> Scenario:
     base = Run(
-        load(mib=256, io=65536, direct=1, depth=draw.choice((8, 16))), ahead(256), profile=SLOW, kernel=place.kernel
+        load(mib=256, io=65536, direct=1, depth=rng.choice((8, 16))), ahead(256), profile=SLOW, kernel=place.kernel
     )
     return Scenario(
         base,
@@ -108,7 +106,7 @@ def slow_drive_direct(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def degraded(draw: random.Random, place: Run) -> Scenario:
+def degraded(rng: random.Random, place: Run) -> Scenario:
     sets = {"array.drives": 3, "fault.remove_member": 2, "fault.remove_ms": 20}
     base = Run(
         load(mib=4, io=65536, direct=1, streams=8, pattern="random"),
@@ -122,7 +120,7 @@ def degraded(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def rebuild(draw: random.Random, place: Run) -> Scenario:
+def rebuild(rng: random.Random, place: Run) -> Scenario:
     sets = {"fault.remove_member": 2, "fault.remove_ms": 20, "fault.replace_ms": 30}
     base = Run(
         "sleep 1; " + load(mib=256, io=1 << 20, direct=1),
@@ -136,13 +134,13 @@ def rebuild(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def lost_command(draw: random.Random, place: Run) -> Scenario:
+def lost_command(rng: random.Random, place: Run) -> Scenario:
     base = Run(
         load(mib=96),
-        ahead(draw.choice((256, 4096))),
+        ahead(rng.choice((256, 4096))),
         profile=RAID0,
         kernel=place.kernel,
-        sets={"fault.lose_command": draw.randrange(150, 500)},
+        sets={"fault.lose_command": rng.randrange(150, 500)},
         alone=True,
         interval="200ms",
     )
@@ -150,13 +148,13 @@ def lost_command(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def lost_command_of_a_writer(draw: random.Random, place: Run) -> Scenario:
+def lost_command_of_a_writer(rng: random.Random, place: Run) -> Scenario:
     base = Run(
         load(mib=48, write=1, direct=1),
         {},
         profile=RAID0,
         kernel=place.kernel,
-        sets={"fault.lose_command": draw.randrange(150, 300)},
+        sets={"fault.lose_command": rng.randrange(150, 300)},
         alone=True,
         interval="200ms",
     )
@@ -164,7 +162,7 @@ def lost_command_of_a_writer(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def medium_errors(draw: random.Random, place: Run) -> Scenario:
+def medium_errors(rng: random.Random, place: Run) -> Scenario:
     base = Run(
         load(mib=32, io=65536, direct=1),
         ahead(256),
@@ -172,7 +170,7 @@ def medium_errors(draw: random.Random, place: Run) -> Scenario:
         kernel=place.kernel,
         alone=True,
         sets={
-            "fault.medium_lba": 8 * draw.randrange(2000, 5000),
+            "fault.medium_lba": 8 * rng.randrange(2000, 5000),
             "fault.medium_command": 60,
             "fault.medium_sectors": 64,
         },
@@ -183,22 +181,22 @@ def medium_errors(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def controller_ceiling(draw: random.Random, place: Run) -> Scenario:
-    base = place.but(ahead(draw.choice((8192, 16384))), command=load(mib=256))
+def controller_ceiling(rng: random.Random, place: Run) -> Scenario:
+    base = place.but(ahead(rng.choice((8192, 16384))), command=load(mib=256))
     return Scenario(base, ceilings(base), remedies=dict.fromkeys(CEILINGS, base.but(ahead(32768))))
 
 
 @family
-def drives_ceiling(draw: random.Random, place: Run) -> Scenario:
+def drives_ceiling(rng: random.Random, place: Run) -> Scenario:
     base = Run(
-        load(mib=128), ahead(4096), profile=RAID0, kernel=place.kernel, sets={"array.drives": draw.choice((2, 3))}
+        load(mib=128), ahead(4096), profile=RAID0, kernel=place.kernel, sets={"array.drives": rng.choice((2, 3))}
     )
     return Scenario(base, ceilings(base), remedies=dict.fromkeys(CEILINGS, base.but(ahead(8192))))
 
 
 @family
-def writes_in_order(draw: random.Random, place: Run) -> Scenario:
-    base = place.but(command=load(mib=192, io=1 << 20, direct=1, write=1, depth=draw.choice((2, 4, 8))))
+def writes_in_order(rng: random.Random, place: Run) -> Scenario:
+    base = place.but(command=load(mib=192, io=1 << 20, direct=1, write=1, depth=rng.choice((2, 4, 8))))
     return Scenario(
         base,
         {
@@ -211,8 +209,8 @@ def writes_in_order(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def readahead_changed_meanwhile(draw: random.Random, place: Run) -> Scenario:
-    command = f"(sleep {draw.choice((0.3, 0.5))}; blockdev --setra 4096 /dev/sda) & {load(mib=256)}; wait"
+def readahead_changed_meanwhile(rng: random.Random, place: Run) -> Scenario:
+    command = f"(sleep {rng.choice((0.3, 0.5))}; blockdev --setra 4096 /dev/sda) & {load(mib=256)}; wait"
     base = place.but(ahead(256), command=command)
     return Scenario(
         base,
@@ -224,38 +222,38 @@ def readahead_changed_meanwhile(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def idle_before(draw: random.Random, place: Run) -> Scenario:
-    lead = draw.choice((0.5, 1.0, 2.0))
+def idle_before(rng: random.Random, place: Run) -> Scenario:
+    lead = rng.choice((0.5, 1.0, 2.0))
     base = place.but(ahead(256), command=load(mib=96, lead=lead))
     return Scenario(base, {"readahead": base.but(ahead(16384))}, paced=lead)
 
 
 @family
-def idle_before_and_after_direct(draw: random.Random, place: Run) -> Scenario:
-    command = {"io": 65536, "mib": 48, "direct": 1, "lead": 0.5, "tail": draw.choice((0.5, 1.0))}
+def idle_before_and_after_direct(rng: random.Random, place: Run) -> Scenario:
+    command = {"io": 65536, "mib": 48, "direct": 1, "lead": 0.5, "tail": rng.choice((0.5, 1.0))}
     base = place.but(ahead(256), command=load(**command))
     return Scenario(base, {"direct": base.but(command=load(**command, depth=16))}, paced=0.5 + float(command["tail"]))
 
 
 @family
-def readahead_and_queue_depth(draw: random.Random, place: Run) -> Scenario:
+def readahead_and_queue_depth(rng: random.Random, place: Run) -> Scenario:
     base = place.but({**ahead(256), "queue_depth": 1}, command=load(mib=64))
     both = base.but({**ahead(16384), "queue_depth": 254})
     return Scenario(base, {"readahead": both, "queue depth": both})
 
 
 @family
-def page_faults(draw: random.Random, place: Run) -> Scenario:
+def page_faults(rng: random.Random, place: Run) -> Scenario:
     code = (
         "import mmap,os;h=os.open('/dev/sda',os.O_RDONLY);m=mmap.mmap(h,96<<20,prot=1);"
         "sum(m[a] for a in range(0,96<<20,4096))"
     )
-    base = place.but(ahead(draw.choice((128, 256))), command=f'python3 -c "{code}"')
+    base = place.but(ahead(rng.choice((128, 256))), command=f'python3 -c "{code}"')
     return Scenario(base, {"readahead": base.but(ahead(8192))})
 
 
 @family
-def asks_for_more_ahead(draw: random.Random, place: Run) -> Scenario:
+def asks_for_more_ahead(rng: random.Random, place: Run) -> Scenario:
     code = (
         "import os;h=os.open('/dev/sda',os.O_RDONLY);os.posix_fadvise(h,0,0,os.POSIX_FADV_SEQUENTIAL);"
         "[os.read(h,131072) for _ in range(768)]"
@@ -265,7 +263,7 @@ def asks_for_more_ahead(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def buffered_copy(draw: random.Random, place: Run) -> Scenario:
+def buffered_copy(rng: random.Random, place: Run) -> Scenario:
     base = place.but(ahead(256), prepare=files("ext4", 1, 96), command=f"cp {MNT}/f1 {MNT}/g; sync")
     return Scenario(
         base,
@@ -277,7 +275,7 @@ def buffered_copy(draw: random.Random, place: Run) -> Scenario:
 
 
 @family
-def lazy_inode_tables(draw: random.Random, place: Run) -> Scenario:
+def lazy_inode_tables(rng: random.Random, place: Run) -> Scenario:
     prepare = files("ext4-lazy", 1, 64).replace("; sleep 60", "")
     base = place.but(
         ahead(4096),

@@ -18,15 +18,15 @@ FAST_PLATTER = {"drive.media_outer_kib_s": 781_248, "drive.media_inner_kib_s": 3
 NO_SEEK = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.rpm": 30_000}
 
 
-def disk(draw: random.Random, place: Run, *profiles: str, **sets: int) -> Run:
+def disk(rng: random.Random, place: Run, *profiles: str, **sets: int) -> Run:
     """A disk and a kernel; the disk of place if it is one of the profiles, or a SATA SSD, or one of four NVMe drives, in the
     place of flash. sets: keys with _ for the dot; limits of a profile are lifted unless they are named."""
-    drawn, only = draw.choice(profiles), place.profile
+    chosen, only = rng.choice(profiles), place.profile
     stands_in = (only == SSD and profiles == FLASH and not sets) or (only == FOUR and NVME in profiles)
-    profile = only if only in profiles or stands_in else drawn
+    profile = only if only in profiles or stands_in else chosen
     lifted = UNLIMITED if profile in (*FLASH, FOUR) else {}
     named = {key.replace("_", ".", 1): value for key, value in sets.items()}
-    return Run("", profile=profile, kernel=draw.choice(KERNELS), sets={**lifted, **named})
+    return Run("", profile=profile, kernel=rng.choice(KERNELS), sets={**lifted, **named})
 
 
 def free(run: Run) -> Run:
@@ -40,9 +40,9 @@ def doubled(run: Run) -> Run:
 
 
 @family
-def iops_limit(draw: random.Random, on: Run) -> Scenario:
-    iops, depth, io = draw.choice((60, 300, 1000, 3000)), draw.choice((1, 1, 4, 16, 32)), draw.choice((4096, 16384))
-    place = disk(draw, on, *FLASH, limit_iops=iops, limit_burst_ios=draw.choice((1, 1, iops // 4)))
+def iops_limit(rng: random.Random, on: Run) -> Scenario:
+    iops, depth, io = rng.choice((60, 300, 1000, 3000)), rng.choice((1, 1, 4, 16, 32)), rng.choice((4096, 16384))
+    place = disk(rng, on, *FLASH, limit_iops=iops, limit_burst_ios=rng.choice((1, 1, iops // 4)))
     command = {"io": io, "mib": max(1, int(iops * 1.5) * io >> 20), "direct": 1, "pattern": "random"}
     base = place.but(ahead(256), command=load(**command, depth=depth))
     return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))},
@@ -50,9 +50,9 @@ def iops_limit(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def iops_limit_of_writes(draw: random.Random, on: Run) -> Scenario:
-    iops, depth = draw.choice((100, 500, 2000)), draw.choice((1, 4, 16))
-    place = disk(draw, on, *FLASH, limit_iops=iops)
+def iops_limit_of_writes(rng: random.Random, on: Run) -> Scenario:
+    iops, depth = rng.choice((100, 500, 2000)), rng.choice((1, 4, 16))
+    place = disk(rng, on, *FLASH, limit_iops=iops)
     command = {
         "io": 4096,
         "mib": max(1, int(iops * 1.5) >> 8),
@@ -69,39 +69,39 @@ def iops_limit_of_writes(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def iops_limit_of_reads_in_order(draw: random.Random, on: Run) -> Scenario:
-    iops = draw.choice((60, 200))
-    place = disk(draw, on, AZURE, VIRTIO, limit_iops=iops)
-    base = place.but(ahead(draw.choice((256, 512))), command=load(mib=max(8, iops // 4)))
+def iops_limit_of_reads_in_order(rng: random.Random, on: Run) -> Scenario:
+    iops = rng.choice((60, 200))
+    place = disk(rng, on, AZURE, VIRTIO, limit_iops=iops)
+    base = place.but(ahead(rng.choice((256, 512))), command=load(mib=max(8, iops // 4)))
     return Scenario(base, {"throttled": free(base), "readahead": base.but(ahead(16384)),
                            "request size": base.but(ahead(16384))}, remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
-def bandwidth_limit(draw: random.Random, on: Run) -> Scenario:
-    mb = draw.choice((5, 20, 60, 125))
-    place = disk(draw, on, *FLASH, limit_bytes_s=mb * 1_000_000)
-    base = place.but(ahead(draw.choice((256, 1024, 8192))), command=load(mib=max(8, mb * 2)))
+def bandwidth_limit(rng: random.Random, on: Run) -> Scenario:
+    mb = rng.choice((5, 20, 60, 125))
+    place = disk(rng, on, *FLASH, limit_bytes_s=mb * 1_000_000)
+    base = place.but(ahead(rng.choice((256, 1024, 8192))), command=load(mib=max(8, mb * 2)))
     return Scenario(
         base, {"throttled": free(base), "readahead": base.but(ahead(16384))}, remedies={"throttled": doubled(base)}
     )
 
 
 @family
-def bandwidth_limit_direct(draw: random.Random, on: Run) -> Scenario:
-    mb, io, depth = draw.choice((10, 50, 200)), draw.choice((16384, 65536, 262144)), draw.choice((1, 2, 8, 32))
-    place = disk(draw, on, *FLASH, limit_bytes_s=mb * 1_000_000)
-    command = {"io": io, "mib": max(8, mb), "direct": 1, "pattern": draw.choice(("random", "seq"))}
+def bandwidth_limit_direct(rng: random.Random, on: Run) -> Scenario:
+    mb, io, depth = rng.choice((10, 50, 200)), rng.choice((16384, 65536, 262144)), rng.choice((1, 2, 8, 32))
+    place = disk(rng, on, *FLASH, limit_bytes_s=mb * 1_000_000)
+    command = {"io": io, "mib": max(8, mb), "direct": 1, "pattern": rng.choice(("random", "seq"))}
     base = place.but(ahead(256), command=load(**command, depth=depth))
     return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))},
                     remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
-def bandwidth_limit_of_writes(draw: random.Random, on: Run) -> Scenario:
-    mb, depth = draw.choice((10, 50, 200)), draw.choice((1, 4, 16))
-    place = disk(draw, on, *FLASH, limit_bytes_s=mb * 1_000_000)
-    command = {"io": 1 << draw.choice((16, 18, 20)), "mib": max(8, mb), "direct": 1, "write": 1}
+def bandwidth_limit_of_writes(rng: random.Random, on: Run) -> Scenario:
+    mb, depth = rng.choice((10, 50, 200)), rng.choice((1, 4, 16))
+    place = disk(rng, on, *FLASH, limit_bytes_s=mb * 1_000_000)
+    command = {"io": 1 << rng.choice((16, 18, 20)), "mib": max(8, mb), "direct": 1, "write": 1}
     base = place.but(command=load(**command, depth=depth))
     deeper = base.but(command=load(**command, depth=4 * depth))
     return Scenario(
@@ -110,18 +110,18 @@ def bandwidth_limit_of_writes(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def readers_share_a_limit(draw: random.Random, on: Run) -> Scenario:
-    place, number = disk(draw, on, AZURE, VIRTIO, limit_bytes_s=draw.choice((30, 90)) * 1_000_000), draw.choice((3, 8))
-    base = place.but(ahead(draw.choice((256, 2048))), command=load(streams=number, mib=96 // number))
+def readers_share_a_limit(rng: random.Random, on: Run) -> Scenario:
+    place, number = disk(rng, on, AZURE, VIRTIO, limit_bytes_s=rng.choice((30, 90)) * 1_000_000), rng.choice((3, 8))
+    base = place.but(ahead(rng.choice((256, 2048))), command=load(streams=number, mib=96 // number))
     return Scenario(
         base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)}
     )
 
 
 @family
-def copy_within_a_limit(draw: random.Random, on: Run) -> Scenario:
+def copy_within_a_limit(rng: random.Random, on: Run) -> Scenario:
     """Reads and writes of one command share the limit."""
-    place = disk(draw, on, AZURE, VIRTIO, limit_bytes_s=draw.choice((20, 60)) * 1_000_000)
+    place = disk(rng, on, AZURE, VIRTIO, limit_bytes_s=rng.choice((20, 60)) * 1_000_000)
     base = place.but(ahead(256), prepare=files("ext4", 1, 48), command=f"cp {MNT}/f1 {MNT}/g; sync")
     return Scenario(
         base, {"throttled": free(base), "readahead": base.but(ahead(8192))}, remedies={"throttled": doubled(base)}
@@ -129,17 +129,17 @@ def copy_within_a_limit(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def buffered_writes_to_a_limit(draw: random.Random, on: Run) -> Scenario:
-    place = disk(draw, on, AZURE, VIRTIO, limit_bytes_s=draw.choice((20, 60)) * 1_000_000)
+def buffered_writes_to_a_limit(rng: random.Random, on: Run) -> Scenario:
+    place = disk(rng, on, AZURE, VIRTIO, limit_bytes_s=rng.choice((20, 60)) * 1_000_000)
     command = f"dd if=/dev/zero of={MNT}/w bs=1M count=64 2>/dev/null; sync"
-    base = place.but(prepare=files(draw.choice(("ext4", "xfs")), 1, 1), command=command)
+    base = place.but(prepare=files(rng.choice(("ext4", "xfs")), 1, 1), command=command)
     return Scenario(base, {"throttled": free(base)}, direction="write", remedies={"throttled": doubled(base)})
 
 
 @family
-def both_limits_of_a_volume(draw: random.Random, on: Run) -> Scenario:
-    io, depth = draw.choice((4096, 16384, 131072)), draw.choice((1, 4, 32))
-    place = disk(draw, on, VIRTIO, limit_iops=3000, limit_bytes_s=131_072_000)
+def both_limits_of_a_volume(rng: random.Random, on: Run) -> Scenario:
+    io, depth = rng.choice((4096, 16384, 131072)), rng.choice((1, 4, 32))
+    place = disk(rng, on, VIRTIO, limit_iops=3000, limit_bytes_s=131_072_000)
     command = {"io": io, "mib": 4 if io == 4096 else 32, "direct": 1, "pattern": "random"}
     base = place.but(ahead(256), command=load(**command, depth=depth))
     return Scenario(base, {"throttled": free(base), "direct": base.but(command=load(**command, depth=8 * depth))},
@@ -147,65 +147,65 @@ def both_limits_of_a_volume(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def flash_one_at_a_time(draw: random.Random, on: Run) -> Scenario:
-    io = draw.choice((4096, 16384, 65536))
-    command = {"io": io, "mib": max(2, 500 * io >> 20), "direct": 1, "pattern": draw.choice(("random", "seq"))}
-    place, depth = disk(draw, on, *FLASH), draw.choice((1, 2))
+def flash_one_at_a_time(rng: random.Random, on: Run) -> Scenario:
+    io = rng.choice((4096, 16384, 65536))
+    command = {"io": io, "mib": max(2, 500 * io >> 20), "direct": 1, "pattern": rng.choice(("random", "seq"))}
+    place, depth = disk(rng, on, *FLASH), rng.choice((1, 2))
     base = place.but(ahead(256), command=load(**command, depth=depth))
     return Scenario(base, {"direct": base.but(command=load(**command, depth=16))})
 
 
 @family
-def flash_deep(draw: random.Random, on: Run) -> Scenario:
-    io = draw.choice((4096, 16384))
-    command = {"io": io, "mib": max(16, draw.choice((8000, 30_000)) * io >> 20), "direct": 1, "pattern": "random"}
-    base = disk(draw, on, NVME).but(ahead(256), command=load(**command, depth=draw.choice((32, 64, 128))))
+def flash_deep(rng: random.Random, on: Run) -> Scenario:
+    io = rng.choice((4096, 16384))
+    command = {"io": io, "mib": max(16, rng.choice((8000, 30_000)) * io >> 20), "direct": 1, "pattern": "random"}
+    base = disk(rng, on, NVME).but(ahead(256), command=load(**command, depth=rng.choice((32, 64, 128))))
     deeper = base.but(command=load(**command, depth=256))
     return Scenario(base, {"direct": deeper, "device": base.physics(FAST_FLASH)}, remedies={"device": deeper})
 
 
 @family
-def flash_writes_deep(draw: random.Random, on: Run) -> Scenario:
+def flash_writes_deep(rng: random.Random, on: Run) -> Scenario:
     command = {
-        "io": draw.choice((4096, 65536)),
+        "io": rng.choice((4096, 65536)),
         "mib": 128,
         "direct": 1,
         "write": 1,
         "pattern": "random",
         "span": 1 << 30,
     }
-    base = disk(draw, on, NVME).but(command=load(**command, depth=draw.choice((16, 64))))
+    base = disk(rng, on, NVME).but(command=load(**command, depth=rng.choice((16, 64))))
     faster = base.physics({**FAST_FLASH, "flash.program_ns": 10_000})
     deeper = base.but(command=load(**command, depth=256))
     return Scenario(base, {"device": faster, "direct": deeper}, direction="write", remedies={"device": deeper})
 
 
 @family
-def flash_at_the_rate_of_its_link(draw: random.Random, on: Run) -> Scenario:
-    base = disk(draw, on, NVME).but(ahead(draw.choice((4096, 16384))), command=load(mib=1024, io=1 << 20))
+def flash_at_the_rate_of_its_link(rng: random.Random, on: Run) -> Scenario:
+    base = disk(rng, on, NVME).but(ahead(rng.choice((4096, 16384))), command=load(mib=1024, io=1 << 20))
     more = base.but(ahead(32768))
     return Scenario(base, {"readahead": more, "device": base.physics(FAST_FLASH)}, remedies={"device": more})
 
 
 @family
-def flash_small_readahead(draw: random.Random, on: Run) -> Scenario:
-    base = disk(draw, on, *FLASH).but(ahead(draw.choice((32, 64, 128, 256))), command=load(mib=96))
+def flash_small_readahead(rng: random.Random, on: Run) -> Scenario:
+    base = disk(rng, on, *FLASH).but(ahead(rng.choice((32, 64, 128, 256))), command=load(mib=96))
     return Scenario(base, {"readahead": base.but(ahead(8192))})
 
 
 @family
-def file_on_flash(draw: random.Random, on: Run) -> Scenario:
-    place = disk(draw, on, *FLASH)
-    base = place.but(ahead(draw.choice((64, 256))), prepare=files(draw.choice(("xfs", "ext4")), 1, 96),
+def file_on_flash(rng: random.Random, on: Run) -> Scenario:
+    place = disk(rng, on, *FLASH)
+    base = place.but(ahead(rng.choice((64, 256))), prepare=files(rng.choice(("xfs", "ext4")), 1, 96),
                      command=f"cat {MNT}/f1 >/dev/null")  # fmt: skip
     return Scenario(base, {"readahead": base.but(ahead(8192))})
 
 
 @family
-def mapped_reads(draw: random.Random, on: Run) -> Scenario:
+def mapped_reads(rng: random.Random, on: Run) -> Scenario:
     """Pages of a mapping in random order: readahead fetches around each fault."""
-    sectors = draw.choice((256, 2048, 16384, 131072))
-    place = disk(draw, on, *FLASH, **({"limit_bytes_s": 460_000_000} if draw.random() < 0.5 else {}))
+    sectors = rng.choice((256, 2048, 16384, 131072))
+    place = disk(rng, on, *FLASH, **({"limit_bytes_s": 460_000_000} if rng.random() < 0.5 else {}))
     command = {"io": 4096, "mib": 2 if sectors <= 2048 else 1, "pattern": "random", "map": 1, "span": 1 << 30}
     base = place.but(ahead(sectors), command=load(**command))
     random_order = base.but(command=load(**command, advise="random"))
@@ -215,28 +215,28 @@ def mapped_reads(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def mapped_reads_in_order(draw: random.Random, on: Run) -> Scenario:
-    base = disk(draw, on, *FLASH).but(ahead(draw.choice((64, 128, 256))), command=load(mib=64, map=1, io=65536))
+def mapped_reads_in_order(rng: random.Random, on: Run) -> Scenario:
+    base = disk(rng, on, *FLASH).but(ahead(rng.choice((64, 128, 256))), command=load(mib=64, map=1, io=65536))
     return Scenario(base, {"readahead": base.but(ahead(8192))})
 
 
 @family
-def flash_program_sleeps(draw: random.Random, on: Run) -> Scenario:
+def flash_program_sleeps(rng: random.Random, on: Run) -> Scenario:
     command = {
-        "io": draw.choice((4096, 65536)),
+        "io": rng.choice((4096, 65536)),
         "mib": 2,
-        "direct": draw.randrange(2),
-        "pattern": draw.choice(("random", "seq")),
+        "direct": rng.randrange(2),
+        "pattern": rng.choice(("random", "seq")),
     }
-    base = disk(draw, on, *FLASH).but(ahead(256), command=load(**command, sleep=draw.choice((0.001, 0.003, 0.01))))
+    base = disk(rng, on, *FLASH).but(ahead(256), command=load(**command, sleep=rng.choice((0.001, 0.003, 0.01))))
     return Scenario(base, {"program": base.but(command=load(**command))})
 
 
 @family
-def paced_below_a_limit(draw: random.Random, on: Run) -> Scenario:
+def paced_below_a_limit(rng: random.Random, on: Run) -> Scenario:
     """A program that asks for a part of what the volume would give."""
-    place = disk(draw, on, VIRTIO, AZURE, limit_bytes_s=50_000_000)
-    part = draw.choice((0.3, 0.6))
+    place = disk(rng, on, VIRTIO, AZURE, limit_bytes_s=50_000_000)
+    part = rng.choice((0.3, 0.6))
     command = {"io": 1 << 18, "mib": 32, "direct": 1}
     base = place.but(command=load(**command, sleep=round((1 << 18) / 50e6 * (1 / part - 1), 5)))
     return Scenario(base, {"program": base.but(command=load(**command)), "throttled": free(base)},
@@ -244,69 +244,69 @@ def paced_below_a_limit(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def flash_few_requests(draw: random.Random, on: Run) -> Scenario:
+def flash_few_requests(rng: random.Random, on: Run) -> Scenario:
     """Slots that many threads wait for."""
-    place = disk(draw, on, NVME, AZURE)
-    command = {"io": 4096, "mib": 12, "direct": 1, "pattern": "random", "depth": draw.choice((16, 32))}
+    place = disk(rng, on, NVME, AZURE)
+    command = {"io": 4096, "mib": 12, "direct": 1, "pattern": "random", "depth": rng.choice((16, 32))}
     base = place.but({"nr_requests": 4, "scheduler": "none"}, command=load(**command))
     return Scenario(base, {"request slots": base.but({"nr_requests": 256})})
 
 
 @family
-def fsync_on_a_volume(draw: random.Random, on: Run) -> Scenario:
-    command = f"{load(file=MNT + '/f1', io=draw.choice((4, 16)) << 10, mib=1, write=1)}"
-    base = disk(draw, on, VIRTIO, volume_flush_ns=draw.choice((1_000_000, 4_000_000))).but(
-        prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")  # fmt: skip
+def fsync_on_a_volume(rng: random.Random, on: Run) -> Scenario:
+    command = f"{load(file=MNT + '/f1', io=rng.choice((4, 16)) << 10, mib=1, write=1)}"
+    base = disk(rng, on, VIRTIO, volume_flush_ns=rng.choice((1_000_000, 4_000_000))).but(
+        prepare=files(rng.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")  # fmt: skip
     return Scenario(base, {"sync": base.but(command=command)}, direction="write")
 
 
 @family
-def flash_beside_random_reads(draw: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=draw.choice((32, 64)), offset=20 << 30)
+def flash_beside_random_reads(rng: random.Random, on: Run) -> Scenario:
+    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=rng.choice((32, 64)), offset=20 << 30)
     command = {"io": 4096, "mib": 16, "direct": 1, "pattern": "random", "lead": 0.1}
-    base = disk(draw, on, NVME).but(ahead(256), beside=beside, command=load(**command, depth=8))
+    base = disk(rng, on, NVME).but(ahead(256), beside=beside, command=load(**command, depth=8))
     return Scenario(
         base, {"competing": base.but(beside=""), "direct": base.but(command=load(**command, depth=64))}, paced=0.1
     )
 
 
 @family
-def volume_beside_a_reader(draw: random.Random, on: Run) -> Scenario:
-    place = disk(draw, on, VIRTIO, AZURE, limit_bytes_s=draw.choice((50, 125)) * 1_000_000)
+def volume_beside_a_reader(rng: random.Random, on: Run) -> Scenario:
+    place = disk(rng, on, VIRTIO, AZURE, limit_bytes_s=rng.choice((50, 125)) * 1_000_000)
     beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=4, offset=20 << 30)
-    base = place.but(ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=24)}")
+    base = place.but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=24)}")
     return Scenario(base, {"competing": base.but(beside=""), "throttled": free(base)}, paced=0.1,
                     remedies={"throttled": doubled(base)})  # fmt: skip
 
 
 @family
-def platter(draw: random.Random, on: Run) -> Scenario:
-    base = disk(draw, on, SATA).but(ahead(draw.choice((256, 4096, 16384))), command=load(mib=192))
+def platter(rng: random.Random, on: Run) -> Scenario:
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 4096, 16384))), command=load(mib=192))
     more = base.but(ahead(16384))
     return Scenario(base, {"readahead": more, "device": base.physics(FAST_PLATTER)}, remedies={"device": more})
 
 
 @family
-def platter_file(draw: random.Random, on: Run) -> Scenario:
-    base = disk(draw, on, SATA).but(ahead(draw.choice((256, 1024))), prepare=files(draw.choice(("ext4", "xfs")), 1, 128),
-                                    command=f"cat {MNT}/f1 >/dev/null")  # fmt: skip
+def platter_file(rng: random.Random, on: Run) -> Scenario:
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 1024))), prepare=files(rng.choice(("ext4", "xfs")), 1, 128),
+                                   command=f"cat {MNT}/f1 >/dev/null")  # fmt: skip
     more = base.but(ahead(16384))
     return Scenario(base, {"readahead": more, "device": base.physics(FAST_PLATTER)}, remedies={"device": more})
 
 
 @family
-def platter_direct(draw: random.Random, on: Run) -> Scenario:
-    io = draw.choice((65536, 262144, 1 << 20))
+def platter_direct(rng: random.Random, on: Run) -> Scenario:
+    io = rng.choice((65536, 262144, 1 << 20))
     command = {"io": io, "mib": 96, "direct": 1}
-    base = disk(draw, on, SATA).but(command=load(**command, depth=draw.choice((1, 2, 8))))
+    base = disk(rng, on, SATA).but(command=load(**command, depth=rng.choice((1, 2, 8))))
     deeper = base.but(command=load(**command, depth=32))
     return Scenario(base, {"direct": deeper, "device": base.physics(FAST_PLATTER)}, remedies={"device": deeper})
 
 
 @family
-def sata_random(draw: random.Random, on: Run) -> Scenario:
-    command = {"io": draw.choice((4096, 16384)), "mib": 2, "direct": 1}
-    place, depth = disk(draw, on, SATA), draw.choice((1, 4, 16))
+def sata_random(rng: random.Random, on: Run) -> Scenario:
+    command = {"io": rng.choice((4096, 16384)), "mib": 2, "direct": 1}
+    place, depth = disk(rng, on, SATA), rng.choice((1, 4, 16))
     base = place.but(ahead(256), command=load(**command, pattern="random", depth=depth))
     return Scenario(base, {"seeks": base.but(command=load(**command)),
                            "direct": base.but(command=load(**command, pattern="random", depth=32)),
@@ -314,54 +314,50 @@ def sata_random(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def sata_two_readers(draw: random.Random, on: Run) -> Scenario:
-    number = draw.choice((2, 4, 8))
-    base = disk(draw, on, SATA).but(
-        ahead(draw.choice((128, 256, 1024))), command=load(streams=number, mib=96 // number)
-    )
+def sata_two_readers(rng: random.Random, on: Run) -> Scenario:
+    number = rng.choice((2, 4, 8))
+    base = disk(rng, on, SATA).but(ahead(rng.choice((128, 256, 1024))), command=load(streams=number, mib=96 // number))
     return Scenario(base, {"readahead": base.but(ahead(4096)), "seeks": base.physics(NO_SEEK),
                            "streams": base.but(ahead(4096))})  # fmt: skip
 
 
 @family
-def sata_program_sleeps(draw: random.Random, on: Run) -> Scenario:
+def sata_program_sleeps(rng: random.Random, on: Run) -> Scenario:
     command = {"io": 1 << 18, "mib": 48}
-    base = disk(draw, on, SATA).but(ahead(2048), command=load(**command, sleep=draw.choice((0.002, 0.005))))
+    base = disk(rng, on, SATA).but(ahead(2048), command=load(**command, sleep=rng.choice((0.002, 0.005))))
     return Scenario(base, {"program": base.but(command=load(**command))})
 
 
 @family
-def sata_fsync(draw: random.Random, on: Run) -> Scenario:
+def sata_fsync(rng: random.Random, on: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=16 << 10, mib=1, write=1)}"
-    base = disk(draw, on, SATA).but(prepare=files(draw.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")
+    base = disk(rng, on, SATA).but(prepare=files(rng.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")
     return Scenario(base, {"sync": base.but(command=command)}, direction="write")
 
 
 @family
-def sata_mapped_reads(draw: random.Random, on: Run) -> Scenario:
+def sata_mapped_reads(rng: random.Random, on: Run) -> Scenario:
     command = {"io": 4096, "mib": 1, "pattern": "random", "map": 1, "span": 1 << 30}
-    base = disk(draw, on, SATA).but(ahead(draw.choice((256, 8192, 65536))), command=load(**command))
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 8192, 65536))), command=load(**command))
     return Scenario(base, {"read amplification": base.but(command=load(**command, advise="random")),
                            "seeks": base.physics(NO_SEEK)})  # fmt: skip
 
 
 @family
-def discards_beside_reads(draw: random.Random, on: Run) -> Scenario:
+def discards_beside_reads(rng: random.Random, on: Run) -> Scenario:
     """A file system that is trimmed while a program reads."""
     beside = "while :; do blkdiscard -f -o 68719476736 -l 1073741824 /dev/sda; sleep 0.002; done"
     command = {"io": 4096, "mib": 4, "direct": 1, "pattern": "random", "lead": 0.1}
-    base = disk(draw, on, NVME, VIRTIO).but(
-        ahead(256), beside=beside, command=load(**command, depth=draw.choice((1, 8)))
-    )
+    base = disk(rng, on, NVME, VIRTIO).but(ahead(256), beside=beside, command=load(**command, depth=rng.choice((1, 8))))
     return Scenario(base, {"discard": base.but(beside=""), "competing": base.but(beside=""),
                            "direct": base.but(command=load(**command, depth=64))}, paced=0.1)  # fmt: skip
 
 
 @family
-def mixed_at_an_iops_limit(draw: random.Random, on: Run) -> Scenario:
+def mixed_at_an_iops_limit(rng: random.Random, on: Run) -> Scenario:
     """Reads and writes of one command, at random places, share a limit of IOPS."""
-    iops, depth = draw.choice((300, 1000, 3000)), draw.choice((1, 4, 16))
-    place = disk(draw, on, AZURE, VIRTIO, limit_iops=iops)
+    iops, depth = rng.choice((300, 1000, 3000)), rng.choice((1, 4, 16))
+    place = disk(rng, on, AZURE, VIRTIO, limit_iops=iops)
     command = {"io": 4096, "mib": max(1, iops >> 8), "direct": 1, "pattern": "random", "span": 1 << 30, "depth": depth}
     both, deeper = (
         f"{load(**how)} & {load(**how, write=1, offset=8 << 30)}; wait"
@@ -374,54 +370,48 @@ def mixed_at_an_iops_limit(draw: random.Random, on: Run) -> Scenario:
 
 
 @family
-def flash_beside_a_writer(draw: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=65536, mib=4096, direct=1, write=1, depth=draw.choice((16, 32)), offset=20 << 30)
+def flash_beside_a_writer(rng: random.Random, on: Run) -> Scenario:
+    beside = "exec " + load(io=65536, mib=4096, direct=1, write=1, depth=rng.choice((16, 32)), offset=20 << 30)
     command = {"io": 4096, "mib": 8, "direct": 1, "pattern": "random", "lead": 0.1}
-    base = disk(draw, on, NVME).but(ahead(256), beside=beside, command=load(**command, depth=draw.choice((1, 4))))
+    base = disk(rng, on, NVME).but(ahead(256), beside=beside, command=load(**command, depth=rng.choice((1, 4))))
     return Scenario(base, {"competing": base.but(beside=""), "direct": base.but(command=load(**command, depth=64))},
                     paced=0.1)  # fmt: skip
 
 
 @family
-def flash_program_sleeps_between_writes(draw: random.Random, on: Run) -> Scenario:
-    command = {"io": draw.choice((4096, 65536)), "mib": 2, "direct": 1, "write": 1, "span": 1 << 28,
-               "pattern": draw.choice(("random", "seq"))}  # fmt: skip
-    base = disk(draw, on, *FLASH).but(command=load(**command, sleep=draw.choice((0.002, 0.01))))
+def flash_program_sleeps_between_writes(rng: random.Random, on: Run) -> Scenario:
+    command = {"io": rng.choice((4096, 65536)), "mib": 2, "direct": 1, "write": 1, "span": 1 << 28,
+               "pattern": rng.choice(("random", "seq"))}  # fmt: skip
+    base = disk(rng, on, *FLASH).but(command=load(**command, sleep=rng.choice((0.002, 0.01))))
     return Scenario(base, {"program": base.but(command=load(**command))}, direction="write")
 
 
 @family
-def small_files_on_flash(draw: random.Random, on: Run) -> Scenario:
+def small_files_on_flash(rng: random.Random, on: Run) -> Scenario:
     """Files that end before a window of readahead does."""
-    kind = draw.choice(("xfs", "ext4"))
-    place = disk(draw, on, *FLASH).but(ahead(draw.choice((4096, 8192))))
+    kind = rng.choice(("xfs", "ext4"))
+    place = disk(rng, on, *FLASH).but(ahead(rng.choice((4096, 8192))))
     base = place.but(prepare=files(kind, 96, 1), command=f"cat {MNT}/f* >/dev/null")
     one = base.but(prepare=files(kind, 1, 96))
     return Scenario(base, {"pieces": one, "file system": one})
 
 
 @family
-def sata_beside_a_reader(draw: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=draw.choice((1, 4)), offset=400 << 30)
-    base = disk(draw, on, SATA).but(
-        ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=192)}"
-    )
+def sata_beside_a_reader(rng: random.Random, on: Run) -> Scenario:
+    beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=rng.choice((1, 4)), offset=400 << 30)
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=192)}")
     return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
 
 
 @family
-def sata_beside_a_writer(draw: random.Random, on: Run) -> Scenario:
+def sata_beside_a_writer(rng: random.Random, on: Run) -> Scenario:
     beside = "exec " + load(io=16384, mib=4096, direct=1, write=1, pattern="random", depth=8, offset=400 << 30)
-    base = disk(draw, on, SATA).but(
-        ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}"
-    )
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
     return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
 
 
 @family
-def sata_beside_random_reads(draw: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=draw.choice((1, 4)), offset=100 << 30)
-    base = disk(draw, on, SATA).but(
-        ahead(draw.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}"
-    )
+def sata_beside_random_reads(rng: random.Random, on: Run) -> Scenario:
+    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=rng.choice((1, 4)), offset=100 << 30)
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
     return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)

@@ -19,11 +19,11 @@ BLOCK = pathlib.Path("/sys/block")
 FILES = {"queue_depth": "device/queue_depth"} | {name: f"queue/{name}" for name in (
     "scheduler", "nr_requests", "max_sectors_kb", "nomerges")}  # fmt: skip
 GROUPS = pathlib.Path("/run/lab/tmp/cgroups")
-HELD = GROUPS / "held"  # the command is in it, or below it
+LIMITED = GROUPS / "held"  # the command is in it, or below it
 # of a 3ware unit; other disks have the kernel's own
 PLAIN = {"scheduler": "mq-deadline", "queue_depth": 254, "nr_requests": 256, "max_sectors_kb": 128, "nomerges": 0}
 NCQ = 32  # commands that a SATA disk takes at once
-OWN: dict[str, dict[str, str]] = {}  # settings of a disk as its guest found them
+OWN: dict[str, dict[str, str]] = {}  # settings of a disk at the start of its guest
 
 
 def shell(text: str) -> subprocess.CompletedProcess[str]:
@@ -34,15 +34,15 @@ def shell(text: str) -> subprocess.CompletedProcess[str]:
 def own(disk: str) -> dict[str, str]:
     """The settings of a disk at the first call."""
     if disk not in OWN:
-        found = {name: BLOCK / disk / path for name, path in FILES.items() if (BLOCK / disk / path).exists()}
-        OWN[disk] = {name: path.read_text(encoding="utf-8").strip() for name, path in found.items()}
+        paths = {name: BLOCK / disk / path for name, path in FILES.items() if (BLOCK / disk / path).exists()}
+        OWN[disk] = {name: path.read_text(encoding="utf-8").strip() for name, path in paths.items()}
         active = OWN[disk]["scheduler"]
         OWN[disk]["scheduler"] = active[active.index("[") + 1 : active.index("]")]
     return OWN[disk]
 
 
 def arrange(disk: str, settings: dict[str, str | int]) -> list[str]:
-    """Set the queue; what was refused of what is asked for. Without a scheduler nr_requests is not more than queue_depth."""
+    """Set the queue. Returns the settings that were refused. Without a scheduler nr_requests is not more than queue_depth."""
     wrong = []
     plain = PLAIN if int(own(disk).get("queue_depth", 0)) > NCQ else {}
     for name, value in {**own(disk), **plain, **settings}.items():
@@ -60,24 +60,26 @@ def grouped(run: dict[str, object]) -> str:
     """What the command begins with: it goes to a cgroup, which has the limit or none."""
     if not run.get("grouped"):
         return ""
-    if not HELD.exists():
+    if not LIMITED.exists():
         shell(f"mkdir {GROUPS}; mount -t cgroup2 cgroup2 {GROUPS}; echo +io +memory >{GROUPS}/cgroup.subtree_control")
-        HELD.mkdir()
-    within = pathlib.Path(f"{HELD}{run['within']}")
+        LIMITED.mkdir()
+    within = pathlib.Path(f"{LIMITED}{run['within']}")
     within.mkdir(exist_ok=True)
     limit = " ".join(f"{name}=max" for name in ("rbps", "wbps", "riops", "wiops"))
     for text in (limit, str(run["limit"])):
-        (HELD / "io.max").write_text(f"{(BLOCK / str(run['disk']) / 'dev').read_text(encoding='utf-8').strip()} {text}")
+        (LIMITED / "io.max").write_text(
+            f"{(BLOCK / str(run['disk']) / 'dev').read_text(encoding='utf-8').strip()} {text}"
+        )
     return f"echo 0 >{within}/cgroup.procs; "
 
 
 def record(run: dict[str, object]) -> None:
     """One run."""
     name, disk = str(run["name"]), str(run["disk"])
-    said = arrange(disk, dict(run["settings"]))  # type: ignore[call-overload]
+    errors = arrange(disk, dict(run["settings"]))  # type: ignore[call-overload]
     if run["prepare"]:
         done = shell(str(run["prepare"]))
-        said += [done.stderr] if done.returncode else []
+        errors += [done.stderr] if done.returncode else []
         arrange(disk, dict(run["settings"]))  # type: ignore[call-overload]
     shell("sync; echo 3 >/proc/sys/vm/drop_caches")
     if run.get("warm"):
@@ -102,13 +104,13 @@ def record(run: dict[str, object]) -> None:
         "-c",
     ]
     done = subprocess.run([*words, group + str(run["command"])], capture_output=True, text=True, check=False)
-    said += [done.stderr] if done.returncode else []
+    errors += [done.stderr] if done.returncode else []
     if beside:
-        os.killpg(beside.pid, signal.SIGKILL)  # its children would read on beside the next run
+        os.killpg(beside.pid, signal.SIGKILL)  # its children would go on during the next run
         beside.wait()
     shell("umount /run/lab/mnt")
-    if said:
-        pathlib.Path(f"{name}.err").write_text("\n".join(said), encoding="utf-8")
+    if errors:
+        pathlib.Path(f"{name}.err").write_text("\n".join(errors), encoding="utf-8")
 
 
 def main() -> None:

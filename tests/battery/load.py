@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A workload in one line: load.py key=value... It runs in the guest; what it can do is what DEFAULTS names.
 
-Streams are processes, each at a place of its own; depth is how many threads of a stream have a request on its way.
+Streams are processes, each at a place of its own; depth is how many threads of a stream have a request in flight.
 """
 
 from __future__ import annotations
@@ -40,89 +40,89 @@ DEFAULTS: dict[str, int | float | str] = {
 
 
 def options(words: list[str]) -> dict[str, int | float | str]:
-    """DEFAULTS with what the command line says."""
-    found = dict(DEFAULTS)
+    """DEFAULTS with the options of the command line."""
+    settings = dict(DEFAULTS)
     for word in words:
         key, _, value = word.partition("=")
-        found[key] = type(DEFAULTS[key])(value)
-    return found
+        settings[key] = type(DEFAULTS[key])(value)
+    return settings
 
 
-def places(said: dict[str, int | float | str], stream: int) -> list[int]:
+def places(settings: dict[str, int | float | str], stream: int) -> list[int]:
     """Where each call of a stream begins."""
-    number, size = (int(said["mib"]) << 20) // int(said["io"]), int(said["io"])
-    first = int(said["offset"]) + stream * int(said["apart"])
-    if said["pattern"] == "random":
+    number, size = (int(settings["mib"]) << 20) // int(settings["io"]), int(settings["io"])
+    first = int(settings["offset"]) + stream * int(settings["apart"])
+    if settings["pattern"] == "random":
         import random  # brings much along, and a guest has little of a processor
 
-        draw = random.Random(int(said["seed"]) * 1000 + stream)
-        return [draw.randrange(int(said["span"]) // size) * size + int(said["offset"]) for _ in range(number)]
-    step = int(said["stride"]) if said["pattern"] == "stride" else size
+        rng = random.Random(int(settings["seed"]) * 1000 + stream)
+        return [rng.randrange(int(settings["span"]) // size) * size + int(settings["offset"]) for _ in range(number)]
+    step = int(settings["stride"]) if settings["pattern"] == "stride" else size
     ordered = [first + at * step for at in range(number)]
-    return ordered[::-1] if said["pattern"] == "backward" else ordered
+    return ordered[::-1] if settings["pattern"] == "backward" else ordered
 
 
-def stream(said: dict[str, int | float | str], number: int) -> None:
+def stream(settings: dict[str, int | float | str], number: int) -> None:
     """One stream, to its end."""
-    flags = (os.O_RDWR if said["write"] else os.O_RDONLY) | (os.O_DIRECT if said["direct"] else 0)
-    handle = os.open(str(said["file"]), flags)
-    left, lock = iter(places(said, number)), threading.Lock()
+    flags = (os.O_RDWR if settings["write"] else os.O_RDONLY) | (os.O_DIRECT if settings["direct"] else 0)
+    handle = os.open(str(settings["file"]), flags)
+    left, lock = iter(places(settings, number)), threading.Lock()
 
-    if said["map"]:
-        return mapped(handle, said, list(left))
+    if settings["map"]:
+        return mapped(handle, settings, list(left))
 
     def work() -> None:
-        page, every = mmap.mmap(-1, int(said["io"])), int(said["sync"])
+        page, every = mmap.mmap(-1, int(settings["io"])), int(settings["sync"])
         for call in itertools.count(1):
             with lock:
                 at = next(left, None)
             if at is None:
                 return
             try:
-                os.pwritev(handle, [page], at) if said["write"] else os.preadv(handle, [page], at)
+                os.pwritev(handle, [page], at) if settings["write"] else os.preadv(handle, [page], at)
             except OSError:
-                if said["die"]:
+                if settings["die"]:
                     os._exit(1)
             if every and call % every == 0:
                 os.fsync(handle)
-            if said["sleep"]:
-                time.sleep(float(said["sleep"]))
-            end = time.monotonic() + float(said["spin"])
-            while said["spin"] and time.monotonic() < end:
+            if settings["sleep"]:
+                time.sleep(float(settings["sleep"]))
+            end = time.monotonic() + float(settings["spin"])
+            while settings["spin"] and time.monotonic() < end:
                 pass
 
-    threads = [threading.Thread(target=work) for _ in range(int(said["depth"]))]
+    threads = [threading.Thread(target=work) for _ in range(int(settings["depth"]))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if said["write"]:
+    if settings["write"]:
         os.fsync(handle)
 
 
-def mapped(handle: int, said: dict[str, int | float | str], begins: list[int]) -> None:
+def mapped(handle: int, settings: dict[str, int | float | str], begins: list[int]) -> None:
     """Touch each page of what a call would read."""
-    pages = mmap.mmap(handle, max(begins) + int(said["io"]), prot=mmap.PROT_READ)
-    if said["advise"] == "random":
+    pages = mmap.mmap(handle, max(begins) + int(settings["io"]), prot=mmap.PROT_READ)
+    if settings["advise"] == "random":
         pages.madvise(mmap.MADV_RANDOM)
     for begin in begins:
-        for at in range(begin, begin + int(said["io"]), mmap.PAGESIZE):
+        for at in range(begin, begin + int(settings["io"]), mmap.PAGESIZE):
             pages[at]
 
 
 def main() -> None:
-    """All streams beside each other."""
-    said = options(sys.argv[1:])
-    time.sleep(float(said["lead"]))
+    """All streams, concurrently."""
+    settings = options(sys.argv[1:])
+    time.sleep(float(settings["lead"]))
     children = []
-    for number in range(int(said["streams"])):
+    for number in range(int(settings["streams"])):
         child = os.fork()
         if not child:
-            stream(said, number)
+            stream(settings, number)
             os._exit(0)
         children.append(child)
     status = [os.waitpid(child, 0)[1] for child in children]
-    time.sleep(float(said["tail"]))
+    time.sleep(float(settings["tail"]))
     sys.exit(1 if any(status) else 0)
 
 

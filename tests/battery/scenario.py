@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a scenario is: a run whose cause is known by construction, and for each cause a run without it.
+"""Scenarios: a run with a cause that is known by construction, and for each cause a run without it.
 
 The truth is measured, not claimed: a scenario is run again with each cause that it may have taken away, one at a time, and a
-cause is true where that is faster by GAIN or more. Parameters are drawn by seed.
+cause is true where that is faster by GAIN or more. A seed selects the parameters.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Run:
 @dataclasses.dataclass(frozen=True)
 class Scenario:
     """reliefs: cause -> the run without it, what is meant first. none: nothing may be named but ceilings of the array.
-    paced: s of the run in which by intent nothing is asked, at its begin and end. remedies: cause -> the run with the change
+    paced: seconds at the begin and end of the run without requests, by intent. remedies: cause -> the run with the change
     that explain gives a figure for, where changed() does not make it of the first run."""
 
     base: Run
@@ -128,9 +128,9 @@ def family(make: Make) -> Make:
     return make
 
 
-def load(**said: object) -> str:
+def load(**options: object) -> str:
     """load.py with these options; the runner puts its path in."""
-    return "{load} " + " ".join(f"{key}={value}" for key, value in said.items())
+    return "{load} " + " ".join(f"{key}={value}" for key, value in options.items())
 
 
 def ahead(sectors: int) -> dict[str, str | int]:
@@ -140,8 +140,8 @@ def ahead(sectors: int) -> dict[str, str | int]:
 def place_of(seed: int, only: str = "") -> Run:
     """The array and kernel of a seed, without a command: one guest has most of a seed's families. only: the profile instead of
     that of the seed."""
-    draw = random.Random(seed)
-    run = Run("", profile=draw.choice(PROFILES), kernel=draw.choice(KERNELS))
+    rng = random.Random(seed)
+    run = Run("", profile=rng.choice(PROFILES), kernel=rng.choice(KERNELS))
     return dataclasses.replace(run, profile=only) if only else run
 
 
