@@ -72,7 +72,7 @@ FINDINGS = (
 
 def findings() -> None:
     for name, other, *parts in FINDINGS:
-        text = compare.finding(measures.Draws((BASE,)), measures.Draws((other,)), "read", "B")
+        text = compare.finding(measures.Sample((BASE,)), measures.Sample((other,)), "read", "B")
         check(f"it is named: {name}", all(part in text for part in parts), text)
     sections = compare.sections([[[BASE]], [[FINDINGS[0][1]]], [[BASE]]])
     check("a direction without requests is left out", [one.direction for one in sections] == ["read"], sections)

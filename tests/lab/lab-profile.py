@@ -282,8 +282,8 @@ def own_root() -> None:
     check("so is the checkout", machine.in_guest(top) == "/raidtrace")
     check("what begins like it is not", machine.in_guest(f"{top}-2/x") == f"{top}-2/x")
     check("nor is what holds it", machine.in_guest(f"a {top}/x") == f"a {top}/x")
-    chances = [machine.drawn(seed) for seed in range(50)]
-    check("a seed is repeatable", chances == [machine.drawn(seed) for seed in range(50)])
+    chances = [machine.chance_of(seed) for seed in range(50)]
+    check("a seed is repeatable", chances == [machine.chance_of(seed) for seed in range(50)])
     check("no two are alike", len(set(chances)) == 50)
     check("0 moves nothing", chances[0] == machine.Chance())
     parts = ("randomness", "start_ns", "less_memory_kib", "pad")

@@ -74,7 +74,7 @@ def test_the_same_commands_at_the_same_times_need_one_seed():
 def test_a_difference_is_confirmed_by_fresh_seeds(after, expected):
     lab = Lab(noisy(2.0), noisy(after))
     one = verdict(lab)
-    assert one.verdict == expected and lab.count == 16 and one.draws == 8
+    assert one.verdict == expected and lab.count == 16 and one.seeds == 8
     assert one.between[0] < 2.0 / after * 1.003 and one.between[1] > 2.0 / after * 0.997
 
 

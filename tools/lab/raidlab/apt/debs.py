@@ -73,7 +73,7 @@ class Apt:
         stamp = self._base / "updated"
         if stamp.exists() and time.time() - stamp.stat().st_mtime < LIST_AGE_S:
             return
-        self._progress.say(f"fetching package lists for {self._base.name}")
+        self._progress.report(f"fetching package lists for {self._base.name}")
         updated = self.run("apt-get", "update")  # a mirror may lack a suite; what is missing shows later
         if self.run("apt-cache", "pkgnames", "linux-image-").stdout:
             stamp.touch()

@@ -141,7 +141,7 @@ def _private(derived: bool, progress: Progress) -> _Apt:
     stamp = base / "updated"  # when, and of which sources
     age = _age_s(stamp)
     if age is None or age > _LIST_AGE_S or stamp.read_text(encoding="utf-8") != "\n".join(lines):
-        progress.say("fetching package lists" + (" of other suites" if derived else ""))
+        progress.report("fetching package lists" + (" of other suites" if derived else ""))
         apt.run("apt-get", "update")  # partial success is enough; what is missing shows later
         if apt.offered():
             stamp.write_text("\n".join(lines), encoding="utf-8")
@@ -180,7 +180,7 @@ def _download(apt: _Apt, series: str, version: str, progress: Progress) -> Path 
         progress.end()
         files = list(work.glob("*.deb"))
         if result.returncode or not files:
-            progress.say(f"downloading {name}: {_last_line(result.stderr)}")
+            progress.report(f"downloading {name}: {_last_line(result.stderr)}")
             return None
         files[0].rename(package)
         shutil.rmtree(work, ignore_errors=True)
@@ -193,7 +193,7 @@ def _last_line(text: str) -> str:
 
 
 def _size(apt: _Apt, name: str, version: str) -> int:
-    """Bytes of the package; a typical figure where apt does not say."""
+    """Bytes of the package; a typical figure if apt has none."""
     shown = apt.run("apt-cache", "show", f"{name}={version}").stdout
     match = re.search(r"^Size: ([0-9]+)$", shown, re.MULTILINE)
     return int(match[1]) if match else 170 << 20

@@ -28,7 +28,7 @@ class Progress:
         self._start = self._last = 0.0
         self._locks: list[int] = []
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """One line that stays."""
         if not self._quiet:
             self._clear()
@@ -66,7 +66,7 @@ class Progress:
 
     def wait_for(self, what: str, lock: int, take: Callable[[], bool]) -> None:
         """Call `take` until it returns True. Meanwhile show the step of the run that holds `lock`."""
-        self.say(f"waiting for another run that builds {what}")
+        self.report(f"waiting for another run that builds {what}")
         shown = Progress(self._quiet)  # the caller's own step goes on
         shown.begin("waiting for another run")
         while not take():
@@ -100,7 +100,7 @@ class Progress:
         elapsed = time.monotonic() - self._start
         self._clear()
         if elapsed >= _SILENT:
-            self.say(f"{self._step}: {_seconds(elapsed)}")
+            self.report(f"{self._step}: {_seconds(elapsed)}")
 
     def _clear(self) -> None:
         if self._open:

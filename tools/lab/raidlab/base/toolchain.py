@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running compilers and make: a fixed environment, a log, progress and errors that say what to do."""
+"""Running compilers and make: a fixed environment, a log, progress and errors with their remedy."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def run_logged(
 
 
 def _reason(log: Path) -> str:
-    """The lines of a failed build that say why."""
+    """The lines of a failed build that have the reason."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     if any("No space left on device" in line for line in lines):
         return f"no space left on the disk of {log.parent}"

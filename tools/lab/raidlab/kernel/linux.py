@@ -326,7 +326,7 @@ def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Prog
 
 def configure(what: str, make: list[str], build: Path, requested: Requested, log: Path, extra: dict[str, str]) -> None:
     """Write a kernel's .config into `build`; `make` is the command up to its target."""
-    given = build / "asked.config"
+    given = build / "requested.config"
     given.write_text(requested.text(), encoding="ascii")
     toolchain.run_logged(what, [*make, "allnoconfig"], log, extra=extra | {"KCONFIG_ALLCONFIG": str(given)})
 

@@ -122,7 +122,7 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
     source = checked(path)
     version = _version(what, source)
     if _series(version) > _NEWEST_TRIED:
-        progress.say(f"{what}: Linux {version} is newer than any that was tried here")
+        progress.report(f"{what}: Linux {version} is newer than any that was tried here")
     toolchain.require(f"building {what}")
     described = describe(source)
     built_by = compiler.get(progress)
@@ -253,7 +253,7 @@ def _make(
         raise LabError(what, f"the kernel does not take {names}", "Ask for what it depends on, too, or leave it out.")
     lost = requested.lost(config)
     if lost:  # a tree may be about such a change: report it, and build the rest
-        progress.say(f"{what}: it lacks CONFIG_{', CONFIG_'.join(lost)}, which the lab sets")
+        progress.report(f"{what}: it lacks CONFIG_{', CONFIG_'.join(lost)}, which the lab sets")
     make = [*_command(source, build), f"-j{toolchain.jobs()}"]
     linux.compile_kernel(what, make, log, linux.LINES if is_new else 0, places, progress)
     if (entry / _WITH_MODULES).exists():

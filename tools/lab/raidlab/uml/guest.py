@@ -29,7 +29,7 @@ _ADDR_NO_RANDOMIZE = 0x0040000
 STORE_FULL = b"raidlab: store exhausted"  # what the model writes into the kernel's log
 STOP = threading.Event()  # set, it ends the guests of all threads
 # Between a guest and its runner, in the control directory (hostcalls.c).
-_MODULES_WANTED = "modules-wanted"
+_MODULES_REQUESTED = "modules-wanted"
 _MODULES_THERE = "modules-there"
 _HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
 
@@ -58,9 +58,9 @@ def hidden(path: Path) -> bool:
 
 
 def run(
-    guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]], say: Callable[[str], None]
+    guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]], report: Callable[[str], None]
 ) -> Ending:
-    """Boot, copy the command's output to `sinks` as it comes, `say` when none has, and clean up whatever happens."""
+    """Boot, copy the command's output to `sinks` as it comes, `report` when none has, and clean up whatever happens."""
     memory = _memory_directory(guest.memory_mib)
     _remove_stale(memory)
     control = Path(tempfile.mkdtemp(prefix=f"raidtrace-lab-{os.getpid()}-", dir=memory))
@@ -76,7 +76,8 @@ def run(
             shutil.copy(guest.init, control / "init")
         kernel_log.unlink(missing_ok=True)  # a link that somebody left there is not followed
         with open(kernel_log, "xb") as log:
-            return _run(guest, control, log, timeout_s, sinks, None if guest.interactive else _Silence(timeout_s, say))
+            silence = None if guest.interactive else _Silence(timeout_s, report)
+            return _run(guest, control, log, timeout_s, sinks, silence)
     finally:
         shutil.rmtree(control, ignore_errors=True)
 
@@ -177,7 +178,7 @@ def _run(
 def _add_modules(guest: Guest, control: Path) -> float:
     """Build the kernel's modules if the guest waits for them. Returns the seconds that took."""
     there = control / _MODULES_THERE
-    if there.exists() or not (control / _MODULES_WANTED).exists():
+    if there.exists() or not (control / _MODULES_REQUESTED).exists():
         return 0.0
     begin = time.monotonic()
     assert guest.add_modules
@@ -261,10 +262,10 @@ class _Mark:
 
 
 class _Silence:
-    """Says it when nothing has come from a guest for a minute, and then each time that has become twice as long."""
+    """Reports that nothing has come from a guest for a minute, and again each time this has doubled."""
 
-    def __init__(self, timeout_s: float, say: Callable[[str], None]) -> None:
-        self._say, self._timeout_s = say, timeout_s
+    def __init__(self, timeout_s: float, report: Callable[[str], None]) -> None:
+        self._report, self._timeout_s = report, timeout_s
         self._begin = self._last = time.monotonic()
         self._next_s = _SILENT_S
 
@@ -277,7 +278,7 @@ class _Silence:
             self._last, self._next_s = now, _SILENT_S
         elif now - self._last >= self._next_s:
             left = self._timeout_s - (now - self._begin)
-            self._say(
+            self._report(
                 f"no output for {now - self._last:.0f} s of real time. A command that works long is quiet, too; one that waits"
                 f" for what never comes is ended in {left:.0f} s (--timeout), or now by Ctrl-C"
             )

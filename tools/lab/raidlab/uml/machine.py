@@ -29,7 +29,7 @@ _PAD = 128  # and the environment this much longer, bytes
 
 @dataclass(frozen=True)
 class Chance:
-    """One draw: `randomness` starts the host's random numbers as the guest sees them, the rest is as described above."""
+    """What a seed selects: `randomness` starts the host's random numbers for the guest, the rest is as described above."""
 
     seed: int = 0
     randomness: int = 0
@@ -38,17 +38,17 @@ class Chance:
     pad: int = 0
 
 
-def drawn(seed: int) -> Chance:
-    """The draw with this number. That of 0 is the plain run, with nothing moved."""
+def chance_of(seed: int) -> Chance:
+    """The chance of a seed. That of 0 is the plain run, with nothing changed."""
     if not seed:
         return Chance()
-    draw = random.Random(seed)
+    rng = random.Random(seed)
     return Chance(
         seed,
-        draw.getrandbits(63) | 1,
-        draw.randrange(_START_NS),
-        draw.randrange(_MEMORY_PAGES) * _PAGE_KIB,
-        draw.randrange(_PAD),
+        rng.getrandbits(63) | 1,
+        rng.randrange(_START_NS),
+        rng.randrange(_MEMORY_PAGES) * _PAGE_KIB,
+        rng.randrange(_PAD),
     )
 
 

@@ -19,7 +19,7 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import linux, tree
 from raidlab.kernel.linux import Kernel
 from raidlab.uml import guest, modules, verdict
-from raidlab.uml.machine import CHECKOUT, Chance, Guest, drawn, hermetic_environment, in_guest, module_in_guest
+from raidlab.uml.machine import CHECKOUT, Chance, Guest, chance_of, hermetic_environment, in_guest, module_in_guest
 from raidlab.userland import root, tools
 
 _MODULE_MIB = 1  # that raidlab.ko takes, whatever its size
@@ -41,22 +41,24 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     """Boot `lab_kernel` with the devices that the options name, run `command` in it, leave its results in `out`."""
     devices = profiles_of(arguments, how.progress)
     for note in devices.notes if devices else ():
-        how.progress.say(note)
+        how.progress.report(note)
     inserted = _modules(arguments, devices, lab_kernel, how.progress)
     programs = modules.build_programs(how.progress)
     needs = linux.needs(getattr(arguments, "variant", ""))
     lab_root = None if arguments.host else root.get(how.progress)
     if not lab_root:
-        how.progress.say("not hermetic (--host): with this machine's programs figures are those of this machine alone")
-    draw = drawn(arguments.seed)
+        how.progress.report(
+            "not hermetic (--host): with this machine's programs figures are those of this machine alone"
+        )
+    chance = chance_of(arguments.seed)
     memory_mib = arguments.mem + (devices.pool_mib + _MODULE_MIB if devices else 0)
     machine = Guest(
         binary=lab_kernel.binary,
         init=programs.init,
         preload=programs.preload,
         out=out,
-        command=_delayed([in_guest(word) for word in command] if lab_root else command, draw, how),
-        environment=_environment(arguments.env, inserted, lab_root is not None, draw.pad),
+        command=_delayed([in_guest(word) for word in command] if lab_root else command, chance, how),
+        environment=_environment(arguments.env, inserted, lab_root is not None, chance.pad),
         # The kernel itself, and its page descriptors.
         memory_mib=memory_mib + memory_mib // 60 + 27 + needs.memory_mib,
         kernel=lab_kernel.name,
@@ -69,11 +71,11 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         boot=needs.boot or _processes(arguments, lab_kernel),
         root=lab_root,
         tools=tools.get(how.progress) if lab_root else None,
-        chance=draw,
+        chance=chance,
     )
     for path in (*out.glob("ground-truth*.csv"), out / "lab.json"):
         path.unlink(missing_ok=True)
-    ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks, how.progress.say)
+    ending = guest.run(machine, out / "kernel.log", arguments.timeout, how.sinks, how.progress.report)
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
     if lab_root and result.status == _NOT_FOUND:
@@ -85,11 +87,11 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     return result
 
 
-def _delayed(command: list[str], draw: Chance, how: How) -> list[str]:
-    """The command, begun later by the time of the draw: the platters, which turn since the guest's boot, are then elsewhere."""
-    if not draw.start_ns or how.interactive:
+def _delayed(command: list[str], chance: Chance, how: How) -> list[str]:
+    """The command, begun later by the time of the seed: the platters, which turn since the guest's boot, are then elsewhere."""
+    if not chance.start_ns or how.interactive:
         return command
-    return ["sh", "-c", 'sleep "$0" && exec "$@"', f"{draw.start_ns / 1e9:.9f}", *command]
+    return ["sh", "-c", 'sleep "$0" && exec "$@"', f"{chance.start_ns / 1e9:.9f}", *command]
 
 
 def _processes(arguments: argparse.Namespace, lab_kernel: Kernel) -> tuple[str, ...]:
@@ -133,7 +135,7 @@ def _modules(
 def build_module(module: modules.Module, lab_kernel: Kernel, progress: Progress) -> modules.Built:
     built = modules.build(module, lab_kernel, progress)
     for warning in built.warnings:
-        progress.say(warning)
+        progress.report(warning)
     return built
 
 

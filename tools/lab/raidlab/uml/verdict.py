@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run comes to: exit status, what to say about it, and lab.json."""
+"""What a run comes to: exit status, its report, and lab.json."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def get_sysroot(progress: Progress) -> Sysroot:
             root.unpack(entry / "root", got)
             shutil.rmtree(entry / "packages")
             _within(entry / "root")
-            for program in PROGRAMS:  # by these names they say who they are
+            for program in PROGRAMS:  # they report themselves by these names
                 version = "-12" if program == "gcc" else ""
                 (entry / "root/usr/bin" / program).symlink_to(f"x86_64-linux-gnu-{program}{version}")
     return Sysroot(entry / "root", name + root.mark(entry))
@@ -100,8 +100,8 @@ def get(progress: Progress) -> Compiler:
         return Compiler(host)
     library = os.confstr("CS_GNU_LIBC_VERSION") or ""
     if tuple(int(number) for number in library.removeprefix("glibc ").split(".") if number.isdigit()) < _C_LIBRARY:
-        progress.say(f"built with this machine's {host}, as {library} is too old for the lab's own compiler: "
-                     "figures are those of this machine")  # fmt: skip
+        progress.report(f"built with this machine's {host}, as {library} is too old for the lab's own compiler: "
+                        "figures are those of this machine")  # fmt: skip
         toolchain.require("building what runs in a guest")
         return Compiler(host)
     programs = _made(get_sysroot(progress), progress)

@@ -96,7 +96,7 @@ def download(entry: Path, suite: str, packages: list[Package], why: str, progres
     LabError: it has none, or one of another content."""
     apt = debs.Apt(f"{suite}-root", (suite,), progress)
     what = f"getting {len(packages)} packages for the guest's root"
-    progress.say(f"{what} {why}")
+    progress.report(f"{what} {why}")
     files = entry / "packages"
     offered = apt.versions([package.name for package in packages])
     others = []
@@ -115,7 +115,7 @@ def download(entry: Path, suite: str, packages: list[Package], why: str, progres
     if altered:
         raise LabError(what, f"{', '.join(altered)}: not the content that root.lock names", "Is the mirror genuine?")
     if others:
-        progress.say(
+        progress.report(
             f"not as root.lock has it: {', '.join(others)}. Figures may differ from those of the documentation."
         )
         (entry / _NOT_LOCKED).write_text("".join(f"{line}\n" for line in others), encoding="utf-8")

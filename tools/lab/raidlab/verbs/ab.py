@@ -30,7 +30,7 @@ _MOST = 26
 @dataclass(frozen=True)
 class Contender:
     """A kernel to be compared: how it is called, what `raidctl lab` knows of its source, how a command runs on it with its
-    results in a directory, under the draw of chance with a number."""
+    results in a directory, with a seed."""
 
     name: str
     tree: Path | None
@@ -39,7 +39,7 @@ class Contender:
     has: frozenset[str] = frozenset()  # options of its configuration, without CONFIG_
 
 
-# A command on a kernel, where its results go, the draw of chance, the array ("" is --profile's).
+# A command on a kernel, where its results go, the seed, the array ("" is --profile's).
 Place = tuple[Contender, list[str], Path, int, str]
 
 
@@ -126,12 +126,12 @@ def _compare(arguments: argparse.Namespace, contenders: list[Contender], more: l
     runs = _all(places, _at_once(arguments), progress)
     count = len(contenders)
     firsts, again = runs[:count], runs[count * arguments.seeds :]
-    drawn = [runs[number : count * arguments.seeds : count] for number in range(count)]
+    runs_of = [runs[number : count * arguments.seeds : count] for number in range(count)]
     unlike = [compare.letter(n) for n, (one, other) in enumerate(zip(firsts, again)) if one.truth != other.truth]
-    sections = compare.sections([[run.spans for run in one] for one in drawn], timed=not arguments.vm)
+    sections = compare.sections([[run.spans for run in one] for one in runs_of], timed=not arguments.vm)
     if not sections:
         raise LabError("ab", "the recordings have no phase in common", f"Look at them: raidctl report {top}/a/*.rtdb")
-    verdicts = [] if arguments.vm else _verdicts(drawn, unlike, bool(again))
+    verdicts = [] if arguments.vm else _verdicts(runs_of, unlike, bool(again))
     verdicts += more
     if arguments.json:
         print(json.dumps(_as_json(arguments, contenders, firsts, sections, verdicts, unlike), indent=2))
@@ -275,18 +275,18 @@ def _all(places: list[Place], at_once: int, progress: Progress) -> list[measures
             raise
 
 
-def _verdicts(drawn: list[list[measures.Recorded]], unlike: list[str], repeated: bool) -> list[str]:
+def _verdicts(runs_of: list[list[measures.Recorded]], unlike: list[str], repeated: bool) -> list[str]:
     """Sentences on runs that are identical to the last bit."""
     sentences = []
-    draws = len(drawn[0])
-    for number, runs in enumerate(drawn[1:], 1):
-        if all(run.truth == first.truth for run, first in zip(runs, drawn[0])):
+    seeds = len(runs_of[0])
+    for number, runs in enumerate(runs_of[1:], 1):
+        if all(run.truth == first.truth for run, first in zip(runs, runs_of[0])):
             commands = runs[0].facts["commands"]
             sentences.append(
-                f"{compare.letter(number)} is identical to A{f' with all {draws} seeds' if draws > 1 else ''}: "
+                f"{compare.letter(number)} is identical to A{f' with all {seeds} seeds' if seeds > 1 else ''}: "
                 f"the controller was given the same {commands:,} commands at the same times."
             )
-    if draws == 1 and any(runs[0].truth != drawn[0][0].truth for runs in drawn[1:]):
+    if seeds == 1 and any(runs[0].truth != runs_of[0][0].truth for runs in runs_of[1:]):
         sentences.append("One run of each kernel: to separate a difference of the kernels from chance, use --seeds 5.")
     if unlike:
         sentences.append(f"NOT deterministic: {', '.join(unlike)} gave another ground truth when it ran again.")

@@ -129,7 +129,7 @@ def _table(verdicts: list[Verdict]) -> list[str]:
         between = f"{one.between[0]:.3f}-{one.between[1]:.3f}" if one.between else ""
         lines.append(
             f"{one.workload.name:18}{_time(one.seconds[0]):>9}{_time(one.seconds[1]):>9}{one.speed:7.3f}  {between:13}"
-            f"{one.draws:5}  {one.verdict}"
+            f"{one.seeds:5}  {one.verdict}"
         )
         if one.mechanism:
             lines += textwrap.wrap("; ".join(one.mechanism), 68, initial_indent="    ", subsequent_indent="    ")
@@ -197,7 +197,7 @@ def _figures(one: Verdict) -> dict[str, object]:
         "speed": one.speed,
         "interval": one.between,
         "spread_of_a": one.spread,
-        "draws": one.draws,
+        "draws": one.seeds,
         "verdict": one.verdict,
         "mechanism": one.mechanism,
         "measures": one.means,

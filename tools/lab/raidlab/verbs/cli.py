@@ -177,7 +177,7 @@ def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool)
     fresh = _recordings(out) - before
     if fresh:  # the guest knows another name
         path = Path(arguments.out, max(fresh, key=lambda one: one[1])[0])
-        progress.say(f"here that recording is {path}; see it: raidctl report {shlex.quote(str(path))}")
+        progress.report(f"here that recording is {path}; see it: raidctl report {shlex.quote(str(path))}")
     return result
 
 

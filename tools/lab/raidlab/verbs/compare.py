@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same command on several kernels, side by side: a table, and what the numbers say about the difference.
+"""The same command on several kernels, side by side: a table, and the meaning of the difference.
 
 Where a difference shows follows from Little's law, which holds for any queue: bytes per second = requests in flight x bytes
 per request / time of a request. So a change of the rate is the product of three changes, and all three are measured. What
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from raidlab.verbs import measures
-from raidlab.verbs.measures import Draws
+from raidlab.verbs.measures import Sample
 
 # Of a logarithm: what is less is called the same, what is between is not worth a word. The table shows what there is.
 _SAME = 0.001
@@ -39,7 +39,7 @@ _COUNTS = (
 @dataclass(frozen=True)
 class Row:
     """One measure on every kernel, the first of which is what the others are compared with: `values` are means over the
-    draws of chance, `between` has for each of the others where its ratio lies, None with a single draw."""
+    seeds, `between` has for each of the others where its ratio lies, None with a single seed."""
 
     name: str
     label: str
@@ -54,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """One phase of one disk in one direction. `rows` is a table, `findings` say what it means, one line each kernel."""
+    """One phase of one disk in one direction. `rows` is a table, `findings` explain it, one line for each kernel."""
 
     phase: str
     disk: str
@@ -74,14 +74,14 @@ def sections(kernels: list[list[list[measures.Span]]], timed: bool = True) -> li
         ]
         if not all(all(matching) for matching in same):
             continue
-        spans = [Draws(tuple(one for one in matching if one)) for matching in same]
+        spans = [Sample(tuple(one for one in matching if one)) for matching in same]
         for direction in measures.DIRECTIONS:
             if any(one.value(direction, "requests") for one in spans):
                 made.append(_section(spans, direction, timed))
     return made
 
 
-def _section(spans: list[Draws], direction: str, timed: bool) -> Section:
+def _section(spans: list[Sample], direction: str, timed: bool) -> Section:
     rows = []
     for name, label, factor, form in _ROWS if timed else (*_COUNTS, *_ROWS):
         if not timed and measures.is_timed(name):
@@ -101,7 +101,7 @@ def letter(number: int) -> str:
     return chr(ord("A") + number)
 
 
-def finding(first: Draws, other: Draws, direction: str, name: str) -> str:
+def finding(first: Sample, other: Sample, direction: str, name: str) -> str:
     """The change from the first kernel to another, and its cause."""
 
     def pair(measure: str) -> tuple[float, float]:
@@ -145,7 +145,7 @@ def _log_ratio(pair: tuple[float, float]) -> float:
     return math.log(pair[1] / pair[0]) if pair[0] and pair[1] else 0.0
 
 
-def _depth(first: Draws, other: Draws, direction: str) -> str:
+def _depth(first: Sample, other: Sample, direction: str) -> str:
     before, after = (span.value(direction, "in_flight_mean") or 0.0 for span in (first, other))
     idle = [(span.value(direction, "idle_share") or 0.0) * 100 for span in (first, other)]
     text = f"the number of requests in flight, {before:.2f} -> {after:.2f} on average"
@@ -177,13 +177,13 @@ def lines(section: Section) -> list[str]:
     """The table as text."""
     count = len(section.rows[0].values)
     head = [letter(number) for number in range(count)] + [f"{letter(number)}/A" for number in range(1, count)]
-    drawn = any(any(row.between) for row in section.rows)
-    head += ["95 %"] * (count - 1) if drawn else []
+    with_intervals = any(any(row.between) for row in section.rows)
+    head += ["95 %"] * (count - 1) if with_intervals else []
     table = [f"{section.direction + 's':30}" + "".join(f"{word:>12}" for word in head)]
     for row in section.rows:
         ratios = [row.ratio(number) for number in range(1, count)]
         cells = row.texts + ["-" if ratio is None else f"{ratio:.3f}" for ratio in ratios]
-        if drawn:
+        if with_intervals:
             cells += [f"{one[0]:.3f}-{one[1]:.3f}" if one else "-" for one in row.between]
         table.append(f"  {row.label:28}" + "".join(f"{cell:>12}" for cell in cells))
     return table

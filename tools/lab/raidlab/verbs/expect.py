@@ -35,20 +35,20 @@ def act(arguments: argparse.Namespace) -> int:
         raise LabError("expect --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
     measures.require_tools()
     kernel, run = _in_virtual_machine(arguments, expression) if arguments.vm else _in_simulated_time(arguments)
-    draws: list[bool] = []
+    outcomes: list[bool] = []
     spans: list[measures.Span] = []
     holds = None
-    while holds is None and len(draws) < arguments.seeds:
-        spans.append(_chosen(run(len(draws)).spans, arguments.phase, arguments.disk))
-        draws.append(_holds(expression, spans[-1]))
-        holds = draws[0] if arguments.seeds == 1 else measures.decided(draws)
+    while holds is None and len(outcomes) < arguments.seeds:
+        spans.append(_chosen(run(len(outcomes)).spans, arguments.phase, arguments.disk))
+        outcomes.append(_holds(expression, spans[-1]))
+        holds = outcomes[0] if arguments.seeds == 1 else measures.decided(outcomes)
     if holds is None:
         raise LabError(
             f"expect {expression.text}",
-            f"undecided: it is true for {sum(draws)} of {len(draws)} seeds",
+            f"undecided: it is true for {sum(outcomes)} of {len(outcomes)} seeds",
             "Allow more seeds (--seeds), or test a limit that is farther from the measured figure.",
         )
-    _say(arguments, expression, kernel(), draws, holds, spans[0])
+    _print_verdict(arguments, expression, kernel(), outcomes, holds, spans[0])
     return 0 if holds else _NOT
 
 
@@ -63,29 +63,30 @@ def _holds(expression: Expression, span: measures.Span) -> bool:
         ) from None
 
 
-def _say(
+def _print_verdict(
     arguments: argparse.Namespace,
     expression: Expression,
     kernel: str,
-    draws: list[bool],
+    outcomes: list[bool],
     holds: bool,
     span: measures.Span,
 ) -> None:
-    """Print the verdict, with the figures of the first draw."""
+    """Print the verdict, with the figures of the first seed."""
     values = {name: span.named(name) for name in expression.names()}
     if arguments.json:
-        facts = {"expression": expression.text, "holds": holds, "draws": draws, "phase": span.phase, "disk": span.disk}
-        print(json.dumps(facts | {"measured": values, "kernel": kernel} | virtual.nature(arguments), indent=2))
+        facts: dict[str, object] = {"expression": expression.text, "holds": holds, "draws": outcomes}
+        facts |= {"phase": span.phase, "disk": span.disk, "measured": values, "kernel": kernel}
+        print(json.dumps(facts | virtual.nature(arguments), indent=2))
     else:
         measured = ", ".join(f"{name} = {_number(value)}" for name, value in values.items())
-        of_all = f", with {sum(draws)} of {len(draws)} seeds" if len(draws) > 1 else ""
+        of_all = f", with {sum(outcomes)} of {len(outcomes)} seeds" if len(outcomes) > 1 else ""
         where = f"phase {span.phase}, {span.disk}, {kernel}, {'real time' if arguments.vm else 'simulated'}{of_all}"
         print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {measured} ({where})")
 
 
 # What the command prints goes to standard error: standard output has the verdict.
 def _in_simulated_time(arguments: argparse.Namespace) -> tuple[Callable[[], str], Callable[[int], measures.Recorded]]:
-    """The kernel's name, and what runs the command under a draw of chance."""
+    """The kernel's name, and what runs the command with a seed."""
     progress = Progress(arguments.quiet)
     runner.profiles_of(arguments, progress)
     lab_kernel = tree.pick(arguments.kernel, progress)

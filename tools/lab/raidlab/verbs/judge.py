@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """raidctl lab ab --workload: two kernels over a set of workloads, and a verdict on each.
 
-The figure is the time of the command. What gave the controller the same commands at the same times under the first draw of
-chance is identical, and needs no other. The rest run under more draws: a difference must show at 95 %, and show again, to the
+The figure is the time of the command. What gave the controller the same commands at the same times with the first seed
+is identical, and needs no other. The rest run with more seeds: a difference must show at 95 %, and show again, to the
 same side, under as many fresh ones. Of workloads that chance alone tells apart one in eight hundred passes both.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from raidlab.base.failure import LabError
 from raidlab.verbs import measures
-from raidlab.verbs.measures import Draws, Recorded
+from raidlab.verbs.measures import Recorded, Sample
 from raidlab.verbs.workloads import Workload
 
 IDENTICAL, EQUAL, CHANCE, FASTER, SLOWER = "identical", "equal", "chance", "faster", "slower"
@@ -32,32 +32,32 @@ _MECHANISMS = (
 _MEANS = ("mib_per_s", "requests", *(row[0] for row in _MECHANISMS), "d2c_mean_ms")
 _EFFECT = ("d2c_mean_ms", "only the time of a request", 1.0, "{:.2f}", " ms")
 
-Runs = Callable[[Iterable[tuple[Workload, int, int]]], list[Recorded]]  # workload, kernel (0 or 1), draw
+Runs = Callable[[Iterable[tuple[Workload, int, int]]], list[Recorded]]  # workload, kernel (0 or 1), seed
 
 
 @dataclass(frozen=True)
 class Verdict:
     """One workload. `seconds` are means of both kernels, `speed` how many times as fast the second is, `between` where that
-    lies at 95 % (None with one draw), `draws` how many of each were run, `mechanism` what else changed, most first, `spread`
+    lies at 95 % (None with one seed), `seeds` their number, `mechanism` what else changed, most first, `spread`
     the first's slowest run in its fastest, `means` those of both kernels by name, in the direction that moved more."""
 
     workload: Workload
     seconds: tuple[float, float]
     speed: float
     between: tuple[float, float] | None
-    draws: int
+    seeds: int
     verdict: str
     mechanism: tuple[str, ...]
     spread: float
     means: dict[str, tuple[measures.Value, measures.Value]]
 
 
-def judged(workloads: Iterable[Workload], draws: int, run: Runs) -> list[Verdict]:
-    """Run each kernel under `draws` (2 or more) draws to detect a difference, and as many again to confirm it."""
+def judged(workloads: Iterable[Workload], seeds: int, run: Runs) -> list[Verdict]:
+    """Run each kernel with `seeds` (2 or more) seeds to detect a difference, and as many again to confirm it."""
     every = list(workloads)
     runs_of: dict[str, list[list[Recorded]]] = {one.name: [[], []] for one in every}
 
-    def draw(some: list[Workload], which: range) -> None:
+    def run_with(some: list[Workload], which: range) -> None:
         jobs = [(one, kernel, seed) for one in some for seed in which for kernel in (0, 1)]
         for (one, kernel, _), got in zip(jobs, run(jobs)):
             if not any(direction["requests"] for span in got.spans for direction in span.directions.values()):
@@ -65,15 +65,15 @@ def judged(workloads: Iterable[Workload], draws: int, run: Runs) -> list[Verdict
                 raise LabError(f"workload {one.name}", "no request reached a disk", todo)
             runs_of[one.name][kernel].append(got)
 
-    draw(every, range(1))
+    run_with(every, range(1))
     unlike = [one for one in every if runs_of[one.name][0][0].truth != runs_of[one.name][1][0].truth]
-    draw(unlike, range(1, draws))
+    run_with(unlike, range(1, seeds))
     shown = [one for one in unlike if not measures.is_chance(_between(runs_of[one.name]))]
-    draw(shown, range(draws, 2 * draws))
-    return [_verdict(one, runs_of[one.name], draws) for one in every]
+    run_with(shown, range(seeds, 2 * seeds))
+    return [_verdict(one, runs_of[one.name], seeds) for one in every]
 
 
-def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verdict:
+def _verdict(workload: Workload, runs: list[list[Recorded]], seeds: int) -> Verdict:
     a, b = (measures.mean(_seconds(side)) for side in runs)
     speed = (a or 0.0) / (b or 1.0)
     between = _between(runs)
@@ -81,7 +81,7 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verd
         kind = IDENTICAL
     elif between and 1 - _EQUAL < between[0] and between[1] < 1 + _EQUAL:
         kind = EQUAL
-    elif len(runs[0]) <= draws or not _confirmed(runs, draws):
+    elif len(runs[0]) <= seeds or not _confirmed(runs, seeds):
         kind = CHANCE
     else:
         kind = FASTER if speed > 1 else SLOWER
@@ -92,9 +92,9 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], draws: int) -> Verd
     return Verdict(workload, (a or 0.0, b or 0.0), speed, between, len(runs[0]), kind, mechanism, spread, sides.means())
 
 
-def _confirmed(runs: list[list[Recorded]], draws: int) -> bool:
-    """Whether the fresh draws say the same as the first ones."""
-    first, fresh = _between([side[:draws] for side in runs]), _between([side[draws:] for side in runs])
+def _confirmed(runs: list[list[Recorded]], seeds: int) -> bool:
+    """Whether the fresh seeds show the same as the first ones."""
+    first, fresh = _between([side[:seeds] for side in runs]), _between([side[seeds:] for side in runs])
     if not first or not fresh or measures.is_chance(fresh):
         return False
     return (first[0] > 1) == (fresh[0] > 1)
@@ -112,15 +112,15 @@ def _seconds(side: list[Recorded]) -> list[measures.Value]:
 
 @dataclass(frozen=True)
 class _Sides:
-    """The draws of both kernels on the first disk, and the direction that moved more."""
+    """The runs of both kernels on the first disk, and the direction that moved more."""
 
-    a: Draws
-    b: Draws
+    a: Sample
+    b: Sample
     direction: str
 
     @staticmethod
     def of(runs: list[list[Recorded]]) -> _Sides:
-        a, b = (Draws(tuple(one.spans[0] for one in side)) for side in runs)
+        a, b = (Sample(tuple(one.spans[0] for one in side)) for side in runs)
         direction = max(measures.DIRECTIONS, key=lambda one: max(side.value(one, "bytes") or 0.0 for side in (a, b)))
         return _Sides(a, b, direction)
 

@@ -222,16 +222,16 @@ def _spans(recording: Path) -> list[Span]:
         raise LabError(f"reading {recording}", str(error), "Look at it: raidctl report") from None
 
 
-# One command under several draws of chance: means, the interval of a ratio, and when there are enough draws.
+# One command with several seeds of chance: means, the interval of a ratio, and when there are enough seeds.
 
-# The expectation holds in at most _FEW of all draws, or in at least 1 - _FEW: decided with an error of at most _ERROR.
+# The expectation holds with at most _FEW of all seeds, or with in at least 1 - _FEW: decided with an error of at most _ERROR.
 _FEW = 0.25
 _ERROR = 0.05
 
 
 @dataclass(frozen=True)
-class Draws:
-    """One phase of one disk under each draw; a value is the mean over them."""
+class Sample:
+    """One phase of one disk with each seed; a value is the mean over them."""
 
     spans: tuple[Span, ...]
 
@@ -244,7 +244,7 @@ class Draws:
         return self.spans[0].disk
 
     def values(self, direction: str, name: str) -> list[Value]:
-        """One of each draw."""
+        """One for each seed."""
         return [span.value(direction, name) for span in self.spans]
 
     def value(self, direction: str, name: str) -> Value:
@@ -253,7 +253,7 @@ class Draws:
 
 
 def mean(values: list[Value]) -> Value:
-    """Geometric, as a ratio is what one asks for; arithmetic if a value is 0, None if one is not known."""
+    """Geometric, because callers compare by ratio; arithmetic if a value is 0, None if one is not known."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -264,7 +264,7 @@ def mean(values: list[Value]) -> Value:
 
 def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | None:
     """Where the ratio after/before of the geometric means lies, at 95 %: Welch's t of the logarithms. None if there are not
-    two draws of each, or one has no logarithm."""
+    two values of each, or one has no logarithm."""
     logs = [[math.log(value) for value in values if value] for values in (before, after)]
     if min(map(len, logs)) < 2 or len(logs[0]) < len(before) or len(logs[1]) < len(after):
         return None
@@ -285,7 +285,7 @@ def is_chance(between: tuple[float, float] | None) -> bool:
 
 
 def decided(holds: list[bool]) -> bool | None:
-    """Wald's sequential test: whether what these draws say holds; None while more are needed."""
+    """Wald's sequential test: whether the expectation holds, from its outcome for each seed. None: more are needed."""
     step = math.log((1 - _FEW) / _FEW)
     score = sum(step if one else -step for one in holds)
     if abs(score) < math.log((1 - _ERROR) / _ERROR):

@@ -29,7 +29,7 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def parsed(top: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """What the words say; one that is no option is most often a command without its --."""
+    """The options of the command line; a word that is no option is most often a command without its --."""
     arguments, extra = top.parse_known_args(words)
     if extra and not extra[0].startswith("-") and arguments.verb in ("run", "shell", "ab", "expect"):
         command = shlex.join([extra[0]] + words[words.index(extra[0]) + 1 :])

@@ -282,8 +282,8 @@ def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tupl
 
 
 def complaints(log: str) -> list[str]:
-    """Lines of a kernel log that say something broke: what the lab looks for everywhere, and what only a kernel with
-    several processors and real time can say. Nothing is excused: the stock kernels have nothing to say of being emulated
+    """Lines of a kernel log that report a fault: those that the lab looks for everywhere, and those that only a kernel with
+    several processors and real time can print. Nothing is excused: the stock kernels print nothing about being emulated
     that looks like a complaint.
     """
     known = set(verdict.complaints(log))

@@ -75,7 +75,7 @@ def get(progress: Progress) -> Root:
 
 def _unpack(entry: pathlib.Path, progress: Progress) -> None:
     apt = debs.Apt(SUITE, SUITES, progress)
-    progress.say(f"fetching a {SUITE} root with QEMU and gcc-14 (about 100 MiB)")
+    progress.report(f"fetching a {SUITE} root with QEMU and gcc-14 (about 100 MiB)")
     packages = apt.closure(PACKAGES, SUITES[-1])
     # This one lays the links /bin, /lib ... to /usr that all others are unpacked through.
     packages.sort(key=lambda path: not path.name.startswith("base-files_"))

@@ -175,7 +175,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
     server = build(progress) if session.array else None
     session.out.mkdir(parents=True, exist_ok=True)
     if session.terminal:
-        progress.say(f"booting Debian's {kernel.kernel.release} in QEMU, some twenty seconds")
+        progress.report(f"booting Debian's {kernel.kernel.release} in QEMU, some twenty seconds")
     with boot.work_directory() as work, contextlib.ExitStack() as stack:
         cards = []
         if session.array and server:
@@ -240,7 +240,7 @@ def lab_run(
     progress = Progress(arguments.quiet)
     ended = run(session, progress, outputs)
     _write_json(session.out / "lab.json", session, ended)
-    progress.say(f"{ended.kernel} in QEMU, {time.monotonic() - begin:.0f} s")
+    progress.report(f"{ended.kernel} in QEMU, {time.monotonic() - begin:.0f} s")
     return _judge(ended)
 
 

@@ -83,7 +83,7 @@ def get(series: str, progress: Progress) -> Stock:
 
 
 def _fetch(apt: debs.Apt, release: str, image: str, version: str, entry: pathlib.Path, progress: Progress) -> None:
-    progress.say(f"fetching Debian's {release}")
+    progress.report(f"fetching Debian's {release}")
     names = {f"{image}={version}", f"linux-headers-{release}"}
     for package in (image, f"linux-headers-{release}"):
         # Newer kernels split the image; headers are split everywhere, and their programs are a package too.
@@ -130,7 +130,7 @@ PRODUCTS = ("*.o", "*.ko", "*.mod", "*.mod.c", "*.cmd", ".*", "*.order", "*.symv
 
 @dataclass(frozen=True)
 class Built:
-    """A module and what the compiler had to say about it."""
+    """A module and the compiler's output."""
 
     module: pathlib.Path
     warnings: tuple[str, ...]
