@@ -17,28 +17,6 @@ INK_SHARE = 0.002  # a sheet with less of it that is not white has nothing on it
 MOST_INK = 0.5
 
 
-class Results:
-    """Counts, and one line per test."""
-
-    def __init__(self) -> None:
-        self.passed = self.failed = self.skipped = 0
-
-    def check(self, name: str, holds: object, said: object = "") -> None:
-        """One test; `said` is printed when it failed."""
-        self.passed, self.failed = self.passed + bool(holds), self.failed + (not holds)
-        print(f"{'ok' if holds else 'not ok'} - {name}" + ("" if holds else f": {said}"), flush=True)
-
-    def skip(self, name: str, why: str) -> None:
-        """A test that could not be done here."""
-        self.skipped += 1
-        print(f"skip - {name}: {why}", flush=True)
-
-    def end(self) -> int:
-        """The totals; the exit status."""
-        print(f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else ""))
-        return int(self.failed > 0 or not self.passed)
-
-
 def _axe() -> str | None:
     """The source of axe-core, fetched once with npm, which compares it with the registry's digest. None: not to be had."""
     archive = CACHE / f"axe-core-{AXE_VERSION}.tgz"

@@ -42,10 +42,10 @@ def skip(name: str, why: str) -> None:
 
 
 def finish() -> None:
-    """Print the totals and leave."""
+    """Print the totals and leave. A suite in which nothing was tested fails."""
     skipped = f", {_counts['skipped']} skipped" if _counts["skipped"] else ""
     print(f"{_counts['passed']} passed, {_counts['failed']} failed{skipped}")
-    sys.exit(1 if _counts["failed"] else 0)
+    sys.exit(1 if _counts["failed"] or not any(_counts.values()) else 0)
 
 
 def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
