@@ -262,20 +262,20 @@ def fsync_on_a_volume(rng: random.Random, on: Run) -> Scenario:
 
 @family
 def flash_beside_random_reads(rng: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=rng.choice((32, 64)), offset=20 << 30)
+    other = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=rng.choice((32, 64)), offset=20 << 30)
     command = {"io": 4096, "mib": 16, "direct": 1, "pattern": "random", "lead": 0.1}
-    base = disk(rng, on, NVME).but(ahead(256), beside=beside, command=load(**command, depth=8))
+    base = disk(rng, on, NVME).but(ahead(256), other=other, command=load(**command, depth=8))
     return Scenario(
-        base, {"competing": base.but(beside=""), "direct": base.but(command=load(**command, depth=64))}, paced=0.1
+        base, {"competing": base.but(other=""), "direct": base.but(command=load(**command, depth=64))}, paced=0.1
     )
 
 
 @family
 def volume_beside_a_reader(rng: random.Random, on: Run) -> Scenario:
     place = disk(rng, on, VIRTIO, AZURE, limit_bytes_s=rng.choice((50, 125)) * 1_000_000)
-    beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=4, offset=20 << 30)
-    base = place.but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=24)}")
-    return Scenario(base, {"competing": base.but(beside=""), "throttled": free(base)}, paced=0.1,
+    other = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=4, offset=20 << 30)
+    base = place.but(ahead(rng.choice((256, 2048))), other=other, command=f"sleep 0.1; {load(mib=24)}")
+    return Scenario(base, {"competing": base.but(other=""), "throttled": free(base)}, paced=0.1,
                     remedies={"throttled": doubled(base)})  # fmt: skip
 
 
@@ -346,10 +346,10 @@ def sata_mapped_reads(rng: random.Random, on: Run) -> Scenario:
 @family
 def discards_beside_reads(rng: random.Random, on: Run) -> Scenario:
     """A file system that is trimmed while a program reads."""
-    beside = "while :; do blkdiscard -f -o 68719476736 -l 1073741824 /dev/sda; sleep 0.002; done"
+    other = "while :; do blkdiscard -f -o 68719476736 -l 1073741824 /dev/sda; sleep 0.002; done"
     command = {"io": 4096, "mib": 4, "direct": 1, "pattern": "random", "lead": 0.1}
-    base = disk(rng, on, NVME, VIRTIO).but(ahead(256), beside=beside, command=load(**command, depth=rng.choice((1, 8))))
-    return Scenario(base, {"discard": base.but(beside=""), "competing": base.but(beside=""),
+    base = disk(rng, on, NVME, VIRTIO).but(ahead(256), other=other, command=load(**command, depth=rng.choice((1, 8))))
+    return Scenario(base, {"discard": base.but(other=""), "competing": base.but(other=""),
                            "direct": base.but(command=load(**command, depth=64))}, paced=0.1)  # fmt: skip
 
 
@@ -371,10 +371,10 @@ def mixed_at_an_iops_limit(rng: random.Random, on: Run) -> Scenario:
 
 @family
 def flash_beside_a_writer(rng: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=65536, mib=4096, direct=1, write=1, depth=rng.choice((16, 32)), offset=20 << 30)
+    other = "exec " + load(io=65536, mib=4096, direct=1, write=1, depth=rng.choice((16, 32)), offset=20 << 30)
     command = {"io": 4096, "mib": 8, "direct": 1, "pattern": "random", "lead": 0.1}
-    base = disk(rng, on, NVME).but(ahead(256), beside=beside, command=load(**command, depth=rng.choice((1, 4))))
-    return Scenario(base, {"competing": base.but(beside=""), "direct": base.but(command=load(**command, depth=64))},
+    base = disk(rng, on, NVME).but(ahead(256), other=other, command=load(**command, depth=rng.choice((1, 4))))
+    return Scenario(base, {"competing": base.but(other=""), "direct": base.but(command=load(**command, depth=64))},
                     paced=0.1)  # fmt: skip
 
 
@@ -398,20 +398,20 @@ def small_files_on_flash(rng: random.Random, on: Run) -> Scenario:
 
 @family
 def sata_beside_a_reader(rng: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=rng.choice((1, 4)), offset=400 << 30)
-    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=192)}")
-    return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
+    other = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=rng.choice((1, 4)), offset=400 << 30)
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), other=other, command=f"sleep 0.1; {load(mib=192)}")
+    return Scenario(base, {"competing": base.but(other=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
 
 
 @family
 def sata_beside_a_writer(rng: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=16384, mib=4096, direct=1, write=1, pattern="random", depth=8, offset=400 << 30)
-    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
-    return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
+    other = "exec " + load(io=16384, mib=4096, direct=1, write=1, pattern="random", depth=8, offset=400 << 30)
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), other=other, command=f"sleep 0.1; {load(mib=96)}")
+    return Scenario(base, {"competing": base.but(other=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
 
 
 @family
 def sata_beside_random_reads(rng: random.Random, on: Run) -> Scenario:
-    beside = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=rng.choice((1, 4)), offset=100 << 30)
-    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
-    return Scenario(base, {"competing": base.but(beside=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)
+    other = "exec " + load(io=4096, mib=400, direct=1, pattern="random", depth=rng.choice((1, 4)), offset=100 << 30)
+    base = disk(rng, on, SATA).but(ahead(rng.choice((256, 2048))), other=other, command=f"sleep 0.1; {load(mib=96)}")
+    return Scenario(base, {"competing": base.but(other=""), "seeks": base.physics(NO_SEEK)}, paced=0.1)

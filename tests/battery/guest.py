@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """In the guest: records the runs of a list, one after the other: guest.py LIST.json. Started by battery.
 
-Each is {"name", "settings", "interval", "prepare", "command", "beside", "grouped", "limit", "within"}; it leaves NAME.rtdb,
+Each is {"name", "settings", "interval", "prepare", "command", "other", "grouped", "limit", "within"}; it leaves NAME.rtdb,
 and what went wrong in NAME.err.
 """
 
@@ -86,8 +86,8 @@ def record(run: dict[str, object]) -> None:
         shell(str(run["warm"]))
     group = grouped(run)
     shell("sleep 0.1")
-    words = ["sh", "-c", str(run["beside"])]
-    beside = subprocess.Popen(words, start_new_session=True) if run["beside"] else None
+    words = ["sh", "-c", str(run["other"])]
+    other = subprocess.Popen(words, start_new_session=True) if run["other"] else None
     words = [
         "raidctl",
         "record",
@@ -105,9 +105,9 @@ def record(run: dict[str, object]) -> None:
     ]
     done = subprocess.run([*words, group + str(run["command"])], capture_output=True, text=True, check=False)
     errors += [done.stderr] if done.returncode else []
-    if beside:
-        os.killpg(beside.pid, signal.SIGKILL)  # its children would go on during the next run
-        beside.wait()
+    if other:
+        os.killpg(other.pid, signal.SIGKILL)  # its children would go on during the next run
+        other.wait()
     shell("umount /run/lab/mnt")
     if errors:
         pathlib.Path(f"{name}.err").write_text("\n".join(errors), encoding="utf-8")

@@ -178,28 +178,28 @@ def fsync_each(rng: random.Random, place: Run) -> Scenario:
 
 @family
 def reads_beside_a_writer(rng: random.Random, place: Run) -> Scenario:
-    beside = f"dd if=/dev/zero of={MNT}/w bs=1M count=3000 2>/dev/null"
+    other = f"dd if=/dev/zero of={MNT}/w bs=1M count=3000 2>/dev/null"
     base = place.but(
         ahead(rng.choice((4096, 16384))),
         prepare=files("ext4", 1, 128),
-        beside=beside,
+        other=other,
         command=f"sleep 0.3; cat {MNT}/f1 >/dev/null",
     )
-    return Scenario(base, {"competing": base.but(beside="")}, paced=0.3)
+    return Scenario(base, {"competing": base.but(other="")}, paced=0.3)
 
 
 @family
 def reads_beside_random_reads(rng: random.Random, place: Run) -> Scenario:
-    beside = "exec " + load(io=4096, mib=64, direct=1, pattern="random", depth=rng.choice((4, 8, 16)), offset=100 << 30)
-    base = place.but(ahead(rng.choice((1024, 4096))), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
-    return Scenario(base, {"competing": base.but(beside="")}, paced=0.1)
+    other = "exec " + load(io=4096, mib=64, direct=1, pattern="random", depth=rng.choice((4, 8, 16)), offset=100 << 30)
+    base = place.but(ahead(rng.choice((1024, 4096))), other=other, command=f"sleep 0.1; {load(mib=96)}")
+    return Scenario(base, {"competing": base.but(other="")}, paced=0.1)
 
 
 @family
 def reads_beside_a_reader(rng: random.Random, place: Run) -> Scenario:
-    beside = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=rng.choice((4, 8)), offset=200 << 30)
-    base = place.but(ahead(4096), beside=beside, command=f"sleep 0.1; {load(mib=96)}")
-    return Scenario(base, {"competing": base.but(beside="")}, paced=0.1)
+    other = "exec " + load(io=1 << 20, mib=4096, direct=1, depth=rng.choice((4, 8)), offset=200 << 30)
+    base = place.but(ahead(4096), other=other, command=f"sleep 0.1; {load(mib=96)}")
+    return Scenario(base, {"competing": base.but(other="")}, paced=0.1)
 
 
 @family

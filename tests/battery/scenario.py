@@ -51,13 +51,14 @@ KERNELS = ("6.1", "6.12", "7.2")
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One recording. sets: keys of the profile; alone: it has a guest of its own, as the fault strikes once; interval: of
-    its samples. variant: of the kernel. limit: io.max of a cgroup that the command is in, or below it, in within."""
+    """One recording. other: a concurrent load. sets: keys of the profile; alone: it has a guest of its own, as the fault
+    strikes once; interval: of its samples. variant: of the kernel. limit: io.max of a cgroup that the command is in, or
+    below it, in within."""
 
     command: str
     settings: Mapping[str, str | int] = dataclasses.field(default_factory=dict)
     prepare: str = ""
-    beside: str = ""
+    other: str = ""
     warm: str = ""
     profile: str = ""
     kernel: str = ""
