@@ -10,10 +10,6 @@
  */
 
 #include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "import/import.h"
 #include "expect.h"
@@ -22,32 +18,9 @@
 /* A record that nothing is behind. */
 #define SHORTEST	48
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* One source: bytes still to be read, how many at a time, and all there are. */
-struct bytes {
-	const uint8_t *at;
-	size_t left;
-	size_t step;
-	size_t size;
-};
-
 static struct bytes bytes[SOURCES];
 static struct blktrace_reader readers[SOURCES];
 static size_t notes;
-
-static ssize_t read_bytes(void *data, void *to, size_t room)
-{
-	struct bytes *b = data;
-	size_t part = b->left < room ? b->left : room;
-
-	if (part > b->step)
-		part = b->step;
-	memcpy(to, b->at, part);
-	b->at += part;
-	b->left -= part;
-	return (ssize_t)part;
-}
 
 static int on_note(void *data, const struct blktrace_event *event,
 		   const struct blktrace_note *note)

@@ -10,11 +10,6 @@
  */
 
 #include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "import/import.h"
 #include "expect.h"
@@ -23,19 +18,12 @@
 #define EVENT_BYTES	8
 #define SIZE_LIMIT	4096
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct blktrace_device *__wrap_blktrace_device_new(uint32_t number, uint16_t index, uint64_t capacity_sectors,
 						   uint64_t start_ns);
 void __wrap_blktrace_device_free(struct blktrace_device *device);
 void __wrap_raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part, uint64_t *changed,
 				   uint64_t now);
 struct rt_histogram __wrap_rt_histogram_view(const uint64_t *counts, unsigned int nr);
-
-/* One source: bytes still to be read. */
-struct bytes {
-	const uint8_t *at;
-	size_t left;
-};
 
 static struct {
 	struct bytes bytes[SOURCES];
@@ -97,17 +85,6 @@ struct rt_histogram __wrap_rt_histogram_view(const uint64_t *counts, unsigned in
 	while (first < nr && !counts[first])
 		first++;
 	return (struct rt_histogram){ first, nr - first, (uint64_t *)(uintptr_t)counts + first };
-}
-
-static ssize_t read_bytes(void *data, void *to, size_t room)
-{
-	struct bytes *b = data;
-	size_t part = b->left < room ? b->left : room;
-
-	memcpy(to, b->at, part);
-	b->at += part;
-	b->left -= part;
-	return (ssize_t)part;
 }
 
 static int on_sample(void *data, const struct blktrace_device *device,
@@ -216,7 +193,7 @@ static void set_up(const uint8_t *data, size_t size)
 		struct blktrace_input input = { read_bytes, &run.bytes[i] };
 		size_t left = make_records(data + 2 + i * part, part, to);
 
-		run.bytes[i] = (struct bytes){ to, left };
+		run.bytes[i] = (struct bytes){ to, left, SIZE_MAX, left };
 		to += left;
 		expect(!blktrace_open(&run.readers[i], input,
 				      BLKTRACE_BUFFER_MIN), "memory");

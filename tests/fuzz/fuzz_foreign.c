@@ -10,16 +10,10 @@
  */
 
 #include <json-c/json.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "format/format.h"
 #include "expect.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MOST	4096
 

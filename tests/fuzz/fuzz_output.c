@@ -9,16 +9,9 @@
  * for one that begins and ends within a piece.
  */
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 #include "phase/phase.h"
 #include "expect.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct phase_cutter *cutter)
 {

@@ -7,18 +7,11 @@
  * The first byte says which reply; the rest are its attributes.
  */
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
 #include "internal.h"
 #include "expect.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool is_text(const char *text, size_t size)
 {

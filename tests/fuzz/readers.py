@@ -67,22 +67,8 @@ class Target:
 SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None))
 TOML = (b"[", b"]", b"[[", b"=", b'"""', b"'''", b"\\u0000", b"nan", b"-inf", b"1e400", b"0x", b"1979-05-27", b"{", b"}",
         b"[" * 3000,         b"a." * 3000, b"9" * 5000, b"true", b"\xff", b"\r", b"#")  # fmt: skip
-JSON = (
-    b"{",
-    b"}",
-    b"[" * 3000,
-    b'{"a":' * 3000,
-    b"null",
-    b"1e999",
-    b"-1",
-    b"9" * 5000,
-    b'"\\ud800"',
-    b"\xff",
-    b"NaN",
-    b":",
-    b",",
-    b'""',
-)
+JSON = (b"{", b"}", b"[" * 3000, b'{"a":' * 3000, b"null", b"1e999", b"-1", b"9" * 5000, b'"\\ud800"', b"\xff", b"NaN", b":",
+        b",", b'""')  # fmt: skip
 EXTRA = ("store_mib", "log_entries", "controller.count")  # what profile.load() looks at in any case
 LINES = (b"\n", b"\r", b"\x1b[31m", b" ", b"\t", b"+++++", b"nan", b"inf", b"1e999", b"-", b"\xff", b"9" * 5000, b"0", b",",
          b".", b"\0",          "٣".encode(), "²".encode())  # fmt: skip

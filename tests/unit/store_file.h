@@ -60,13 +60,11 @@ static inline void fill(struct rt_counters *c, uint64_t n)
 static inline int put_sample(struct store *store, uint32_t n)
 {
 	struct rt_counters c;
-	int err = store_begin(store);
+	int err;
 
 	fill(&c, n);
-	if (!err)
-		err = store_put_sample(store, 1, 0, &c);
-	if (!err)
-		err = store_put_output(store_rows(store), n, "stdout", "some text", 9);
+	err = store_begin(store) ?: store_put_sample(store, 1, 0, &c) ?:
+	      store_put_output(store_rows(store), n, "stdout", "some text", 9);
 	rt_counters_free(&c);
 	if (!err)
 		return store_commit(store);
@@ -77,16 +75,10 @@ static inline int put_sample(struct store *store, uint32_t n)
 static inline int put_start(struct store *store)
 {
 	static const struct rt_target target = { .disk = "sda", .max_sectors = 256 };
-	int err = store_begin(store);
+	int err = store_begin(store) ?: store_put_target(store_rows(store), 1, &target) ?:
+		  store_put_setting(store_rows(store), 5, 1, "scheduler", "none") ?:
+		  store_put_meta(store_rows(store), "end", "running") ?: store_begin_phase(store_rows(store), 0, "run", 0);
 
-	if (!err)
-		err = store_put_target(store_rows(store), 1, &target);
-	if (!err)
-		err = store_put_setting(store_rows(store), 5, 1, "scheduler", "none");
-	if (!err)
-		err = store_put_meta(store_rows(store), "end", "running");
-	if (!err)
-		err = store_begin_phase(store_rows(store), 0, "run", 0);
 	if (!err)
 		return store_commit(store);
 	store_rollback(store);

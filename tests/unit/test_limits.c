@@ -20,10 +20,10 @@ static int made_disk(void **state)
 {
 	static const char *const directories[] = { "queue", "mq", "mq/0", "mq/1", "mq/2" };
 	static const char *const files[][2] = {
-		{ "size", "1953525168" },	{ "queue/max_sectors_kb", "1280" },
-		{ "queue/max_segments", "128" }, { "queue/max_hw_sectors_kb", "4096" },
-		{ "queue/rotational", "1" },	{ "queue/read_ahead_kb", "128" },
-		{ "queue/nr_requests", "64" },	{ "mq/0/nr_tags", "254" },
+		{ "size", "1953525168\n" },	{ "queue/max_sectors_kb", "1280\n" },
+		{ "queue/max_segments", "128\n" }, { "queue/max_hw_sectors_kb", "4096\n" },
+		{ "queue/rotational", "1\n" },	{ "queue/read_ahead_kb", "128\n" },
+		{ "queue/nr_requests", "64\n" },	{ "mq/0/nr_tags", "254\n" },
 	};
 	int disk;
 
@@ -31,13 +31,8 @@ static int made_disk(void **state)
 		return -1;
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
 		assert_int_equal(mkdir(directories[i], 0700), 0);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		FILE *file = fopen(files[i][0], "w");
-
-		assert_non_null(file);
-		fprintf(file, "%s\n", files[i][1]);
-		assert_int_equal(fclose(file), 0);
-	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		unit_write(place, files[i][0], files[i][1]);
 	disk = open(place, O_PATH | O_DIRECTORY);
 	*state = (void *)(intptr_t)disk;
 	return disk < 0;
@@ -68,28 +63,16 @@ static void all_are_read(void **state)
 	assert_int_equal(target.nr_tags, 254);
 }
 
-/* What is given bios alone has no requests, whatever its queue's directory says. */
-static void of_bios_alone(void **state)
+/* What is given bios alone has no requests, whatever its queue's directory says; without a disk nothing is known. */
+static void some_are_zero(void **state)
 {
-	struct rt_target target = { .bio_based = true };
+	struct rt_target target = { .bio_based = true }, none = { .max_segments = 7 };
 
 	rt_limits_read((int)(intptr_t)*state, &target);
 	assert_int_equal(target.capacity_sectors, 1953525168);
-	assert_int_equal(target.nr_requests, 0);
-	assert_int_equal(target.nr_hw_queues, 0);
-	assert_int_equal(target.nr_tags, 0);
-}
-
-static void none_are_zero(void **state)
-{
-	struct rt_target target = { .max_segments = 7 };
-
-	(void)state;
-	rt_limits_read(-1, &target);
-	assert_int_equal(target.capacity_sectors, 0);
-	assert_int_equal(target.max_segments, 0);
-	assert_int_equal(target.nr_hw_queues, 0);
-	assert_false(target.rotational);
+	assert_int_equal(target.nr_requests + target.nr_hw_queues + target.nr_tags, 0);
+	rt_limits_read(-1, &none);
+	assert_memory_equal(&none, &(struct rt_target){ 0 }, sizeof(none));
 }
 
 /* What lies above a disk in a made sysfs: a controller, a host, the SCSI device. */
@@ -182,21 +165,15 @@ static void of_a_disk(void **state)
 	expect_limits(":0", "");
 }
 
-/* Where a cgroup has no io.max none below it can have one: nobody looks there. */
-static void not_below_one_without(void **state)
-{
-	(void)state;
-	put_limits("/plain", NULL);
-	put_limits("/plain/below", PLAIN);
-	expect_limits("8:0", "");
-}
-
-/* The root has children, and no file of its own that counts. */
-static void nothing_there(void **state)
+/* The root has children, and no file of its own that counts. Below a cgroup without io.max none can have one. */
+static void no_limits(void **state)
 {
 	struct cgroup_limits limits;
 
 	(void)state;
+	expect_limits("8:0", "");
+	put_limits("/plain", NULL);
+	put_limits("/plain/below", PLAIN);
 	expect_limits("8:0", "");
 	assert_int_equal(cgroup_limits_read("/nonexistent", &limits), -ENOENT);
 	assert_int_equal(limits.nr, 0);
@@ -223,12 +200,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_read),
-		cmocka_unit_test(of_bios_alone),
-		cmocka_unit_test(none_are_zero),
+		cmocka_unit_test(some_are_zero),
 		cmocka_unit_test(parents_are_read),
 		cmocka_unit_test_setup_teardown(of_a_disk, make_cgroups, remove_cgroups),
-		cmocka_unit_test_setup_teardown(not_below_one_without, make_cgroups, remove_cgroups),
-		cmocka_unit_test_setup_teardown(nothing_there, make_cgroups, remove_cgroups),
+		cmocka_unit_test_setup_teardown(no_limits, make_cgroups, remove_cgroups),
 		cmocka_unit_test_setup_teardown(long_file, make_cgroups, remove_cgroups),
 	};
 

@@ -20,10 +20,9 @@
 static struct rt_submitter submitters[FULL_SUBMITTERS];
 static struct rt_counters full;
 
-static void put_flow(struct nl_msg *msg, unsigned int d, int without)
+static void put_flow(struct nl_msg *msg, unsigned int d, const struct rt_flow *flow, int without)
 {
 	struct nlattr *nest = nla_nest_start(msg, RAIDTRACE_A_COUNTERS_FLOW);
-	const struct rt_flow *flow = &full.flow[d < RT_DIRECTIONS ? d : 0];
 
 	nla_put_u32(msg, RAIDTRACE_A_FLOW_DIRECTION, d);
 #define X(member, attribute, ...)						\
@@ -78,10 +77,9 @@ static void put_submitter(struct nl_msg *msg, const struct rt_submitter *s)
 	nla_nest_end(msg, nest);
 }
 
-static void put_hwq(struct nl_msg *msg, uint32_t index)
+static void put_hwq(struct nl_msg *msg, uint32_t index, const struct rt_hwq *hwq)
 {
 	struct nlattr *nest = nla_nest_start(msg, RAIDTRACE_A_COUNTERS_HWQ);
-	const struct rt_hwq *hwq = &full.hwq[index < RT_HWQS ? index : 0];
 
 	nla_put_u32(msg, RAIDTRACE_A_HWQ_INDEX, index);
 #define X(member, attribute, ...) nla_put_u64(msg, RAIDTRACE_A_HWQ_##attribute, hwq->member);
@@ -93,29 +91,29 @@ static void put_hwq(struct nl_msg *msg, uint32_t index)
 }
 
 /* The head and what has no direction, without one of it. */
-static struct nl_msg *head(int without)
+static struct nl_msg *head(const struct rt_counters *c, int without)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(1 << 20);
 
 	assert_non_null(genlmsg_put(msg, 0, 0, 30, 0, 0, RAIDTRACE_CMD_COUNTERS_GET, 1));
-	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_ID, full.id);
-	nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SNAPSHOT, full.snapshot);
-	nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SINCE_NS, full.since_ns);
+	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_ID, c->id);
+	nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SNAPSHOT, c->snapshot);
+	nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SINCE_NS, c->since_ns);
 	if (without != RAIDTRACE_A_COUNTERS_NOW_NS)
-		nla_put_u64(msg, RAIDTRACE_A_COUNTERS_NOW_NS, full.now_ns);
-	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_RESETS, full.resets);
-	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_STATE, RAIDTRACE_STATE_GONE);
-	nla_put_u64(msg, RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS, full.readahead_sectors);
-	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_GROUPS, full.groups);
+		nla_put_u64(msg, RAIDTRACE_A_COUNTERS_NOW_NS, c->now_ns);
+	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_RESETS, c->resets);
+	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_STATE, c->gone ? RAIDTRACE_STATE_GONE : RAIDTRACE_STATE_ACTIVE);
+	nla_put_u64(msg, RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS, c->readahead_sectors);
+	nla_put_u32(msg, RAIDTRACE_A_COUNTERS_GROUPS, c->groups);
 #define X(member, attribute, ...)				\
 	if (without != RAIDTRACE_A_COUNTERS_##attribute)	\
-		nla_put_u64(msg, RAIDTRACE_A_COUNTERS_##attribute, full.disk.member);
+		nla_put_u64(msg, RAIDTRACE_A_COUNTERS_##attribute, c->disk.member);
 	RT_DISK_COUNTERS(X)
 #undef X
 	if (without != RAIDTRACE_A_COUNTERS_STREAMS_ALIVE)
-		nla_put_u32(msg, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE, full.disk.streams_alive);
+		nla_put_u32(msg, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE, c->disk.streams_alive);
 	if (without != RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED)
-		nla_put_u32(msg, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED, full.disk.streams_alive_queued);
+		nla_put_u32(msg, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED, c->disk.streams_alive_queued);
 	return msg;
 }
 
@@ -131,12 +129,12 @@ static int parsed(struct nl_msg *msg, struct rt_counters *got)
 
 static void whole(void **state)
 {
-	struct nl_msg *msg = head(-1);
+	struct nl_msg *msg = head(&full, -1);
 	struct rt_counters got;
 
 	(void)state;
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
-		put_flow(msg, d, -1);
+		put_flow(msg, d, &full.flow[d], -1);
 		for (unsigned int k = 0; k < RT_KINDS; k++)
 			put_histogram(msg, d, k, full.histogram[d][k].first_bin, full.histogram[d][k].counts,
 				      full.histogram[d][k].nr_bins);
@@ -147,7 +145,7 @@ static void whole(void **state)
 		put_submitter(msg, &submitters[i]);
 	for (uint32_t i = RT_HWQS; i--;)
 		if (full.hwq[i].issued)
-			put_hwq(msg, i);
+			put_hwq(msg, i, &full.hwq[i]);
 	assert_int_equal(parsed(msg, &got), 0);
 	assert_int_equal(got.id, full.id);
 	assert_int_equal(got.snapshot, full.snapshot);
@@ -197,7 +195,7 @@ static void each_is_missing(void **state)
 
 	(void)state;
 #define X(member, attribute, ...)						\
-	assert_int_equal(parsed(head(RAIDTRACE_A_COUNTERS_##attribute), &got), 0);	\
+	assert_int_equal(parsed(head(&full, RAIDTRACE_A_COUNTERS_##attribute), &got), 0);	\
 	assert_int_equal(got.disk.unknown, RT_DISK_BIT(attribute));		\
 	rt_counters_free(&got);
 	RT_DISK_COUNTERS(X)
@@ -210,8 +208,8 @@ static void each_is_missing(void **state)
 			       (d != RAIDTRACE_DIRECTION_ALL &&			\
 				(RT_COUNTER_##attribute != RT_COUNTER_DEPTH_SUM_NS || d <= RAIDTRACE_DIRECTION_WRITE)); \
 										\
-		msg = head(-1);							\
-		put_flow(msg, d, RAIDTRACE_A_FLOW_##attribute);			\
+		msg = head(&full, -1);							\
+		put_flow(msg, d, &full.flow[d], RAIDTRACE_A_FLOW_##attribute);			\
 		assert_int_equal(parsed(msg, &got), 0);				\
 		assert_true(got.unknown == (counted ? RT_COUNTER_BIT(attribute) : 0)); \
 		rt_counters_free(&got);						\
@@ -219,7 +217,7 @@ static void each_is_missing(void **state)
 	RT_FLOW_COUNTERS(X)
 	X(in_flight, IN_FLIGHT)
 #undef X
-	assert_int_equal(parsed(head(RAIDTRACE_A_COUNTERS_NOW_NS), &got), -EBADMSG);
+	assert_int_equal(parsed(head(&full, RAIDTRACE_A_COUNTERS_NOW_NS), &got), -EBADMSG);
 	rt_counters_free(&got);
 }
 
@@ -231,7 +229,7 @@ static void each_is_refused(void **state)
 
 	(void)state;
 	for (int i = 0; i < 14; i++) {
-		struct nl_msg *msg = head(-1);
+		struct nl_msg *msg = head(&full, -1);
 		bool good = i < 2;
 
 		switch (i) {
@@ -244,8 +242,8 @@ static void each_is_refused(void **state)
 		case 6: put_histogram(msg, 0, 0, 7, counts, 1); put_histogram(msg, 0, 0, 9, counts, 1); break;
 		case 7: put_origin(msg, RT_CLASSES); break;
 		case 8: put_submitter(msg, &submitters[3]); put_submitter(msg, &submitters[3]); break;
-		case 9: put_flow(msg, RT_DIRECTIONS, -1); break;
-		case 10: put_hwq(msg, RT_HWQS); break;
+		case 9: put_flow(msg, RT_DIRECTIONS, &full.flow[0], -1); break;
+		case 10: put_hwq(msg, RT_HWQS, &full.hwq[0]); break;
 		case 11: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_HWQ, 0); break;
 		case 12: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_ORIGIN, 0); break;
 		default: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SUBMITTER, 0); break;
@@ -262,7 +260,7 @@ static int fill(void **state)
 
 	(void)state;
 	full = (struct rt_counters){ .id = 9, .snapshot = 8, .since_ns = 7, .now_ns = 1000, .resets = 6, .readahead_sectors = 5,
-				     .groups = 0x1fff };
+				     .gone = true, .groups = 0x1fff };
 	full_counters(&full, submitters, &seed);
 	return 0;
 }
@@ -274,6 +272,279 @@ static int forget(void **state)
 	full.nr_submitters = 0;
 	rt_counters_free(&full);
 	return 0;
+}
+
+/* Answers that tell only what changed, against the difference of whole snapshots. */
+
+#define ROUNDS	200
+#define LOT	8
+
+static uint32_t chance(uint32_t of)
+{
+	static uint32_t seed = 7;
+
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % of;
+}
+
+/* The answer to who has @before, or the whole one without it. */
+static struct nl_msg *answer(const struct rt_counters *c,
+			     const struct rt_counters *before)
+{
+	struct nl_msg *msg = head(c, -1);
+
+	if (before)
+		nla_put_flag(msg, RAIDTRACE_A_COUNTERS_PARTIAL);
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
+		if (!before || memcmp(&c->flow[d], &before->flow[d],
+				      sizeof(c->flow[d])))
+			put_flow(msg, d, &c->flow[d], -1);
+		for (unsigned int k = 0; k < RT_KINDS; k++) {
+			const struct rt_histogram *h = &c->histogram[d][k];
+
+			for (unsigned int i = 0; i < h->nr_bins;) {
+				unsigned int nr = before ? LOT : h->nr_bins;
+
+				nr = nr < h->nr_bins - i ? nr : h->nr_bins - i;
+				/* Lots that did not change come now and then all the same. */
+				if (!before || chance(4) || before->histogram[d][k].nr_bins != h->nr_bins ||
+				    memcmp(h->counts + i, before->histogram[d][k].counts + i, nr * 8))
+					put_histogram(msg, d, k, h->first_bin + i, h->counts + i, nr);
+				i += nr;
+			}
+		}
+	}
+	for (size_t i = 0; i < c->nr_submitters; i++)
+		if (!before || i >= before->nr_submitters ||
+		    memcmp(&c->submitters[i], &before->submitters[i],
+			   sizeof(c->submitters[i])))
+			put_submitter(msg, &c->submitters[i]);
+	for (unsigned int i = 0; i < c->nr_hwqs; i++)
+		if (!before || memcmp(&c->hwq[i], &before->hwq[i], sizeof(c->hwq[i])))
+			put_hwq(msg, i, &c->hwq[i]);
+	return msg;
+}
+
+/* Some more of everything. */
+static void go_on(struct rt_counters *c)
+{
+	static struct rt_submitter processes[4];
+
+	c->snapshot++;
+	c->now_ns += 100;
+	c->disk.plugs += chance(3);
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
+		if (chance(3))
+			continue;
+		c->flow[d].in_flight = chance(9);
+		if (d == RAIDTRACE_DIRECTION_ALL)
+			continue;
+		c->flow[d].issued += chance(50);
+		c->flow[d].bytes_ahead_queued += chance(1000);
+		for (unsigned int n = chance(9); n; n--)
+			rt_histogram_count(&c->histogram[d][chance(RT_KINDS)],
+					   chance(200), chance(5));
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		unsigned int row = chance(6) * 20;
+
+		c->hwq[row].issued += 1 + chance(5);
+		c->hwq[row].in_flight_max += chance(2);
+		c->nr_hwqs = row < c->nr_hwqs ? c->nr_hwqs : row + 1;
+	}
+	c->submitters = processes;
+	if (c->nr_submitters < 4 && !chance(8)) {
+		processes[c->nr_submitters].index = (uint32_t)c->nr_submitters;
+		processes[c->nr_submitters++].pid = chance(1000);
+	}
+	for (size_t i = 0; i < c->nr_submitters; i++)
+		processes[i].queued += chance(4);
+}
+
+static void same(const struct rt_counters *a, const struct rt_counters *b)
+{
+	assert_int_equal(a->now_ns, b->now_ns);
+	assert_int_equal(a->since_ns, b->since_ns);
+	assert_int_equal(a->snapshot, b->snapshot);
+	assert_int_equal(a->disk.plugs, b->disk.plugs);
+	assert_int_equal(a->nr_hwqs, b->nr_hwqs);
+	assert_memory_equal(a->hwq, b->hwq, sizeof(a->hwq));
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
+		assert_memory_equal(&a->flow[d], &b->flow[d], sizeof(a->flow[d]));
+		for (unsigned int k = 0; k < RT_KINDS; k++) {
+			for (unsigned int i = 0; i < 200; i++) {
+				const struct rt_histogram *x = &a->histogram[d][k];
+				const struct rt_histogram *y = &b->histogram[d][k];
+
+				assert_int_equal(i - x->first_bin < x->nr_bins ? x->counts[i - x->first_bin] : 0,
+						 i - y->first_bin < y->nr_bins ? y->counts[i - y->first_bin] : 0);
+			}
+		}
+	}
+	for (size_t i = 0; i < a->nr_submitters; i++)
+		for (size_t j = 0; j < b->nr_submitters; j++)
+			if (a->submitters[i].index == b->submitters[j].index)
+				assert_int_equal(a->submitters[i].queued, b->submitters[j].queued);
+}
+
+static int advance(struct nl_msg *msg, struct rt_counters *last,
+		   struct rt_counters *span)
+{
+	struct rt_advance a = { .last = last };
+	int err = rt_parse_advance(nlmsg_hdr(msg), &a);
+
+	memset(span, 0, sizeof(*span));
+	if (!err)
+		err = rt_advance_apply(&a, last, span);
+	rt_counters_free(&a.now);
+	nlmsg_free(msg);
+	return err;
+}
+
+static struct rt_counters copy_of(const struct rt_counters *c)
+{
+	struct rt_counters copy = { 0 };
+
+	assert_int_equal(rt_counters_add(&copy, c), 0);
+	copy.unknown = 0;
+	return copy;
+}
+
+static void let_go(struct rt_counters *c)
+{
+	c->submitters = NULL;
+	c->nr_submitters = 0;
+	rt_counters_free(c);
+}
+
+static void is_the_difference(void **state)
+{
+	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
+
+	(void)state;
+	last.since_ns = last.now_ns = 1;
+	go_on(&now);
+	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
+	same(&last, &now);
+	rt_counters_free(&span);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct rt_counters before = copy_of(&now), delta;
+
+		go_on(&now);
+		assert_int_equal(rt_counters_delta(&before, &now, &delta), 0);
+		assert_int_equal(advance(answer(&now, &before), &last, &span), 0);
+		same(&last, &now);
+		same(&span, &delta);
+		rt_counters_free(&span);
+		rt_counters_free(&delta);
+		rt_counters_free(&before);
+	}
+	rt_counters_free(&last);
+	let_go(&now);
+}
+
+static struct rt_submitter of(uint32_t index, const char *comm, uint64_t queued)
+{
+	struct rt_submitter s = { .index = index, .queued = queued };
+
+	s.rest = !*comm;
+	snprintf(s.comm, sizeof(s.comm), "%s", comm);
+	return s;
+}
+
+static void has(const struct rt_counters *c, const char *comm, uint64_t queued)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->nr_submitters; i++)
+		if (!strcmp(c->submitters[i].comm, comm))
+			sum += c->submitters[i].queued;
+	assert_int_equal(sum, queued);
+}
+
+/* A process that gave its row away is with the rest; what the rest had more in the span is no more than that. */
+static void row_changes_hands(void **state)
+{
+	struct rt_submitter before[] = { of(0, "a", 10), of(1, "b", 20), of(2, "c", 30), of(64, "", 5) };
+	struct rt_submitter after[] = { of(0, "d", 7), of(1, "b", 21), of(2, "c", 4), of(64, "", 5 + 10 + 2 + 31) };
+
+	(void)state;
+	/* In any order: the rest comes last, then first. */
+	for (unsigned int i = 0; i < 4; i++) {
+		struct rt_counters last = { .now_ns = 1 }, span = { 0 };
+		struct rt_advance a = { .last = &last, .partial = i & 1, .now = { .since_ns = 1, .now_ns = 2 } };
+
+		for (unsigned int row = 0; row < 4; row++) {
+			assert_int_equal(rt_submitters_append(&last, &before[row]), 0);
+			assert_int_equal(rt_submitters_append(&a.now, &after[i & 2 ? 3 - row : row]), 0);
+		}
+		assert_int_equal(rt_advance_apply(&a, &last, &span), 0);
+		has(&span, "d", 7);
+		has(&span, "b", 1);
+		has(&span, "c", 4);
+		has(&span, "a", 0);
+		has(&span, "", 2 + 1);
+		has(&last, "a", 0);
+		has(&last, "c", 4);
+		has(&last, "", 48);
+		assert_int_equal(last.nr_submitters, 4);
+		rt_counters_free(&span);
+		rt_counters_free(&last);
+	}
+}
+
+/* Of a target that was reset the span begins there, and is all there is. */
+static void begins_at_a_reset(void **state)
+{
+	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
+
+	(void)state;
+	go_on(&now);
+	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
+	rt_counters_free(&span);
+	let_go(&now);
+	now = (struct rt_counters){ .since_ns = 500, .now_ns = 500, .resets = 1, .snapshot = 9 };
+	rt_histogram_count(&now.histogram[0][0], 8, 2);
+	now.flow[0].issued = 2;
+	now.now_ns = 700;
+	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
+	assert_int_equal(last.resets, 1);
+	same(&last, &now);
+	same(&span, &now);
+	rt_counters_free(&span);
+	rt_counters_free(&last);
+	let_go(&now);
+}
+
+/* An answer that does not fit changes nothing, and can be requested again. */
+static void wrong_answers_change_nothing(void **state)
+{
+	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
+	const uint64_t bins[2] = { 1, 1 };
+	struct rt_flow flow = { 0 };
+
+	(void)state;
+	rt_histogram_count(&now.histogram[0][0], 8, 5);
+	now.flow[0].issued = 5;
+	go_on(&now);
+	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
+	rt_counters_free(&span);
+	for (int i = 0; i < 5; i++) {
+		struct nl_msg *msg = head(&now, -1);
+
+		nla_put_flag(msg, RAIDTRACE_A_COUNTERS_PARTIAL);
+		switch (i) {
+		case 0: put_flow(msg, 0, &flow, -1); break;
+		case 1: put_histogram(msg, 0, 0, 8, bins, 1); break;
+		case 2: put_histogram(msg, 1, 9, 300, bins, 2); put_histogram(msg, 1, 9, 301, bins, 1); break;
+		case 3: put_histogram(msg, 0, RT_KINDS, 300, bins, 2); break;
+		default: put_histogram(msg, 0, 0, 70000, bins, 2); break;
+		}
+		assert_int_equal(advance(msg, &last, &span), i < 2 ? -ERANGE : -EBADMSG);
+	}
+	same(&last, &now);
+	rt_counters_free(&last);
+	let_go(&now);
 }
 
 /* Answers about the last requests of a disk, and how requests are printed. */
@@ -431,6 +702,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole), cmocka_unit_test(each_is_missing), cmocka_unit_test(each_is_refused),
+		cmocka_unit_test(is_the_difference), cmocka_unit_test(begins_at_a_reset),
+		cmocka_unit_test(row_changes_hands), cmocka_unit_test(wrong_answers_change_nothing),
 		cmocka_unit_test(descriptions),
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(how_they_are_printed),
