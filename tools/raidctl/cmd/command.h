@@ -3,7 +3,8 @@
 /*
  * The verbs of raidctl.
  *
- * To add one: write VERB.c with a struct verb in this room; declare it here;
+ * To add one: write a struct verb in this room, in VERB.c or next to a verb
+ * that shares its options or its object; declare it here;
  * give it a row in raidctl.c; write Documentation/man/raidctl-VERB.8; add its
  * words to tools/completion/.
  */

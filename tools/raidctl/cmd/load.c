@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl load: insert the kernel module. */
+/* raidctl load and unload: insert and remove the kernel module. */
 
 #include <errno.h>
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/claim.h"
 #include "base/base.h"
 #include "cmd/command.h"
 
@@ -16,7 +17,7 @@ struct load_options {
 	const char *file;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_load(int key, char *arg, struct argp_state *state)
 {
 	struct load_options *load = state->input;
 
@@ -44,7 +45,7 @@ static const char *find_built(const char *directory, char *ret, size_t size)
 	return access(ret, F_OK) ? NULL : ret;
 }
 
-static int run(struct context *context, void *data)
+static int run_load(struct context *context, void *data)
 {
 	struct load_options *load = data;
 	char path[PATH_MAX], why[1024], profile[64];
@@ -72,10 +73,82 @@ static int run(struct context *context, void *data)
 
 const struct verb verb_load = {
 	.argp = {
-		NULL, parse, "[FILE]",
+		NULL, parse_load, "[FILE]",
 		"Load the kernel module. It counts nothing until a disk is attached. The module is the first of these: FILE; in a guest of raidctl lab, the file that RAIDTRACE_KO names; kmod/raidtrace.ko of the source tree that contains this raidctl; the module installed below /lib/modules. A module in the current directory is loaded only as FILE.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct load_options),
-	.run = run,
+	.run = run_load,
+};
+
+struct unload_options {
+	bool force;
+};
+
+static const struct argp_option options[] = {
+	{ "force", 'f', NULL, 0, "Unload even if a disk is being recorded; the recording ends", 0 }, { 0 }
+};
+
+static error_t parse_unload(int key, char *arg, struct argp_state *state)
+{
+	struct unload_options *unload = state->input;
+
+	(void)arg;
+	if (key != 'f')
+		return ARGP_ERR_UNKNOWN;
+	unload->force = true;
+	return 0;
+}
+
+/* The module can go while targets exist; a recording would end with it. */
+static int refuse_recorded(struct context *context)
+{
+	struct rt_target *targets;
+	int status = 0;
+	size_t nr;
+
+	if (rt_open(&context->client) ||
+	    rt_target_list(context->client, &nr, &targets))
+		return 0;
+	for (size_t i = 0; i < nr && !status; i++) {
+		pid_t pid = owner_of(&targets[i]);
+
+		if (pid)
+			status = fail("unload: process %d records %s; stop it first, or use --force",
+				      (int)pid, targets[i].disk);
+	}
+	free(targets);
+	rt_close(context->client);
+	context->client = NULL;
+	return status;
+}
+
+static int run_unload(struct context *context, void *data)
+{
+	struct unload_options *unload = data;
+	int err;
+
+	if (rt_module_loaded() <= 0)
+		return fail("unload: raidtrace is not loaded");
+	if (geteuid())
+		return fail("unload: not permitted; run it as root: sudo raidctl unload");
+	if (!unload->force && refuse_recorded(context))
+		return EXIT_FAILED;
+	err = rt_module_unload();
+	if (err == -EBUSY)
+		return fail("unload: raidtrace is in use; end the programs that use it and try again");
+	if (err)
+		return fail("unload: %s", strerror(-err));
+	puts("unloaded raidtrace");
+	return EXIT_DONE;
+}
+
+const struct verb verb_unload = {
+	.argp = {
+		options, parse_unload, NULL,
+		"Detach all disks, drop their counters, and unload the kernel module.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct unload_options),
+	.run = run_unload,
 };

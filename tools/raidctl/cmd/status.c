@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl status: the module, attached disks and recordings. */
+/* raidctl list and status: the disks, without module and privilege; the module, attached disks and recordings. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,11 @@
 #include "attach/claim.h"
 #include "base/base.h"
 #include "cmd/command.h"
+#include "disk/disk.h"
 #include "report/report.h"
 
-struct status_options {
+/* The options of both verbs. */
+struct json_options {
 	bool json;
 };
 
@@ -19,13 +21,29 @@ static const struct argp_option options[] = { OPTION_JSON, { 0 } };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct status_options *status = state->input;
+	struct json_options *given = state->input;
 
 	(void)arg;
 	if (key != KEY_JSON)
 		return ARGP_ERR_UNKNOWN;
-	status->json = true;
+	given->json = true;
 	return 0;
+}
+
+static int run_list(struct context *context, void *data)
+{
+	struct json_options *given = data;
+	struct disk *disks;
+	size_t nr;
+	int err = disk_list(&nr, &disks);
+
+	(void)context;
+	if (err)
+		return fail("list: /sys/block cannot be read: %s",
+			    strerror(-err));
+	(given->json ? json_disks : text_disks)(stdout, disks, nr);
+	disk_list_free(disks, nr);
+	return EXIT_DONE;
 }
 
 static void count_units(struct status *status)
@@ -49,9 +67,9 @@ static void read_signing(struct status *status)
 		rt_signing_enrolled("", status->module_signer) : -1;
 }
 
-static int run(struct context *context, void *data)
+static int run_status(struct context *context, void *data)
 {
-	struct status_options *options_given = data;
+	struct json_options *given = data;
 	struct status status = { 0 };
 
 	status.loaded = rt_module_loaded() > 0;
@@ -69,15 +87,25 @@ static int run(struct context *context, void *data)
 	}
 	status.simulated = lab_profile(status.profile, sizeof(status.profile));
 	count_units(&status);
-	if (options_given->json)
+	if (given->json)
 		read_signing(&status);
 	if (owner_living(&status.nr_recordings, &status.recordings))
 		status.nr_recordings = 0;
-	(options_given->json ? json_status : text_status)(stdout, &status);
+	(given->json ? json_status : text_status)(stdout, &status);
 	free(status.targets);
 	free(status.recordings);
 	return EXIT_DONE;
 }
+
+const struct verb verb_list = {
+	.argp = {
+		options, parse, NULL,
+		"List every disk: kind (rotating, flash, virtual, array), model, size, readahead and what set it, hardware queues, scheduler, driver and mounted file systems. Units of 3ware controllers come first.",
+		NULL, NULL, NULL,
+	},
+	.options_size = sizeof(struct json_options),
+	.run = run_list,
+};
 
 const struct verb verb_status = {
 	.argp = {
@@ -85,6 +113,6 @@ const struct verb verb_status = {
 		"Show the module, the attached disks and the running recordings. raidctl without a verb does the same.",
 		NULL, NULL, NULL,
 	},
-	.options_size = sizeof(struct status_options),
-	.run = run,
+	.options_size = sizeof(struct json_options),
+	.run = run_status,
 };

@@ -110,4 +110,10 @@ bool flow_is_idle(const struct rt_flow *flow);
 /* Sectors as bytes: "128 KiB", or "256 KiB..288 KiB" for several sizes. */
 char *format_range_bytes(char *ret, const struct range *sectors);
 
+/* Nanoseconds as their upper bound behind @below, or as the lower bound behind @above when the bin has no end. */
+char *format_range_ns(char *ret, const struct range *ns, const char *below, const char *above);
+
+/* The mean of requests in flight: "3.50", or ">3.50" for a lower bound. UNITS_TEXT bytes are enough for @ret. */
+char *format_depth(char *ret, const struct direction_stats *stats);
+
 #endif

@@ -68,6 +68,26 @@ char *format_range_bytes(char *ret, const struct range *sectors)
 	return ret;
 }
 
+char *format_range_ns(char *ret, const struct range *ns, const char *below, const char *above)
+{
+	bool open = ns->high == INT64_MAX;
+	char bound[UNITS_TEXT];
+
+	if (!ns->known)
+		return strcpy(ret, "n/a");
+	snprintf(ret, RANGE_TEXT, "%s%s", open ? above : below,
+		 format_ns(bound, (double)(open ? ns->low : ns->high)));
+	return ret;
+}
+
+char *format_depth(char *ret, const struct direction_stats *stats)
+{
+	if (!stats->depth_known)
+		return strcpy(ret, "n/a");
+	snprintf(ret, UNITS_TEXT, "%s%.2f", stats->depth_exact ? "" : ">", stats->depth_mean);
+	return ret;
+}
+
 bool flow_is_idle(const struct rt_flow *flow)
 {
 	uint64_t any = flow->in_flight;

@@ -42,15 +42,6 @@ static void text_kib(char *ret, const struct range *mode)
 			 (double)mode->low * SECTOR_BYTES / 1024);
 }
 
-static void text_in_flight(char *ret, const struct direction_stats *stats)
-{
-	if (!stats->depth_known)
-		strcpy(ret, "n/a");
-	else
-		snprintf(ret, UNITS_TEXT, "%s%.2f", stats->depth_exact ? "" : ">",
-			 stats->depth_mean);
-}
-
 static bool has_several_disks(const struct span *spans, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++)
@@ -96,7 +87,7 @@ static void row(FILE *to, const struct span *span, unsigned int d,
 	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED) ||
 	    c->now_ns == c->since_ns)
 		strcpy(rate, "n/a");
-	text_in_flight(in_flight, &stats);
+	format_depth(in_flight, &stats);
 	text_kib(size, &stats.size_mode);
 	snprintf(share, sizeof(share), "%.1f", 100.0 * (double)stats.sequential /
 		 (double)(stats.requests ? stats.requests : 1));

@@ -61,16 +61,13 @@ static void one_latency(FILE *to, const struct rt_counters *c, unsigned int d,
 	const struct rt_histogram *h = &c->histogram[d][kind];
 	struct range p99 = histogram_percentile(h, kind, 0.99);
 	uint64_t nr = rt_histogram_sum(h);
-	char mean[UNITS_TEXT], high[UNITS_TEXT];
+	char mean[UNITS_TEXT], bound[RANGE_TEXT];
 
 	if (!nr || !counts_kind(c, kind))
 		return;
-	terminal_print(to, "  %-12s %s mean %s, p99 %s %s\n", rt_direction_name(d),
-		       rt_kind_name(kind),
-		format_ns(mean, (double)sum_ns / (double)nr),
-		p99.high == INT64_MAX ? ">=" : "<",
-		format_ns(high, (double)(p99.high == INT64_MAX ? p99.low :
-								  p99.high)));
+	terminal_print(to, "  %-12s %s mean %s, p99 %s\n", rt_direction_name(d),
+		       rt_kind_name(kind), format_ns(mean, (double)sum_ns / (double)nr),
+		       format_range_ns(bound, &p99, "< ", ">= "));
 }
 
 static void latency_lines(FILE *to, const struct rt_counters *c, unsigned int d)

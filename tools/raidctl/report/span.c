@@ -23,15 +23,12 @@ static void text_share(char *ret, const struct direction_stats *stats)
 
 static void text_depth(char *mean, char *max, const struct direction_stats *s)
 {
-	if (!s->depth_known) {
-		strcpy(mean, "n/a");
+	format_depth(mean, s);
+	if (s->depth_known)
+		snprintf(max, UNITS_TEXT, "%" PRIu64 "%s", s->depth_max,
+			 s->depth_open ? "+" : "");
+	else
 		strcpy(max, "n/a");
-		return;
-	}
-	snprintf(mean, UNITS_TEXT, "%s%.2f", s->depth_exact ? "" : ">",
-		 s->depth_mean);
-	snprintf(max, UNITS_TEXT, "%" PRIu64 "%s", s->depth_max,
-		 s->depth_open ? "+" : "");
 }
 
 static void flow_header(FILE *to)
@@ -68,22 +65,10 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		size, share);
 }
 
-static void bound(char *ret, const struct range *range)
-{
-	char low[UNITS_TEXT], high[UNITS_TEXT];
-
-	if (range->high == INT64_MAX)
-		snprintf(ret, 2 * UNITS_TEXT, ">= %s",
-			 format_ns(low, (double)range->low));
-	else
-		snprintf(ret, 2 * UNITS_TEXT, "< %s",
-			 format_ns(high, (double)range->high));
-}
-
 static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
-	char mean[UNITS_TEXT], p50[2 * UNITS_TEXT], p99[2 * UNITS_TEXT];
-	char p999[2 * UNITS_TEXT], longest[2 * UNITS_TEXT], label[UNITS_TEXT];
+	char mean[UNITS_TEXT], p50[RANGE_TEXT], p99[RANGE_TEXT];
+	char p999[RANGE_TEXT], longest[RANGE_TEXT], label[UNITS_TEXT];
 	struct direction_stats stats;
 
 	stats_of(c, d, &stats);
@@ -93,12 +78,12 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 			       format_ns(mean, stats.d2c_mean_ns));
 	if (!stats.d2c_p50.known)
 		return;
-	bound(p50, &stats.d2c_p50);
-	bound(p99, &stats.d2c_p99);
-	bound(p999, &stats.d2c_p999);
-	bound(longest, &stats.d2c_max);
 	print_labelled(to, DETAIL_WIDTH, label, "d2c mean %s, p50 %s, p99 %s, p99.9 %s, max %s",
-		       format_ns(mean, stats.d2c_mean_ns), p50, p99, p999, longest);
+		       format_ns(mean, stats.d2c_mean_ns),
+		       format_range_ns(p50, &stats.d2c_p50, "< ", ">= "),
+		       format_range_ns(p99, &stats.d2c_p99, "< ", ">= "),
+		       format_range_ns(p999, &stats.d2c_p999, "< ", ">= "),
+		       format_range_ns(longest, &stats.d2c_max, "< ", ">= "));
 }
 
 static void seek_line(FILE *to, const struct rt_counters *c, unsigned int d)

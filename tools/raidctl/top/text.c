@@ -47,26 +47,9 @@ static void percent_text(char *ret, double share)
 		*blank = '\0';
 }
 
-static void latency_text(char *ret, const struct range *range)
+static char *format_or_na(char *ret, double value, char *(*format)(char *ret, double value))
 {
-	char bound[UNITS_TEXT];
-
-	if (!range->known)
-		strcpy(ret, "n/a");
-	else if (range->high == INT64_MAX)
-		snprintf(ret, TOP_TEXT, ">%s",
-			 format_ns(bound, (double)range->low));
-	else
-		snprintf(ret, TOP_TEXT, "<%s",
-			 format_ns(bound, (double)range->high));
-}
-
-static void size_text(char *ret, double bytes)
-{
-	if (isnan(bytes))
-		strcpy(ret, "n/a");
-	else
-		format_bytes(ret, bytes);
+	return isnan(value) ? strcpy(ret, "n/a") : format(ret, value);
 }
 
 void top_cell_text(char *ret, const struct top_row *row,
@@ -80,7 +63,7 @@ void top_cell_text(char *ret, const struct top_row *row,
 		short_number(ret, value / (1 << 20));
 		return;
 	case TOP_SIZE:
-		size_text(ret, value);
+		format_or_na(ret, value, format_bytes);
 		return;
 	case TOP_SEQUENTIAL:
 		percent_text(ret, value);
@@ -89,13 +72,13 @@ void top_cell_text(char *ret, const struct top_row *row,
 		if (isnan(value))
 			strcpy(ret, "n/a");
 		else
-			latency_text(ret, &row->both.stats.d2c_p99);
+			format_range_ns(ret, &row->both.stats.d2c_p99, "<", ">");
 		return;
 	case TOP_READAHEAD:
-		short_number(ret, value * SECTOR_BYTES / 1024);
-		if (!isnan(value))
-			snprintf(ret, UNITS_TEXT, "%.0f",
-				 value * SECTOR_BYTES / 1024);
+		if (isnan(value))
+			strcpy(ret, "n/a");
+		else
+			snprintf(ret, UNITS_TEXT, "%.0f", value * SECTOR_BYTES / 1024);
 		return;
 	default:
 		short_number(ret, value);
@@ -144,14 +127,6 @@ static void rate_text(char *ret, const struct top_row *row,
 		short_number(ret, (double)count / row->seconds);
 }
 
-static void mean_text(char *ret, double ns)
-{
-	if (isnan(ns))
-		strcpy(ret, "n/a");
-	else
-		format_ns(ret, ns);
-}
-
 /* Share of requests in streams, and bios that read ahead. */
 static void stream_text(char *ret, size_t size, const struct top_row *row,
 			const struct top_flow *flow)
@@ -187,7 +162,7 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 {
 	const struct top_flow *flow = reads ? &row->read : &row->write;
 	const struct direction_stats *stats = &flow->stats;
-	char a[2 * TOP_TEXT], b[TOP_TEXT], c[TOP_TEXT];
+	char a[TOP_TEXT], b[TOP_TEXT], c[TOP_TEXT];
 	double mean;
 
 	switch (line) {
@@ -210,7 +185,7 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		return;
 	case 2:
 		format_range_bytes(a, &stats->size_mode);
-		size_text(b, stats->requests ? stats->size_mean_bytes : NAN);
+		format_or_na(b, stats->requests ? stats->size_mean_bytes : NAN, format_bytes);
 		snprintf(ret, size, "%s, %s", a, b);
 		return;
 	case 3:
@@ -231,17 +206,14 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		stream_text(ret, size, row, flow);
 		return;
 	case 6:
-		mean_text(a, flow->i2d_ns);
-		mean_text(b, flow->q2c_ns);
+		format_or_na(a, flow->i2d_ns, format_ns);
+		format_or_na(b, flow->q2c_ns, format_ns);
 		snprintf(ret, size, "%s, %s", a, b);
 		return;
 	default:
-		if (stats->d2c_mean_known)
-			format_ns(a, stats->d2c_mean_ns);
-		else
-			strcpy(a, "n/a");
-		latency_text(b, &stats->d2c_p99);
-		latency_text(c, &stats->d2c_p999);
+		format_or_na(a, stats->d2c_mean_known ? stats->d2c_mean_ns : NAN, format_ns);
+		format_range_ns(b, &stats->d2c_p99, "<", ">");
+		format_range_ns(c, &stats->d2c_p999, "<", ">");
 		snprintf(ret, size, "%s, %s, %s", a, b, c);
 	}
 }

@@ -164,7 +164,7 @@ char *top_readahead_text(char *ret, size_t size, uint64_t kib);
 /* text.c: values as text, "n/a" when they are not known; pure */
 
 /* Room for the text of a cell, and of a depth. */
-#define TOP_TEXT	48
+#define TOP_TEXT	RANGE_TEXT
 
 /* Lines of the details of a row. */
 #define TOP_DETAILS	8
