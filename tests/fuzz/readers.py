@@ -3,7 +3,7 @@
 """What reads text of others in Python, fuzzed: readers.py [--seconds N] [--seed N] [TARGET...], or --atheris TARGET [OPTION...]
 
 Each target takes bytes and may end in one way but by reading: the error that its reader promises. Anything else is a
-finding, kept in build/fuzz. Without --atheris inputs are mutations of the seeds below, which are files of the tree, drawn
+finding, kept in build/fuzz. Without --atheris inputs are mutations of the seeds below, which are files of the tree, chosen
 by --seed; with it they follow what the code runs (libFuzzer; atheris is not in Debian: pip install atheris). OPTION... are
 libFuzzer's, a directory among them gets the seeds.
 Ends with the totals line of every suite.
@@ -108,7 +108,7 @@ def read_profile(data: bytes) -> object:
 
 
 def read_output(data: bytes) -> object:
-    """The first byte says whose output it is."""
+    """The first byte says which program printed the output."""
     text = data[1:].decode("utf-8", "replace")
     parse: tuple[Callable[[str], object], ...] = (
         parsers.bonnie, lambda text: parsers.dd(text, "write"), parsers.fio, parsers.iozone,
@@ -207,8 +207,8 @@ FORBIDDEN = {
 
 
 def read_schema(data: bytes) -> object:
-    """The first byte says what the schema calls a statement. What the door lets pass SQLite is asked to make and to read: it
-    must find no view, trigger, function or table of a module in it."""
+    """The first byte says what the schema calls a statement. SQLite makes and reads what passes
+    database._plain(): it must find no view, trigger, function or table of a module in it."""
     kind = ("table", "index", "trigger", "view")[(data[0] if data else 0) % 4]
     sql = data[1:].partition(b"\0")[0].decode("utf-8", "replace")
     if not database._plain(kind, "name", sql) or kind == "view":
@@ -231,7 +231,7 @@ def read_schema(data: bytes) -> object:
         try:
             made.execute(sql)
         except (sqlite3.Error, sqlite3.Warning):
-            return None  # what is asked for before a syntax error is not done
+            return None  # SQLite does nothing before a syntax error
         with contextlib.suppress(sqlite3.Error, sqlite3.Warning):
             for (name,) in made.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
                 made.execute('SELECT * FROM "{}"'.format(name.replace('"', '""'))).fetchall()

@@ -28,7 +28,7 @@ static struct {
 	uint64_t depth_ns;
 } samples[64];
 static size_t nr_samples;
-static int sample_err;	/* of the next sample alone */
+static int sample_err;	/* of the next sample only */
 
 static int keep_sample(void *data, const struct blktrace_device *device,
 		       const struct rt_counters *span)
@@ -123,7 +123,7 @@ static int tick(void *data)
 }
 
 /* So many events, then the end. */
-static ssize_t many(void *data, void *to, size_t room)
+static ssize_t read_repeatedly(void *data, void *to, size_t room)
 {
 	struct trace *t = data;
 	ssize_t got = trace_read(t, to, room);
@@ -138,7 +138,7 @@ static ssize_t many(void *data, void *to, size_t room)
 /* A caller is called now and then, not for each event, and can end the import. */
 static void called_now_and_then(void **state)
 {
-	struct blktrace_input input = { many, &trace };
+	struct blktrace_input input = { read_repeatedly, &trace };
 
 	(void)state;
 	for (int i = 0; i < 1024; i++)
@@ -249,7 +249,7 @@ static const struct {
 	  { { READ, "q2c[] 3 q2c[100] 1 q2c[200] 2 q2c_sum_ns 500 q2c_unknown 1 ahead_queued 1 bytes_ahead_queued 12288 "
 	      "i2d_sum_ns 0 i2d[] 0" } } },
 	/*
-	 * 816 + 16 goes into 792 + 24, whose insert it has from then on. A requeue does not insert again; a bio that
+	 * 816 + 16 goes into 792 + 24, and has the insert of that from then on. A requeue does not insert again; a bio that
 	 * is merged before the insert is in it.
 	 */
 	{ "inserts",
@@ -338,7 +338,7 @@ static void expect(const char *of, const struct rt_counters *c, unsigned int dir
 	}
 }
 
-static void counted(void **state)
+static void counters_of_traces(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct rt_counters sum;
@@ -358,7 +358,7 @@ static void counted(void **state)
 }
 
 /* Counters are known by the events that a trace has, as blktrace -a selects them. */
-static void known(void **state)
+static void known_counters(void **state)
 {
 	static const struct {
 		uint64_t actions[3];
@@ -579,7 +579,7 @@ static void begun_later(void **state)
 }
 
 /* A late event counts at the time of its arrival. */
-static void late(void **state)
+static void late_events(void **state)
 {
 	(void)state;
 	trace_put(&trace, 100, Q | R, 8, 4096);
@@ -592,7 +592,7 @@ static void late(void **state)
 	assert_int_equal(total(0).now_ns, 200);
 }
 
-static void missing(void **state)
+static void missing_events(void **state)
 {
 	(void)state;
 	trace_put(&trace, 1, Q | R, 8, 4096);
@@ -759,8 +759,8 @@ static void sample_not_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counted),
-		cmocka_unit_test(known),
+		cmocka_unit_test(counters_of_traces),
+		cmocka_unit_test(known_counters),
 		cmocka_unit_test_setup_teardown(split_bio, start, end),
 		cmocka_unit_test_setup_teardown(flushes_beyond, start, end),
 		cmocka_unit_test_setup_teardown(plugs, start, end),
@@ -769,8 +769,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_many_disks, start, end),
 		cmocka_unit_test_setup_teardown(tiling, start, end),
 		cmocka_unit_test_setup_teardown(begun_later, start, end),
-		cmocka_unit_test_setup_teardown(late, start, end),
-		cmocka_unit_test_setup_teardown(missing, start, end),
+		cmocka_unit_test_setup_teardown(late_events, start, end),
+		cmocka_unit_test_setup_teardown(missing_events, start, end),
 		cmocka_unit_test(never_ended),
 		cmocka_unit_test(map_like_list),
 		cmocka_unit_test(map_full),

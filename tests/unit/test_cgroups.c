@@ -30,7 +30,7 @@ static void name_them(struct rt_counters *counters)
 static long long shown_of(uint32_t id, uint64_t since_ns, const struct rt_submitter *rows, size_t nr, const char *path)
 {
 	struct rt_counters now = { .id = id, .since_ns = since_ns };
-	long long found = -1;
+	long long queued_bios = -1;
 
 	for (size_t i = 0; i < nr; i++)
 		assert_int_equal(rt_submitters_append(&now, &rows[i]), 0);
@@ -39,10 +39,10 @@ static long long shown_of(uint32_t id, uint64_t since_ns, const struct rt_submit
 	for (size_t i = 0; i < now.nr_submitters; i++) {
 		assert_int_equal(now.submitters[i].bytes_queued, 8 * now.submitters[i].queued);
 		if (!strcmp(now.submitters[i].path, path))
-			found = (long long)now.submitters[i].queued;
+			queued_bios = (long long)now.submitters[i].queued;
 	}
 	rt_counters_free(&now);
-	return found;
+	return queued_bios;
 }
 
 #define shown(id, since_ns, path, ...)							\

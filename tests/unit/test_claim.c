@@ -51,7 +51,7 @@ static void remove_claim(const char *name)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void living(void **state)
+static void living_owner(void **state)
 {
 	struct rt_target other = mine;
 	int fd;
@@ -70,7 +70,7 @@ static void living(void **state)
 }
 
 /* Who it is: the number, and when that began, as the kernel counts it (field 22 of stat). */
-static void who(void **state)
+static void owner_is_identified(void **state)
 {
 	char name[128], text[256] = "", stat[1024] = "", *field;
 	FILE *file;
@@ -101,7 +101,7 @@ static void who(void **state)
 }
 
 /* Killed between asking the kernel and noting its answer. */
-static void requested_only(void **state)
+static void requested_and_not_added(void **state)
 {
 	struct rt_target target = mine;
 	int fd;
@@ -118,7 +118,7 @@ static void requested_only(void **state)
 	owner_end(fd);
 }
 
-static void dead(void **state)
+static void dead_owner(void **state)
 {
 	char text[64];
 	pid_t pid = fork();
@@ -148,7 +148,7 @@ static void dead(void **state)
 }
 
 /* The result of the last of @nr requests, when the first @times of them fail. */
-static int repeated(int times, int err, int nr)
+static int advance_repeatedly(int times, int err, int nr)
 {
 	struct rt_counters last, span;
 	int result;
@@ -165,19 +165,19 @@ static int repeated(int times, int err, int nr)
 static void while_memory_is_short(void **state)
 {
 	(void)state;
-	assert_int_equal(repeated(0, -ENOMEM, 1), 0);
-	assert_int_equal(repeated(3, -ENOMEM, 4), 0);
-	assert_int_equal(repeated(1000000, -ENOMEM, 100), -ENOMEM);
-	assert_int_equal(repeated(1, -ENODEV, 1), -ENODEV);
+	assert_int_equal(advance_repeatedly(0, -ENOMEM, 1), 0);
+	assert_int_equal(advance_repeatedly(3, -ENOMEM, 4), 0);
+	assert_int_equal(advance_repeatedly(1000000, -ENOMEM, 100), -ENOMEM);
+	assert_int_equal(advance_repeatedly(1, -ENODEV, 1), -ENODEV);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(living),
-		cmocka_unit_test(who),
-		cmocka_unit_test(requested_only),
-		cmocka_unit_test(dead),
+		cmocka_unit_test(living_owner),
+		cmocka_unit_test(owner_is_identified),
+		cmocka_unit_test(requested_and_not_added),
+		cmocka_unit_test(dead_owner),
 		cmocka_unit_test(while_memory_is_short),
 	};
 

@@ -63,7 +63,7 @@ static void difference_is_short(void **state)
 	rt_counters_free(&to);
 }
 
-static void equal(const struct rt_counters *a, const struct rt_counters *b)
+static void expect_equal(const struct rt_counters *a, const struct rt_counters *b)
 {
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 #define X(member, attribute, ...) assert_int_equal(a->flow[d].member, b->flow[d].member);
@@ -112,7 +112,7 @@ static void everything(void **state)
 	b.gone = true;
 	b.disk.streams_alive = 9;
 	assert_int_equal(rt_counters_add(&total, &a), 0);
-	equal(&total, &a);
+	expect_equal(&total, &a);
 	assert_int_equal(rt_counters_add(&total, &b), 0);
 	assert_int_equal(total.id, 3);
 	assert_int_equal(total.readahead_sectors, 77);
@@ -124,7 +124,7 @@ static void everything(void **state)
 	assert_int_equal(total.since_ns, 1);
 	assert_int_equal(total.now_ns, 9);
 	assert_int_equal(rt_counters_delta(&a, &total, &span), 0);
-	equal(&span, &b);
+	expect_equal(&span, &b);
 	assert_int_equal(span.since_ns, 5);
 	assert_int_equal(span.now_ns, 9);
 	rt_counters_free(&span);
@@ -157,7 +157,7 @@ static void everything(void **state)
 }
 
 /* A span that agrees with itself: 3 in flight before, 10 issued, 4 after. */
-static void sound(struct rt_counters *c, uint32_t before[RT_DIRECTIONS])
+static void consistent_span(struct rt_counters *c, uint32_t before[RT_DIRECTIONS])
 {
 	memset(c, 0, sizeof(*c));
 	memset(before, 0, RT_DIRECTIONS * sizeof(before[0]));
@@ -181,7 +181,7 @@ static void agreement(void **state)
 	char text[256] = "";
 
 	(void)state;
-	sound(&c, before);
+	consistent_span(&c, before);
 	assert_true(rt_counters_check(&c, before, text, sizeof(text)));
 	assert_string_equal(text, "");
 	c.flow[READ].completed++;
@@ -200,7 +200,7 @@ static void agreement(void **state)
 	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
 	assert_string_equal(text, "read: size histogram sums to 11 instead of 10");
 	rt_counters_free(&c);
-	sound(&c, before);
+	consistent_span(&c, before);
 	rt_histogram_count(&c.histogram[ALL][TIME], 0, 1);
 	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
 	assert_string_equal(text, "all: depth_time histogram sums to 101 instead of 100");

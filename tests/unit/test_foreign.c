@@ -32,7 +32,7 @@ static void is(FILE *to, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void visible(const char *from, const char *expected, size_t columns)
+static void expect_visible(const char *from, const char *expected, size_t columns)
 {
 	size_t wide;
 	char *got = foreign_visible(from, SIZE_MAX, &wide);
@@ -42,24 +42,24 @@ static void visible(const char *from, const char *expected, size_t columns)
 	free(got);
 }
 
-static void what_is_shown(void **state)
+static void visible_texts(void **state)
 {
 	(void)state;
-	visible("", "", 0);
-	visible("bonnie++ \\ \"x\"", "bonnie++ \\ \"x\"", 14);
-	visible("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 3);
-	visible("a\033]0;x\a", "a\\x1b]0;x\\x07", 13);
-	visible("two\nlines\tand\r\x7f", "two\\nlines\\tand\\r\\x7f", 21);
+	expect_visible("", "", 0);
+	expect_visible("bonnie++ \\ \"x\"", "bonnie++ \\ \"x\"", 14);
+	expect_visible("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 3);
+	expect_visible("a\033]0;x\a", "a\\x1b]0;x\\x07", 13);
+	expect_visible("two\nlines\tand\r\x7f", "two\\nlines\\tand\\r\\x7f", 21);
 	/* Cut inside a character, as the kernel cuts names. */
-	visible("caf\xc3", "caf\\xc3", 7);
-	visible("\xe2\x82", "\\xe2\\x82", 8);
+	expect_visible("caf\xc3", "caf\\xc3", 7);
+	expect_visible("\xe2\x82", "\\xe2\\x82", 8);
 	/* A control in UTF-8, one by its byte, one that turns the direction. */
-	visible("\xc2\x80", "\\u0080", 6);
-	visible("\xc2\x9b" "31m\x9b", "\\u009b31m\\x9b", 13);
-	visible("\xe2\x80\xae", "\\u202e", 6);
-	visible("\xf3\xa0\x81\x81", "\\U000e0041", 10);
+	expect_visible("\xc2\x80", "\\u0080", 6);
+	expect_visible("\xc2\x9b" "31m\x9b", "\\u009b31m\\x9b", 13);
+	expect_visible("\xe2\x80\xae", "\\u202e", 6);
+	expect_visible("\xf3\xa0\x81\x81", "\\U000e0041", 10);
 	/* Longer than need be, a surrogate, beyond Unicode. */
-	visible("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80", 36);
+	expect_visible("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80", 36);
 }
 
 /* Every character there is, and which of them are hidden. */
@@ -249,7 +249,7 @@ static int free_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_shown),
+		cmocka_unit_test(visible_texts),
 		cmocka_unit_test(every_character),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(json),

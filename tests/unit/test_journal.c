@@ -15,8 +15,8 @@
 
 static char image[] = "/tmp/test-journal-XXXXXX";
 
-static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void run(const char *format, ...)
+static void run_command(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void run_command(const char *format, ...)
 {
 	char command[512];
 	va_list args;
@@ -28,7 +28,7 @@ static void run(const char *format, ...)
 }
 
 /* The numbers that a tool prints. */
-static size_t ask(const char *command, uint64_t *ret, size_t most)
+static size_t read_numbers(const char *command, uint64_t *ret, size_t most)
 {
 	char line[512];
 	FILE *answer;
@@ -44,7 +44,7 @@ static size_t ask(const char *command, uint64_t *ret, size_t most)
 }
 
 /* The blocks that debugfs lists for inode 8 are in the extents, and no other sector is. */
-static void equal_to_debugfs(unsigned int block_size)
+static void expect_extents_of_debugfs(unsigned int block_size)
 {
 	static uint64_t blocks[100000];
 	struct journal journal;
@@ -54,7 +54,7 @@ static void equal_to_debugfs(unsigned int block_size)
 
 	snprintf(command, sizeof(command),
 		 "debugfs -R 'blocks <8>' %s 2>/dev/null", image);
-	nr = ask(command, blocks, 100000);
+	nr = read_numbers(command, blocks, 100000);
 	assert_true(nr > 100);
 	assert_int_equal(journal_read(image, "ext4", "rw", &journal), 0);
 	assert_true(journal.nr >= 1);
@@ -63,14 +63,14 @@ static void equal_to_debugfs(unsigned int block_size)
 		sectors += journal.extents[e].nr_sectors;
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t sector = blocks[i] * block_size / 512;
-		bool found = false;
+		bool is_inside = false;
 
 		for (size_t e = 0; e < journal.nr; e++)
-			found |= sector >= journal.extents[e].sector &&
+			is_inside |= sector >= journal.extents[e].sector &&
 				 sector + block_size / 512 <=
 				 journal.extents[e].sector +
 				 journal.extents[e].nr_sectors;
-		inside += found;
+		inside += is_inside;
 	}
 	/* debugfs lists the blocks of the map of an ext3 journal too. */
 	assert_true(inside >= nr - nr / 100 - 4);
@@ -81,17 +81,17 @@ static void equal_to_debugfs(unsigned int block_size)
 static void ext4(void **state)
 {
 	(void)state;
-	run("truncate -s 64M %s && mke2fs -q -F -t ext4 -b 4096 %s", image, image);
-	equal_to_debugfs(4096);
-	run("mke2fs -q -F -t ext4 -b 1024 -J size=16 %s", image);
-	equal_to_debugfs(1024);
+	run_command("truncate -s 64M %s && mke2fs -q -F -t ext4 -b 4096 %s", image, image);
+	expect_extents_of_debugfs(4096);
+	run_command("mke2fs -q -F -t ext4 -b 1024 -J size=16 %s", image);
+	expect_extents_of_debugfs(1024);
 }
 
 static void ext3(void **state)
 {
 	(void)state;
-	run("truncate -s 64M %s && mke2fs -q -F -t ext3 -b 1024 %s", image, image);
-	equal_to_debugfs(1024);
+	run_command("truncate -s 64M %s && mke2fs -q -F -t ext3 -b 1024 %s", image, image);
+	expect_extents_of_debugfs(1024);
 }
 
 static void ext2_has_none(void **state)
@@ -99,15 +99,15 @@ static void ext2_has_none(void **state)
 	struct journal journal;
 
 	(void)state;
-	run("mke2fs -q -F -t ext2 %s", image);
+	run_command("mke2fs -q -F -t ext2 %s", image);
 	assert_int_equal(journal_read(image, "ext2", NULL, &journal), 0);
 	assert_int_equal(journal.nr, 0);
 	/* A journal on a device that is not there is not known. */
-	run("truncate -s 300M %s.j && mke2fs -q -F -b 4096 -O journal_dev %s.j 2048", image, image);
-	run("mke2fs -q -F -t ext4 -b 4096 -O ^has_journal %s && debugfs -w -f - %s >/dev/null 2>&1 <<X\n"
+	run_command("truncate -s 300M %s.j && mke2fs -q -F -b 4096 -O journal_dev %s.j 2048", image, image);
+	run_command("mke2fs -q -F -t ext4 -b 4096 -O ^has_journal %s && debugfs -w -f - %s >/dev/null 2>&1 <<X\n"
 	    "feature +has_journal\nset_super_value journal_uuid 11111111-2222-3333-4444-555555555555\nX", image, image);
 	assert_int_equal(journal_read(image, "ext4", NULL, &journal), -ENODEV);
-	run("rm -f %s.j", image);
+	run_command("rm -f %s.j", image);
 }
 
 static void xfs(void **state)
@@ -117,7 +117,7 @@ static void xfs(void **state)
 	char command[512];
 
 	(void)state;
-	run("truncate -s 400M %s && mkfs.xfs -q -f %s", image, image);
+	run_command("truncate -s 400M %s && mkfs.xfs -q -f %s", image, image);
 	snprintf(command, sizeof(command),
 		 "xfs_db -r -c 'sb 0' -c 'p logstart logblocks' %s | sed 's/.*= //'; "
 		 "xfs_db -r -c \"convert fsblock $(xfs_db -r -c 'sb 0' -c 'p logstart' %s | sed 's/.*= //') daddr\" %s | sed 's/.*(\\([0-9]*\\)).*/\\1/'",
@@ -125,7 +125,7 @@ static void xfs(void **state)
 	{
 		uint64_t numbers[3];
 
-		assert_int_equal(ask(command, numbers, 3), 3);
+		assert_int_equal(read_numbers(command, numbers, 3), 3);
 		expected[0] = numbers[2];
 		expected[1] = numbers[1] * 8;
 	}
@@ -142,7 +142,7 @@ static void xfs_external(void **state)
 	char options[128];
 
 	(void)state;
-	run("truncate -s 400M %s && rm -f %s.log && truncate -s 64M %s.log && mkfs.xfs -q -f -l logdev=%s.log,size=64m %s",
+	run_command("truncate -s 400M %s && rm -f %s.log && truncate -s 64M %s.log && mkfs.xfs -q -f -l logdev=%s.log,size=64m %s",
 	    image, image, image, image, image);
 	snprintf(options, sizeof(options), "rw,logdev=%s.log,noquota", image);
 	assert_int_equal(journal_read(image, "xfs", options, &journal), 0);
@@ -153,7 +153,7 @@ static void xfs_external(void **state)
 	journal_free(&journal);
 	assert_int_equal(journal_read(image, "xfs", "rw", &journal), -ENODEV);
 	assert_int_equal(journal_read(image, "xfs", "logdev=/nowhere/log", &journal), -ENOENT);
-	run("rm -f %s.log", image);
+	run_command("rm -f %s.log", image);
 }
 
 static void no_such_file_system(void **state)
@@ -161,7 +161,7 @@ static void no_such_file_system(void **state)
 	struct journal journal;
 
 	(void)state;
-	run("truncate -s 0 %s && truncate -s 1M %s", image, image);
+	run_command("truncate -s 0 %s && truncate -s 1M %s", image, image);
 	assert_int_equal(journal_read(image, "ext4", NULL, &journal), -EINVAL);
 	assert_int_equal(journal_read(image, "xfs", NULL, &journal), -EINVAL);
 	assert_int_equal(journal_read(image, "btrfs", NULL, &journal), -ENOTSUP);

@@ -16,7 +16,7 @@
 
 static char place[] = "/tmp/limits-XXXXXX";
 
-static int made_disk(void **state)
+static int make_disk(void **state)
 {
 	static const char *const directories[] = { "queue", "mq", "mq/0", "mq/1", "mq/2" };
 	static const char *const files[][2] = {
@@ -104,7 +104,7 @@ static void parents_are_read(void **state)
 	assert_string_equal(above.driver, "");
 }
 
-/* Limits of cgroups: which files io.max are found, and what of them is a disk's. */
+/* Limits of cgroups: the files io.max that are read, and the lines of a disk in them. */
 
 #define PLAIN	"8:0 rbps=1048576 wbps=max riops=max wiops=max\n"
 #define BOTH	"8:16 rbps=7 wbps=max riops=max wiops=max\n8:0 rbps=max wbps=max riops=max wiops=40\n"
@@ -141,17 +141,17 @@ static int remove_cgroups(void **state)
 static void expect_limits(const char *device, const char *text)
 {
 	struct cgroup_limits limits;
-	char *found;
+	char *printed;
 
 	assert_int_equal(cgroup_limits_read(root, &limits), 0);
-	found = cgroup_limits_of(&limits, device);
-	assert_string_equal(found, text);
-	free(found);
+	printed = cgroup_limits_of(&limits, device);
+	assert_string_equal(printed, text);
+	free(printed);
 	cgroup_limits_free(&limits);
 }
 
 /* Only limits of the requested disk, sorted by path; a cgroup without a line for it is left out. */
-static void of_a_disk(void **state)
+static void limits_of_disk(void **state)
 {
 	(void)state;
 	put_limits("/z", PLAIN);
@@ -202,10 +202,10 @@ int main(void)
 		cmocka_unit_test(all_are_read),
 		cmocka_unit_test(some_are_zero),
 		cmocka_unit_test(parents_are_read),
-		cmocka_unit_test_setup_teardown(of_a_disk, make_cgroups, remove_cgroups),
+		cmocka_unit_test_setup_teardown(limits_of_disk, make_cgroups, remove_cgroups),
 		cmocka_unit_test_setup_teardown(no_limits, make_cgroups, remove_cgroups),
 		cmocka_unit_test_setup_teardown(long_file, make_cgroups, remove_cgroups),
 	};
 
-	return cmocka_run_group_tests_name("limits", tests, made_disk, remove_disk);
+	return cmocka_run_group_tests_name("limits", tests, make_disk, remove_disk);
 }

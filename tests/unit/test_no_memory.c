@@ -126,7 +126,7 @@ static int take_number(void *data, int nr, char **values, char **names)
 	return 0;
 }
 
-static int make(void)
+static int make_recording(void)
 {
 	static struct rt_submitter submitters[FULL_SUBMITTERS];
 	static const struct rt_target target = { .id = 1, .disk = "sda", .groups = 0xfff };
@@ -174,8 +174,8 @@ static int hand_over(struct writer *writer)
 	static const struct rt_target target = { .id = 1, .disk = "sda" };
 	struct rt_counters c = { .since_ns = 1, .now_ns = 2 };
 
-	return rt_histogram_count(&c.histogram[0][0], 3, 4) ?: writer_put_sample(writer, 1, 1, &c) ?: store_put_target(writer_rows(writer), 1, &target) ?:
-	       store_begin_phase(writer_rows(writer), 1, "x", 1) ?: store_put_setting(writer_rows(writer), 1, 1, "a", "b") ?:
+	return rt_histogram_count(&c.histogram[0][0], 3, 4) ?: writer_put_sample(writer, 1, 1, &c) ?:
+	       store_put_target(writer_rows(writer), 1, &target) ?: store_begin_phase(writer_rows(writer), 1, "x", 1) ?: store_put_setting(writer_rows(writer), 1, 1, "a", "b") ?:
 	       store_put_meta(writer_rows(writer), "a", "b") ?: store_put_output(writer_rows(writer), 1, "stdout", "x", 1) ?:
 	       store_end_phase(writer_rows(writer), 1, 2);
 }
@@ -203,7 +203,7 @@ static int write_thread(void)
 	return err;
 }
 
-static int nothing(void *data, const struct blktrace_device *device, const struct rt_counters *span)
+static int ignore_sample(void *data, const struct blktrace_device *device, const struct rt_counters *span)
 {
 	(void)data;
 	(void)device;
@@ -217,7 +217,7 @@ static int import(void)
 	static struct trace trace;
 	struct blktrace_reader reader = { 0 };
 	struct blktrace_merge merge = { .nr = 1, .readers = &reader };
-	struct blktrace_import import = { .merge = &merge, .interval_ns = 1000, .sample = nothing };
+	struct blktrace_import import = { .merge = &merge, .interval_ns = 1000, .sample = ignore_sample };
 	struct blktrace_input input = { trace_read, &trace };
 	int err;
 
@@ -248,7 +248,7 @@ static int interrupts(void)
 	return err;
 }
 
-static int unchanged(void *data, const char *name, const char *value)
+static int ignore_setting(void *data, const char *name, const char *value)
 {
 	(void)data;
 	(void)name;
@@ -258,7 +258,7 @@ static int unchanged(void *data, const char *name, const char *value)
 
 static int settings(void)
 {
-	struct settings settings = { .changed = unchanged };
+	struct settings settings = { .changed = ignore_setting };
 	int err = settings_set(&settings, "a", "1") ?: settings_set(&settings, "b", "2") ?: settings_set(&settings, "a", "3");
 
 	settings_free(&settings);
@@ -268,11 +268,11 @@ static int settings(void)
 /* A directory takes the place of a hierarchy of cgroups. */
 static int limits(void)
 {
-	struct cgroup_limits found;
-	int err = cgroup_limits_read(cgroups, &found);
-	char *text = err ? NULL : cgroup_limits_of(&found, "8:0");
+	struct cgroup_limits read;
+	int err = cgroup_limits_read(cgroups, &read);
+	char *text = err ? NULL : cgroup_limits_of(&read, "8:0");
 
-	cgroup_limits_free(&found);
+	cgroup_limits_free(&read);
 	free(text);
 	return err ? err : text ? 0 : -ENOMEM;
 }
@@ -293,10 +293,11 @@ static void each_allocation_fails(void **state)
 		const char *name;
 		int (*run)(void);
 		int least;	/* allocations */
-		int borne;	/* of them: there is another way, as to sort */
+		int tolerated;	/* of them: the run has an alternative, as to sort */
 	} cases[] = {
-		{ "make", make, 5, 1 },
-		{ "interrupts", interrupts, 2, 0 }, { "settings", settings, 4, 0 }, { "limits", limits, 8, 3 /* asprintf */ }, { "requests", requests, 2, 0 },
+		{ "make", make_recording, 5, 1 },
+		{ "interrupts", interrupts, 2, 0 }, { "settings", settings, 4, 0 },
+		{ "limits", limits, 8, 3 /* asprintf */ }, { "requests", requests, 2, 0 },
 		{ "write", write_thread, 10, 0 },
 		{ "import", import, 12, 0 },
 	};
@@ -304,7 +305,7 @@ static void each_allocation_fails(void **state)
 	(void)state;
 	owner = OURS;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int n = 0, err, borne = 0;
+		int n = 0, err, tolerated = 0;
 
 		assert_int_equal(cases[i].run(), 0); /* what is made once */
 		do {
@@ -316,8 +317,8 @@ static void each_allocation_fails(void **state)
 			counts = false;
 			if (alive)
 				fail_msg("%s: allocation %d fails: %ld are not freed", cases[i].name, n, alive);
-			borne += failed && !err;
-			if ((err && (err != -ENOMEM || !failed)) || borne > cases[i].borne)
+			tolerated += failed && !err;
+			if ((err && (err != -ENOMEM || !failed)) || tolerated > cases[i].tolerated)
 				fail_msg("%s: allocation %d fails: %d", cases[i].name, n, err);
 		} while (failed);
 		if (n < cases[i].least)
@@ -337,7 +338,7 @@ static void each_of_sqlite_fails(void **state)
 		alive = 0;
 		left = n += n < 200 ? 1 : 7;
 		counts = true;
-		err = make();
+		err = make_recording();
 		counts = false;
 		refused += err != 0;
 		if (alive || (err && err != -ENOMEM) || (err && !failed))

@@ -32,7 +32,7 @@ static size_t nr_samples;
 static char *text;
 
 /* Two phases of sda, one of sdb, one of sdc, which was imported. */
-static void fill(void)
+static void fill_spans(void)
 {
 	static const char *const disks[] = { "sda", "sda", "sdb", "sdc" };
 
@@ -126,16 +126,16 @@ static void write_text(const struct span *of, size_t nr)
 /* Value of one sample, NULL when there is none; twice is a failure. */
 static const char *value(const char *name, const char *labels)
 {
-	const char *found = NULL;
+	const char *ret = NULL;
 
 	for (size_t i = 0; i < nr_samples; i++) {
 		if (strcmp(samples[i].name, name) ||
 		    strcmp(samples[i].labels, labels))
 			continue;
-		assert_null(found);
-		found = samples[i].value;
+		assert_null(ret);
+		ret = samples[i].value;
 	}
-	return found;
+	return ret;
 }
 
 #define is(name, labels, expected)					\
@@ -144,7 +144,7 @@ static const char *value(const char *name, const char *labels)
 static void totals(void **state)
 {
 	(void)state;
-	fill();
+	fill_spans();
 	write_text(spans, 4);
 	is("issued_requests_total", "disk=\"sda\",direction=\"read\"", "123");
 	is("issued_requests_total", "disk=\"sdb\",direction=\"read\"", "5");

@@ -117,7 +117,7 @@ static struct nl_msg *head(const struct rt_counters *c, int without)
 	return msg;
 }
 
-static int parsed(struct nl_msg *msg, struct rt_counters *got)
+static int parse_counters(struct nl_msg *msg, struct rt_counters *got)
 {
 	int err;
 
@@ -127,7 +127,7 @@ static int parsed(struct nl_msg *msg, struct rt_counters *got)
 	return err;
 }
 
-static void whole(void **state)
+static void complete_answer(void **state)
 {
 	struct nl_msg *msg = head(&full, -1);
 	struct rt_counters got;
@@ -146,7 +146,7 @@ static void whole(void **state)
 	for (uint32_t i = RT_HWQS; i--;)
 		if (full.hwq[i].issued)
 			put_hwq(msg, i, &full.hwq[i]);
-	assert_int_equal(parsed(msg, &got), 0);
+	assert_int_equal(parse_counters(msg, &got), 0);
 	assert_int_equal(got.id, full.id);
 	assert_int_equal(got.snapshot, full.snapshot);
 	assert_int_equal(got.since_ns, full.since_ns);
@@ -188,14 +188,14 @@ static void whole(void **state)
 }
 
 /* What is not there is not known, and nothing else is not known for that. */
-static void each_is_missing(void **state)
+static void missing_attributes(void **state)
 {
 	struct rt_counters got;
 	struct nl_msg *msg;
 
 	(void)state;
 #define X(member, attribute, ...)						\
-	assert_int_equal(parsed(head(&full, RAIDTRACE_A_COUNTERS_##attribute), &got), 0);	\
+	assert_int_equal(parse_counters(head(&full, RAIDTRACE_A_COUNTERS_##attribute), &got), 0); \
 	assert_int_equal(got.disk.unknown, RT_DISK_BIT(attribute));		\
 	rt_counters_free(&got);
 	RT_DISK_COUNTERS(X)
@@ -210,19 +210,19 @@ static void each_is_missing(void **state)
 										\
 		msg = head(&full, -1);							\
 		put_flow(msg, d, &full.flow[d], RAIDTRACE_A_FLOW_##attribute);			\
-		assert_int_equal(parsed(msg, &got), 0);				\
+		assert_int_equal(parse_counters(msg, &got), 0);			\
 		assert_true(got.unknown == (counted ? RT_COUNTER_BIT(attribute) : 0)); \
 		rt_counters_free(&got);						\
 	}
 	RT_FLOW_COUNTERS(X)
 	X(in_flight, IN_FLIGHT)
 #undef X
-	assert_int_equal(parsed(head(&full, RAIDTRACE_A_COUNTERS_NOW_NS), &got), -EBADMSG);
+	assert_int_equal(parse_counters(head(&full, RAIDTRACE_A_COUNTERS_NOW_NS), &got), -EBADMSG);
 	rt_counters_free(&got);
 }
 
 /* A part that says what cannot be, or that comes twice. */
-static void each_is_refused(void **state)
+static void invalid_parts(void **state)
 {
 	static const uint64_t counts[2] = { 1, 2 };
 	struct rt_counters got;
@@ -248,13 +248,13 @@ static void each_is_refused(void **state)
 		case 12: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_ORIGIN, 0); break;
 		default: nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SUBMITTER, 0); break;
 		}
-		if (parsed(msg, &got) != (good ? 0 : -EBADMSG))
+		if (parse_counters(msg, &got) != (good ? 0 : -EBADMSG))
 			fail_msg("case %d", i);
 		rt_counters_free(&got);
 	}
 }
 
-static int fill(void **state)
+static int fill_full(void **state)
 {
 	uint64_t seed = 17;
 
@@ -265,7 +265,7 @@ static int fill(void **state)
 	return 0;
 }
 
-static int forget(void **state)
+static int free_full(void **state)
 {
 	(void)state;
 	full.submitters = NULL;
@@ -326,7 +326,7 @@ static struct nl_msg *answer(const struct rt_counters *c,
 }
 
 /* Some more of everything. */
-static void go_on(struct rt_counters *c)
+static void count_more(struct rt_counters *c)
 {
 	static struct rt_submitter processes[4];
 
@@ -361,7 +361,7 @@ static void go_on(struct rt_counters *c)
 		processes[i].queued += chance(4);
 }
 
-static void same(const struct rt_counters *a, const struct rt_counters *b)
+static void expect_same(const struct rt_counters *a, const struct rt_counters *b)
 {
 	assert_int_equal(a->now_ns, b->now_ns);
 	assert_int_equal(a->since_ns, b->since_ns);
@@ -410,40 +410,40 @@ static struct rt_counters copy_of(const struct rt_counters *c)
 	return copy;
 }
 
-static void let_go(struct rt_counters *c)
+static void free_counters(struct rt_counters *c)
 {
 	c->submitters = NULL;
 	c->nr_submitters = 0;
 	rt_counters_free(c);
 }
 
-static void is_the_difference(void **state)
+static void span_is_difference(void **state)
 {
 	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
 
 	(void)state;
 	last.since_ns = last.now_ns = 1;
-	go_on(&now);
+	count_more(&now);
 	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
-	same(&last, &now);
+	expect_same(&last, &now);
 	rt_counters_free(&span);
 	for (int i = 0; i < ROUNDS; i++) {
 		struct rt_counters before = copy_of(&now), delta;
 
-		go_on(&now);
+		count_more(&now);
 		assert_int_equal(rt_counters_delta(&before, &now, &delta), 0);
 		assert_int_equal(advance(answer(&now, &before), &last, &span), 0);
-		same(&last, &now);
-		same(&span, &delta);
+		expect_same(&last, &now);
+		expect_same(&span, &delta);
 		rt_counters_free(&span);
 		rt_counters_free(&delta);
 		rt_counters_free(&before);
 	}
 	rt_counters_free(&last);
-	let_go(&now);
+	free_counters(&now);
 }
 
-static struct rt_submitter of(uint32_t index, const char *comm, uint64_t queued)
+static struct rt_submitter process(uint32_t index, const char *comm, uint64_t queued)
 {
 	struct rt_submitter s = { .index = index, .queued = queued };
 
@@ -452,7 +452,7 @@ static struct rt_submitter of(uint32_t index, const char *comm, uint64_t queued)
 	return s;
 }
 
-static void has(const struct rt_counters *c, const char *comm, uint64_t queued)
+static void expect_queued(const struct rt_counters *c, const char *comm, uint64_t queued)
 {
 	uint64_t sum = 0;
 
@@ -465,8 +465,10 @@ static void has(const struct rt_counters *c, const char *comm, uint64_t queued)
 /* A process that gave its row away is with the rest; what the rest had more in the span is no more than that. */
 static void row_changes_hands(void **state)
 {
-	struct rt_submitter before[] = { of(0, "a", 10), of(1, "b", 20), of(2, "c", 30), of(64, "", 5) };
-	struct rt_submitter after[] = { of(0, "d", 7), of(1, "b", 21), of(2, "c", 4), of(64, "", 5 + 10 + 2 + 31) };
+	struct rt_submitter before[] = { process(0, "a", 10), process(1, "b", 20), process(2, "c", 30), process(64, "", 5) };
+	struct rt_submitter after[] = {
+		process(0, "d", 7), process(1, "b", 21), process(2, "c", 4), process(64, "", 5 + 10 + 2 + 31),
+	};
 
 	(void)state;
 	/* In any order: the rest comes last, then first. */
@@ -479,14 +481,14 @@ static void row_changes_hands(void **state)
 			assert_int_equal(rt_submitters_append(&a.now, &after[i & 2 ? 3 - row : row]), 0);
 		}
 		assert_int_equal(rt_advance_apply(&a, &last, &span), 0);
-		has(&span, "d", 7);
-		has(&span, "b", 1);
-		has(&span, "c", 4);
-		has(&span, "a", 0);
-		has(&span, "", 2 + 1);
-		has(&last, "a", 0);
-		has(&last, "c", 4);
-		has(&last, "", 48);
+		expect_queued(&span, "d", 7);
+		expect_queued(&span, "b", 1);
+		expect_queued(&span, "c", 4);
+		expect_queued(&span, "a", 0);
+		expect_queued(&span, "", 2 + 1);
+		expect_queued(&last, "a", 0);
+		expect_queued(&last, "c", 4);
+		expect_queued(&last, "", 48);
 		assert_int_equal(last.nr_submitters, 4);
 		rt_counters_free(&span);
 		rt_counters_free(&last);
@@ -494,26 +496,26 @@ static void row_changes_hands(void **state)
 }
 
 /* Of a target that was reset the span begins there, and is all there is. */
-static void begins_at_a_reset(void **state)
+static void span_begins_at_reset(void **state)
 {
 	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
 
 	(void)state;
-	go_on(&now);
+	count_more(&now);
 	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
 	rt_counters_free(&span);
-	let_go(&now);
+	free_counters(&now);
 	now = (struct rt_counters){ .since_ns = 500, .now_ns = 500, .resets = 1, .snapshot = 9 };
 	rt_histogram_count(&now.histogram[0][0], 8, 2);
 	now.flow[0].issued = 2;
 	now.now_ns = 700;
 	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
 	assert_int_equal(last.resets, 1);
-	same(&last, &now);
-	same(&span, &now);
+	expect_same(&last, &now);
+	expect_same(&span, &now);
 	rt_counters_free(&span);
 	rt_counters_free(&last);
-	let_go(&now);
+	free_counters(&now);
 }
 
 /* An answer that does not fit changes nothing, and can be requested again. */
@@ -526,7 +528,7 @@ static void wrong_answers_change_nothing(void **state)
 	(void)state;
 	rt_histogram_count(&now.histogram[0][0], 8, 5);
 	now.flow[0].issued = 5;
-	go_on(&now);
+	count_more(&now);
 	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
 	rt_counters_free(&span);
 	for (int i = 0; i < 5; i++) {
@@ -542,9 +544,9 @@ static void wrong_answers_change_nothing(void **state)
 		}
 		assert_int_equal(advance(msg, &last, &span), i < 2 ? -ERANGE : -EBADMSG);
 	}
-	same(&last, &now);
+	expect_same(&last, &now);
 	rt_counters_free(&last);
-	let_go(&now);
+	free_counters(&now);
 }
 
 /* Answers about the last requests of a disk, and how requests are printed. */
@@ -591,7 +593,7 @@ static int parse_history(struct nl_msg *msg, struct rt_history *ret)
 	return err;
 }
 
-static void descriptions(void **state)
+static void history(void **state)
 {
 	static struct rt_history history;
 	struct nl_msg *msg = history_answer();
@@ -611,7 +613,7 @@ static void descriptions(void **state)
 }
 
 /* What no module says is not printed: a class that there is not, an end before the issue, more than fit. */
-static void what_is_refused(void **state)
+static void invalid_history(void **state)
 {
 	static struct rt_history history;
 	struct nl_msg *msg = history_answer();
@@ -650,7 +652,7 @@ static char *printed(int how, const struct requests *requests, size_t first)
 	return text;
 }
 
-static void how_they_are_printed(void **state)
+static void printed_requests(void **state)
 {
 	static struct rt_history history;
 	struct requests requests = { .has_awaited = true, .classes = true };
@@ -701,13 +703,13 @@ static void how_they_are_printed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole), cmocka_unit_test(each_is_missing), cmocka_unit_test(each_is_refused),
-		cmocka_unit_test(is_the_difference), cmocka_unit_test(begins_at_a_reset),
+		cmocka_unit_test(complete_answer), cmocka_unit_test(missing_attributes), cmocka_unit_test(invalid_parts),
+		cmocka_unit_test(span_is_difference), cmocka_unit_test(span_begins_at_reset),
 		cmocka_unit_test(row_changes_hands), cmocka_unit_test(wrong_answers_change_nothing),
-		cmocka_unit_test(descriptions),
-		cmocka_unit_test(what_is_refused),
-		cmocka_unit_test(how_they_are_printed),
+		cmocka_unit_test(history),
+		cmocka_unit_test(invalid_history),
+		cmocka_unit_test(printed_requests),
 	};
 
-	return cmocka_run_group_tests_name("reply", tests, fill, forget);
+	return cmocka_run_group_tests_name("reply", tests, fill_full, free_full);
 }

@@ -16,7 +16,7 @@
 /* All reported settings, "name=value;" each. */
 static char reported[1024];
 
-static int take(void *data, const char *name, const char *value)
+static int keep_setting(void *data, const char *name, const char *value)
 {
 	size_t used = strlen(reported);
 
@@ -29,7 +29,7 @@ static int take(void *data, const char *name, const char *value)
 static void link_of_slot(void **state)
 {
 	char directory[] = "/tmp/raidtrace-pci-XXXXXX", pci[64], command[64];
-	struct settings settings = { .hctl = "", .changed = take };
+	struct settings settings = { .hctl = "", .changed = keep_setting };
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
@@ -58,7 +58,7 @@ static void link_of_slot(void **state)
 /* A slot that is not PCI Express has no link: nothing is reported. */
 static void no_link(void **state)
 {
-	struct settings settings = { .hctl = "", .changed = take };
+	struct settings settings = { .hctl = "", .changed = keep_setting };
 
 	(void)state;
 	reported[0] = '\0';
@@ -72,7 +72,7 @@ static void no_link(void **state)
 
 #define LINE "4,310,500000,-;3w-9xxx: scsi1: AEN: ERROR (0x04:0x0002): Degraded unit detected:unit=0\n"
 
-static void counts(void **state)
+static void event_counts(void **state)
 {
 	(void)state;
 	assert_int_equal(events_count("SCSI Host Resets:  0\nAEN's:   2\n"), 2);
@@ -83,7 +83,7 @@ static void counts(void **state)
 	assert_int_equal(events_count("AEN's: -1\n"), -1);
 }
 
-static void finds(void **state)
+static void event_lines(void **state)
 {
 	char text[256];
 
@@ -97,7 +97,7 @@ static void finds(void **state)
 	assert_false(events_find("", 1, text, sizeof(text)));
 }
 
-static void is_cut_where_there_is_no_room(void **state)
+static void event_text_is_cut(void **state)
 {
 	char text[8];
 
@@ -106,7 +106,7 @@ static void is_cut_where_there_is_no_room(void **state)
 	assert_string_equal(text, "ERROR (");
 }
 
-static void the_oldest_make_room(void **state)
+static void oldest_events_are_dropped(void **state)
 {
 	char lines[EVENTS_TEXT] = "", line[64], too_long[EVENTS_TEXT + 1];
 
@@ -130,7 +130,7 @@ static void the_oldest_make_room(void **state)
 }
 
 /* Two fit if there is room for both, the line end between them and the NUL. */
-static void at_the_last_byte(void **state)
+static void events_fill_their_room(void **state)
 {
 	char *lines = malloc(EVENTS_TEXT), line[EVENTS_TEXT];
 
@@ -186,11 +186,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(link_of_slot),
 		cmocka_unit_test(no_link),
-		cmocka_unit_test(counts),
-		cmocka_unit_test(finds),
-		cmocka_unit_test(is_cut_where_there_is_no_room),
-		cmocka_unit_test(the_oldest_make_room),
-		cmocka_unit_test(at_the_last_byte),
+		cmocka_unit_test(event_counts),
+		cmocka_unit_test(event_lines),
+		cmocka_unit_test(event_text_is_cut),
+		cmocka_unit_test(oldest_events_are_dropped),
+		cmocka_unit_test(events_fill_their_room),
 		cmocka_unit_test(idle),
 	};
 

@@ -118,14 +118,14 @@ static const char *const marks[][3] = {
 /* Take the lines with a word out of a text. The last member of an object has no comma. */
 static void leave_out(char *text, const char *word)
 {
-	for (char *found; (found = strstr(text, word));) {
-		char *end = strchr(found, '\n');
+	for (char *line; (line = strstr(text, word));) {
+		char *end = strchr(line, '\n');
 
-		while (found > text && found[-1] != '\n')
-			found--;
-		if (end[-1] != ',' && found > text + 1 && found[-2] == ',')
-			*(--found - 1) = '\n';
-		memmove(found, end + 1, strlen(end + 1) + 1);
+		while (line > text && line[-1] != '\n')
+			line--;
+		if (end[-1] != ',' && line > text + 1 && line[-2] == ',')
+			*(--line - 1) = '\n';
+		memmove(line, end + 1, strlen(end + 1) + 1);
 	}
 }
 

@@ -14,7 +14,7 @@
 
 static char root[] = "/tmp/signing-XXXXXX";
 
-static void put(const char *path, const char *bytes, size_t len)
+static void write_bytes(const char *path, const char *bytes, size_t len)
 {
 	char whole[512];
 	FILE *file;
@@ -32,19 +32,19 @@ static void put(const char *path, const char *bytes, size_t len)
 	fclose(file);
 }
 
-static void text(const char *path, const char *words)
+static void write_text(const char *path, const char *words)
 {
-	put(path, words, strlen(words));
+	write_bytes(path, words, strlen(words));
 }
 
-static int make(void **state)
+static int make_root(void **state)
 {
 	(void)state;
 	strcpy(root + sizeof(root) - 7, "XXXXXX");
 	return !mkdtemp(root);
 }
 
-static int drop(void **state)
+static int remove_root(void **state)
 {
 	char command[600];
 
@@ -78,24 +78,24 @@ static void each_reason(void **state)
 	char why[96];
 
 	(void)state;
-	text(LOCKDOWN, "[none] integrity confidentiality\n");
-	text(ENFORCE, "N\n");
-	put(SECURE, "\6\0\0\0\0", 5);
+	write_text(LOCKDOWN, "[none] integrity confidentiality\n");
+	write_text(ENFORCE, "N\n");
+	write_bytes(SECURE, "\6\0\0\0\0", 5);
 	rt_signing_read(root, &signing);
 	assert_int_equal(signing.lockdown, 0);
 	assert_int_equal(signing.enforced, 0);
 	assert_int_equal(signing.secure_boot, 0);
 	assert_false(rt_signing_needed(&signing));
 	/* Secure boot alone refuses no module: the kernel must also be locked down. */
-	put(SECURE, "\6\0\0\0\1", 5);
+	write_bytes(SECURE, "\6\0\0\0\1", 5);
 	rt_signing_read(root, &signing);
 	assert_int_equal(signing.secure_boot, 1);
 	assert_false(rt_signing_needed(&signing));
-	text(LOCKDOWN, "none [integrity] confidentiality\n");
+	write_text(LOCKDOWN, "none [integrity] confidentiality\n");
 	rt_signing_read(root, &signing);
 	assert_true(rt_signing_needed(&signing));
-	text(LOCKDOWN, "none integrity [confidentiality]\n");
-	text(ENFORCE, "Y\n");
+	write_text(LOCKDOWN, "none integrity [confidentiality]\n");
+	write_text(ENFORCE, "Y\n");
 	rt_signing_read(root, &signing);
 	rt_signing_why(&signing, why, sizeof(why));
 	assert_string_equal(why, "secure boot, lockdown confidentiality, module.sig_enforce");
@@ -104,7 +104,7 @@ static void each_reason(void **state)
 	rt_signing_why(&signing, why, 14);
 	assert_string_equal(why, "secure boot, ");
 	assert_int_equal(why[14], 'x');
-	text(LOCKDOWN, "[none] integrity confidentiality\n");
+	write_text(LOCKDOWN, "[none] integrity confidentiality\n");
 	rt_signing_read(root, &signing);
 	assert_true(rt_signing_needed(&signing));
 }
@@ -120,10 +120,10 @@ static void advice(void **state)
 	assert_non_null(strstr(advice, "apt install raidtrace-dkms"));
 	rt_signing_advice(&signing, "/x/raidtrace.ko", "somebody", advice, sizeof(advice));
 	assert_non_null(strstr(advice, "mokutil --import ITS-CERTIFICATE.der; reboot"));
-	text("/var/lib/shim-signed/mok/MOK.der", "x");
+	write_text("/var/lib/shim-signed/mok/MOK.der", "x");
 	rt_signing_read(root, &signing);
 	assert_string_equal(signing.key, "/var/lib/shim-signed/mok/MOK.priv");
-	text("/var/lib/dkms/mok.pub", "x");
+	write_text("/var/lib/dkms/mok.pub", "x");
 	rt_signing_read(root, &signing);
 	assert_string_equal(signing.key, "/var/lib/dkms/mok.key");
 	rt_signing_advice(&signing, "/x/raidtrace.ko", "", advice, sizeof(advice));
@@ -137,9 +137,9 @@ static void enrolled(void **state)
 {
 	(void)state;
 	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), -1);
-	text("/proc/keys", "1 I--Q--- 1 perm 1f 0 0 keyring DKMS key: 1\n");
+	write_text("/proc/keys", "1 I--Q--- 1 perm 1f 0 0 keyring DKMS key: 1\n");
 	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), -1);
-	text("/proc/keys", "1 I------ 1 perm 1f 0 0 asymm" "etri Debian CA: 6cce: X509.rsa 1 []\n");
+	write_text("/proc/keys", "1 I------ 1 perm 1f 0 0 asymm" "etri Debian CA: 6cce: X509.rsa 1 []\n");
 	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), 0);
 	assert_int_equal(rt_signing_enrolled(root, "Debian CA"), 1);
 }
@@ -147,10 +147,10 @@ static void enrolled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_known, make, drop),
-		cmocka_unit_test_setup_teardown(each_reason, make, drop),
-		cmocka_unit_test_setup_teardown(advice, make, drop),
-		cmocka_unit_test_setup_teardown(enrolled, make, drop),
+		cmocka_unit_test_setup_teardown(nothing_known, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(each_reason, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(advice, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(enrolled, make_root, remove_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,7 +176,7 @@ static unsigned int bins_with_bounds(enum raidtrace_histogram_kind kind)
 	return raidtrace_hist_bins(kind) - (kind == SEEK);
 }
 
-static void follow_without_gap(void **state)
+static void bins_without_gap(void **state)
 {
 	(void)state;
 	for_each_kind(k) {
@@ -191,7 +191,7 @@ static void follow_without_gap(void **state)
 	}
 }
 
-static void log_linear_are_narrow(void **state)
+static void log_linear_bins_are_narrow(void **state)
 {
 	(void)state;
 	for (unsigned int bin = RAIDTRACE_HIST_SUB_BINS; bin + 1 < RAIDTRACE_D2C_BINS; bin++) {
@@ -201,7 +201,7 @@ static void log_linear_are_narrow(void **state)
 	}
 }
 
-static void last_have_no_end(void **state)
+static void last_bins_are_open(void **state)
 {
 	(void)state;
 	assert_int_equal(bin_high(SIZE, RAIDTRACE_SIZE_BINS - 1), INT64_MAX);
@@ -212,7 +212,7 @@ static void last_have_no_end(void **state)
 }
 
 /* What is printed of a bin: its bounds, to the value. */
-static void are_what_is_documented(void **state)
+static void documented_bounds(void **state)
 {
 	static const struct {
 		enum raidtrace_histogram_kind kind;
@@ -235,7 +235,7 @@ static void are_what_is_documented(void **state)
 }
 
 /* Columns of d2c by depth hold what their bounds say. */
-static void two_dimensions_have_columns(void **state)
+static void columns_of_two_dimensions(void **state)
 {
 	unsigned int columns = bin_columns(DEPTH_D2C);
 
@@ -260,11 +260,11 @@ int main(void)
 		cmocka_unit_test(mode),	 cmocka_unit_test(percentile),
 		cmocka_unit_test(depth), cmocka_unit_test(seeks),
 		cmocka_unit_test(idle),
-		cmocka_unit_test(follow_without_gap),
-		cmocka_unit_test(log_linear_are_narrow),
-		cmocka_unit_test(last_have_no_end),
-		cmocka_unit_test(are_what_is_documented),
-		cmocka_unit_test(two_dimensions_have_columns),
+		cmocka_unit_test(bins_without_gap),
+		cmocka_unit_test(log_linear_bins_are_narrow),
+		cmocka_unit_test(last_bins_are_open),
+		cmocka_unit_test(documented_bounds),
+		cmocka_unit_test(columns_of_two_dimensions),
 	};
 
 	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);

@@ -82,7 +82,7 @@ static struct rt_counters two_seconds(uint64_t now_ns)
 }
 
 /* A later snapshot, freed here; 0 or what is wrong with it. */
-static int step(struct top_row *row, struct rt_counters now)
+static int count_snapshot(struct top_row *row, struct rt_counters now)
 {
 	struct rt_advance advance = { .last = &row->last, .now = now };
 	struct rt_counters span = { 0 };
@@ -104,9 +104,9 @@ static void set_up(struct top *top, struct rt_target target)
 	assert_int_equal(top_targets(top, &target, 1), 0);
 	assert_int_equal(top->rows[0].state, TOP_FRESH);
 	assert_true(isnan(top_value(&top->rows[0], TOP_SEEKS)));
-	assert_int_equal(step(&top->rows[0], first), 0);
+	assert_int_equal(count_snapshot(&top->rows[0], first), 0);
 	assert_int_equal(top->rows[0].state, TOP_FRESH);
-	assert_int_equal(step(&top->rows[0], second), 0);
+	assert_int_equal(count_snapshot(&top->rows[0], second), 0);
 }
 
 static void values(void **state)
@@ -147,7 +147,7 @@ static void intervals(void **state)
 	(void)state;
 	set_up(&top, target(1, "sda"));
 	count(&same, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 20, SECOND);
-	assert_int_equal(step(&top.rows[0], same), 0);
+	assert_int_equal(count_snapshot(&top.rows[0], same), 0);
 	assert_true(top_value(&top.rows[0], TOP_READ_RATE) == 0);
 	assert_true(top_value(&top.rows[0], TOP_READ_DEPTH) == 20);
 	assert_int_equal(top_full_depth(&top), 32);
@@ -166,26 +166,26 @@ static void reset(void **state)
 	(void)state;
 	set_up(&top, target(1, "sda"));
 	again.resets = 1;
-	assert_int_equal(step(&top.rows[0], again), 0);
+	assert_int_equal(count_snapshot(&top.rows[0], again), 0);
 	assert_int_equal(top.rows[0].state, TOP_FRESH);
 	assert_true(isnan(top_value(&top.rows[0], TOP_READ_RATE)));
 	again = two_seconds(15 * SECOND);
 	again.resets = 1;
-	assert_int_equal(step(&top.rows[0], again), 0);
+	assert_int_equal(count_snapshot(&top.rows[0], again), 0);
 	assert_int_equal(top.rows[0].state, TOP_COUNTED);
 	assert_true(top_value(&top.rows[0], TOP_READ_DEPTH) == 3);
 	/* Counters that go backwards are those of another target. */
 	again = nothing(16 * SECOND);
 	again.resets = 1;
-	assert_int_equal(step(&top.rows[0], again), -ERANGE);
+	assert_int_equal(count_snapshot(&top.rows[0], again), -ERANGE);
 	top_row_restart(&top.rows[0]);
 	assert_int_equal(top.rows[0].state, TOP_FRESH);
-	assert_int_equal(step(&top.rows[0], again), 0);
+	assert_int_equal(count_snapshot(&top.rows[0], again), 0);
 	assert_int_equal(top.rows[0].state, TOP_FRESH);
 	/* Reset, and as much as before has happened since. */
 	again = nothing(17 * SECOND);
 	again.resets = 2;
-	assert_int_equal(step(&top.rows[0], again), 0);
+	assert_int_equal(count_snapshot(&top.rows[0], again), 0);
 	assert_int_equal(top.rows[0].state, TOP_FRESH);
 	top_free(&top);
 }
@@ -200,7 +200,7 @@ static void gone(void **state)
 	set_up(&top, target(1, "sda"));
 	last.gone = true;
 	last.readahead_sectors = 0;
-	assert_int_equal(step(&top.rows[0], last), 0);
+	assert_int_equal(count_snapshot(&top.rows[0], last), 0);
 	assert_int_equal(top.rows[0].state, TOP_GONE);
 	assert_true(isnan(top_value(&top.rows[0], TOP_READAHEAD)));
 	assert_true(isnan(top_value(&top.rows[0], TOP_READ_RATE)));
@@ -318,7 +318,7 @@ static void bars(void **state)
 	assert_string_equal(text, "");
 }
 
-static enum top_action type(struct top_keys *keys, struct top *top,
+static enum top_action press_keys(struct top_keys *keys, struct top *top,
 			    const char *text)
 {
 	enum top_action action = TOP_NOTHING;
@@ -336,35 +336,35 @@ static void commands(void **state)
 
 	(void)state;
 	set_up(&top, target(1, "sda"));
-	assert_int_equal(type(&keys, &top, "s"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "s"), TOP_NOTHING);
 	assert_int_equal(top.sort, TOP_READ_RATE);
 	for (int i = 1; i < TOP_COLUMNS; i++)
-		type(&keys, &top, "s");
+		press_keys(&keys, &top, "s");
 	assert_int_equal(top.sort, TOP_DISK);
-	type(&keys, &top, "f");
+	press_keys(&keys, &top, "f");
 	assert_true(keys.frozen);
-	type(&keys, &top, " ");
+	press_keys(&keys, &top, " ");
 	assert_false(keys.frozen);
-	type(&keys, &top, "+");
+	press_keys(&keys, &top, "+");
 	assert_int_equal(keys.interval_ns, 2 * SECOND);
-	type(&keys, &top, "--");
+	press_keys(&keys, &top, "--");
 	assert_int_equal(keys.interval_ns, SECOND / 2);
 	keys.interval_ns = 700000000;
-	type(&keys, &top, "=");
+	press_keys(&keys, &top, "=");
 	assert_int_equal(keys.interval_ns, SECOND);
-	type(&keys, &top, "-----------------");
+	press_keys(&keys, &top, "-----------------");
 	assert_int_equal(keys.interval_ns, TOP_SHORTEST_NS);
 	assert_string_equal(keys.message, "this is the shortest interval");
-	type(&keys, &top, "+++++++++++++++++");
+	press_keys(&keys, &top, "+++++++++++++++++");
 	assert_int_equal(keys.interval_ns, TOP_LONGEST_NS);
-	type(&keys, &top, "?");
+	press_keys(&keys, &top, "?");
 	assert_int_equal(keys.mode, TOP_HELP);
-	assert_int_equal(type(&keys, &top, "q"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "q"), TOP_NOTHING);
 	assert_int_equal(keys.mode, TOP_WATCH);
-	assert_int_equal(type(&keys, &top, "q"), TOP_QUIT);
+	assert_int_equal(press_keys(&keys, &top, "q"), TOP_QUIT);
 	top_free(&top);
 	/* Keys without a row. */
-	assert_int_equal(type(&keys, &top, "rjks+"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "rjks+"), TOP_NOTHING);
 	assert_int_equal(keys.mode, TOP_WATCH);
 }
 
@@ -376,38 +376,38 @@ static void readahead(void **state)
 
 	(void)state;
 	set_up(&top, target(1, "sda"));
-	assert_int_equal(type(&keys, &top, "r"), TOP_MAY_WRITE);
+	assert_int_equal(press_keys(&keys, &top, "r"), TOP_MAY_WRITE);
 	/* No dialogue begins before the caller has checked the permission. */
 	assert_int_equal(keys.mode, TOP_WATCH);
 	strcpy(keys.message, "of another disk");
 	top_keys_edit(&keys, &top.rows[0]);
 	assert_string_equal(keys.message, "");
-	type(&keys, &top, "8a-19");
+	press_keys(&keys, &top, "8a-19");
 	top_key(&keys, &top, TOP_KEY_BACKSPACE);
-	type(&keys, &top, "2");
+	press_keys(&keys, &top, "2");
 	top_keys_prompt(&keys, prompt, sizeof(prompt));
 	assert_string_equal(prompt, "sda: readahead is 128 KiB (256 sectors); new value in KiB: 812");
-	assert_int_equal(type(&keys, &top, "\n"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "\n"), TOP_NOTHING);
 	assert_int_equal(keys.mode, TOP_CONFIRM);
 	top_keys_prompt(&keys, prompt, sizeof(prompt));
 	assert_string_equal(prompt, "sda: readahead 128 KiB (256 sectors) -> 812 KiB (1624 sectors)? [y/n]");
-	assert_int_equal(type(&keys, &top, "x \n"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "x \n"), TOP_NOTHING);
 	assert_int_equal(keys.mode, TOP_CONFIRM);
-	assert_int_equal(type(&keys, &top, "n"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "n"), TOP_NOTHING);
 	assert_int_equal(keys.mode, TOP_WATCH);
 	assert_string_equal(keys.message, "sda: readahead was not changed");
 	/* Digits beyond nine are not taken, a value of none is no value. */
 	top_keys_edit(&keys, &top.rows[0]);
-	assert_int_equal(type(&keys, &top, "1234567890123\ny"), TOP_WRITE);
+	assert_int_equal(press_keys(&keys, &top, "1234567890123\ny"), TOP_WRITE);
 	assert_int_equal(keys.kib, 123456789);
 	top_keys_edit(&keys, &top.rows[0]);
-	assert_int_equal(type(&keys, &top, "\n"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "\n"), TOP_NOTHING);
 	assert_int_equal(keys.mode, TOP_WATCH);
 	top_keys_edit(&keys, &top.rows[0]);
 	top_key(&keys, &top, TOP_KEY_ESCAPE);
 	assert_int_equal(keys.mode, TOP_WATCH);
 	top.rows[0].state = TOP_GONE;
-	assert_int_equal(type(&keys, &top, "r"), TOP_NOTHING);
+	assert_int_equal(press_keys(&keys, &top, "r"), TOP_NOTHING);
 	assert_string_equal(keys.message, "sda: gone; it has no readahead any more");
 	top_free(&top);
 }
@@ -428,7 +428,7 @@ static void classes_are_cut(void **state)
 }
 
 /* A row with all its details. */
-static void say(FILE *to, const struct top_row *row)
+static void print_row(FILE *to, const struct top_row *row)
 {
 	const char *why = top_state_text(row);
 	char text[256], bar[12];
@@ -489,7 +489,7 @@ static void everything(void **state)
 		rt_counters_free(&span);
 	}
 	for (size_t i = 0; i < top.nr; i++)
-		say(to, &top.rows[i]);
+		print_row(to, &top.rows[i]);
 	for (int c = 0; c < TOP_COLUMNS; c++) {
 		top.sort = (enum top_column)c;
 		top_sort(&top);
@@ -506,10 +506,10 @@ static void everything(void **state)
 
 		top.rows[i].last.resets = (uint32_t)i;
 		assert_int_equal(top_row_count(&top.rows[i], &none), 0);
-		say(to, &top.rows[i]);
+		print_row(to, &top.rows[i]);
 	}
 	top_row_restart(&top.rows[2]);
-	say(to, &top.rows[2]);
+	print_row(to, &top.rows[2]);
 	/* All but the first two are detached; one of a detached one's name comes, and one that was not there. */
 	disks[0] = target(12, "sda");
 	disks[1] = disks[4];
@@ -517,7 +517,7 @@ static void everything(void **state)
 	top.sort = TOP_DISK;
 	top_sort(&top);
 	for (size_t i = 0; i < top.nr; i++)
-		say(to, &top.rows[i]);
+		print_row(to, &top.rows[i]);
 	fprintf(to, "picked: %u\n", top.picked);
 	for (int i = 0; top_help_line(i); i++)
 		fprintf(to, "%s\n", top_help_line(i));

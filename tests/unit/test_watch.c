@@ -261,7 +261,7 @@ static void everything(void **state)
 }
 
 /* Texts of disturbances that last; a moment is taken for a second. */
-static void described(void **state)
+static void descriptions(void **state)
 {
 	static const char *const kinds[] = {
 		"processor", "process-io", "disk", "interrupts", "network", "input", "memory", "swap", "steal", "clock", "suspend",
@@ -292,7 +292,7 @@ static void described(void **state)
 			    "governor changed: x\n");
 }
 
-static void texts(void **state)
+static void files_are_parsed(void **state)
 {
 	struct look look = { 0 };
 	struct interrupt_table table;
@@ -349,7 +349,7 @@ static void device_lines(void **state)
 }
 
 /* What lasts is one, a clock that is set forth and back is two. */
-static void goes_on(void **state)
+static void disturbance_continues(void **state)
 {
 	static const struct {
 		int64_t known;
@@ -427,10 +427,10 @@ int main(void)
 		cmocka_unit_test(processes),
 		cmocka_unit_test(devices),
 		cmocka_unit_test(everything),
-		cmocka_unit_test(described),
-		cmocka_unit_test(texts),
+		cmocka_unit_test(descriptions),
+		cmocka_unit_test(files_are_parsed),
 		cmocka_unit_test(device_lines),
-		cmocka_unit_test(goes_on),
+		cmocka_unit_test(disturbance_continues),
 		cmocka_unit_test(process_lines),
 		cmocka_unit_test(kernel_works),
 		cmocka_unit_test(disk_lines),

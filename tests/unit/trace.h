@@ -49,8 +49,8 @@ struct trace {
 	unsigned int version;	/* 1 or 2 */
 	bool big;	/* big-endian */
 	uint32_t device;	/* of the records that are put */
-	uint32_t cpu;	/* likewise */
-	uint16_t error;	/* likewise, once */
+	uint32_t cpu;	/* of the records that are put */
+	uint16_t error;	/* of the next record that is put */
 	uint32_t sequence;	/* of the last record */
 	size_t len;	/* of @bytes */
 	size_t at;	/* read so far */

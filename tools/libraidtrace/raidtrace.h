@@ -201,7 +201,7 @@ struct rt_disk {
 	RT_DISK_COUNTERS(X)
 #undef X
 	uint32_t streams_alive;	/* streams of requests that were continued, where the span ends */
-	uint32_t streams_alive_queued;	/* streams of bios, likewise */
+	uint32_t streams_alive_queued;	/* streams of bios that were continued, where the span ends */
 };
 
 /* Bios and requests of one class; the members are made by RT_ORIGIN_COUNTERS. */

@@ -102,7 +102,7 @@ bool stack_has_layers(const char *name);
 /* Append all that the disks are made of, each once and without mounts. Return: 0 or -ENOMEM. */
 int stack_add_members(size_t *nr, struct disk **disks);
 
-/* Append the disks that are made only of listed ones, likewise. Return: 0 or -ENOMEM. */
+/* Append the disks that are made only of listed ones, each once and without mounts. Return: 0 or -ENOMEM. */
 int stack_add_holders(size_t *nr, struct disk **disks);
 
 /* args.c: words of the command line that several verbs take; failures are printed */

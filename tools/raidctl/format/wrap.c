@@ -35,7 +35,7 @@ static void wrap(FILE *to, const char *text, int column)
 {
 	int at = column, width = terminal_width(to);
 
-	/* Beside a column that takes half of a narrow line words do not fit. */
+	/* Words do not fit next to a column that takes half of a narrow line. */
 	if (width < 2 * column && width < TERMINAL_WIDTH)
 		width = 2 * column < TERMINAL_WIDTH ? 2 * column : TERMINAL_WIDTH;
 	while (*text) {

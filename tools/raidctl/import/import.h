@@ -437,7 +437,7 @@ struct blktrace_record {
  * blktrace_record_begin   stores what is known before the first event
  * blktrace_record_end	   stores what is known after the last one, and removes counters that the trace does not have
  * blktrace_record_note	   for struct blktrace_merge, @data is the record
- * blktrace_record_sample  for struct blktrace_import, likewise
+ * blktrace_record_sample  for struct blktrace_import, @data is the record
  */
 int blktrace_record_begin(struct blktrace_record *record);
 int blktrace_record_end(struct blktrace_record *record);
