@@ -72,7 +72,7 @@ static struct rt_submitter *sum_of(struct followed *disk, uint64_t cgroup)
 }
 
 /* Add the gain of a row since the last scrape, or since attach; at the first scrape nothing. */
-static int gain(struct followed *disk, const struct rt_submitter *row, bool begun)
+static int add_gain(struct followed *disk, const struct rt_submitter *row, bool begun)
 {
 	const struct rt_submitter *was = begun ? before(disk, row) : row;
 	struct rt_submitter *sum = sum_of(disk, row->cgroup);
@@ -127,7 +127,7 @@ int cgroups_follow(struct rt_counters *counters)
 	}
 	for (size_t i = 0; i < counters->nr_submitters && !err; i++)
 		if (counters->submitters[i].cgroup)
-			err = gain(disk, &counters->submitters[i], scrape);
+			err = add_gain(disk, &counters->submitters[i], scrape);
 	disk->scrape = scrape;
 	cgroups_name(&disk->sums);
 	forget(&disk->sums);

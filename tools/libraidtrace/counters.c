@@ -299,7 +299,7 @@ static bool sums_to(const struct rt_counters *c, unsigned int direction,
 }
 
 /* A source without groups has those of the first recordings. */
-static bool lacks(const struct rt_counters *c, uint32_t group)
+static bool group_is_missing(const struct rt_counters *c, uint32_t group)
 {
 	return c->groups && !(c->groups & group);
 }
@@ -317,12 +317,12 @@ bool rt_counters_check(const struct rt_counters *c,
 		if (!balanced(c, d, in_flight_before[d], text, size))
 			return false;
 	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_WRITE; d++)
-		if (!lacks(c, RAIDTRACE_GROUP_SIZE) &&
+		if (!group_is_missing(c, RAIDTRACE_GROUP_SIZE) &&
 		    !sums_to(c, d, RAIDTRACE_HISTOGRAM_KIND_SIZE,
 			     c->flow[d].issued - c->flow[d].reissued, text, size))
 			return false;
 	if (c->unknown & RT_COUNTER_BIT(IN_FLIGHT) ||
-	    lacks(c, RAIDTRACE_GROUP_DEPTH))
+	    group_is_missing(c, RAIDTRACE_GROUP_DEPTH))
 		return true;
 	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
 		if (!sums_to(c, timed[i], RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME,

@@ -68,8 +68,8 @@ static bool less(const struct rt_submitter *a, const struct rt_submitter *b)
 }
 
 /* The process that has a row now, NULL if the reply does not contain it. */
-static const struct rt_submitter *tenant(const struct rt_counters *now,
-					 uint32_t index)
+static const struct rt_submitter *current_process(const struct rt_counters *now,
+						  uint32_t index)
 {
 	for (size_t i = 0; i < now->nr_submitters; i++)
 		if (now->submitters[i].index == index)
@@ -88,7 +88,7 @@ int rt_submitters_release(struct rt_counters *last, const struct rt_counters *no
 			rest.index = now->submitters[i].index;
 	for (size_t i = 0; i < last->nr_submitters; i++) {
 		const struct rt_submitter *was = &last->submitters[i];
-		const struct rt_submitter *is = tenant(now, was->index);
+		const struct rt_submitter *is = current_process(now, was->index);
 
 		if (was->rest || !is || (same(was, is) && !less(is, was))) {
 			last->submitters[kept++] = *was;

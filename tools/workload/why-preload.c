@@ -55,7 +55,7 @@ static bool omitted(enum kind kind)
 	return omit && !strcmp(omit, names[kind]);
 }
 
-static int without(int flags)
+static int remove_flags(int flags)
 {
 	if (flags & O_DIRECT && omitted(DIRECT))
 		flags &= ~O_DIRECT;
@@ -77,43 +77,43 @@ static int without(int flags)
 
 int open(const char *path, int flags, ...)
 {
-	return NEXT(open)(path, without(flags), MODE(flags, flags));
+	return NEXT(open)(path, remove_flags(flags), MODE(flags, flags));
 }
 
 int open64(const char *path, int flags, ...)
 {
-	return NEXT(open64)(path, without(flags), MODE(flags, flags));
+	return NEXT(open64)(path, remove_flags(flags), MODE(flags, flags));
 }
 
 int openat(int directory, const char *path, int flags, ...)
 {
-	return NEXT(openat)(directory, path, without(flags), MODE(flags, flags));
+	return NEXT(openat)(directory, path, remove_flags(flags), MODE(flags, flags));
 }
 
 int openat64(int directory, const char *path, int flags, ...)
 {
-	return NEXT(openat64)(directory, path, without(flags), MODE(flags, flags));
+	return NEXT(openat64)(directory, path, remove_flags(flags), MODE(flags, flags));
 }
 
 /* Functions that programs built with _FORTIFY_SOURCE call. */
 int __open_2(const char *path, int flags)
 {
-	return NEXT(open)(path, without(flags));
+	return NEXT(open)(path, remove_flags(flags));
 }
 
 int __open64_2(const char *path, int flags)
 {
-	return NEXT(open64)(path, without(flags));
+	return NEXT(open64)(path, remove_flags(flags));
 }
 
 int __openat_2(int directory, const char *path, int flags)
 {
-	return NEXT(openat)(directory, path, without(flags));
+	return NEXT(openat)(directory, path, remove_flags(flags));
 }
 
 int __openat64_2(int directory, const char *path, int flags)
 {
-	return NEXT(openat64)(directory, path, without(flags));
+	return NEXT(openat64)(directory, path, remove_flags(flags));
 }
 
 /* dd sets and takes away O_DIRECT so. */
@@ -127,7 +127,7 @@ int name(int file, int command, ...)				\
 	value = va_arg(list, long);				\
 	va_end(list);						\
 	if (command == F_SETFL)					\
-		value = without((int)value);			\
+		value = remove_flags((int)value);			\
 	return NEXT(name)(file, command, value);		\
 }
 FCNTL(fcntl)

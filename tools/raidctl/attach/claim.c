@@ -135,7 +135,7 @@ struct claim {
 	char file[OWNER_PATH];	/* of its recording */
 };
 
-static bool alive(const struct claim *claim)
+static bool owner_is_alive(const struct claim *claim)
 {
 	return claim->start && start_time(claim->pid) == claim->start;
 }
@@ -210,7 +210,7 @@ static bool take_living(const struct claim *claim, const char *path,
 			void *data)
 {
 	(void)path;
-	if (!claim->target || !alive(claim))
+	if (!claim->target || !owner_is_alive(claim))
 		return false;
 	*(pid_t *)data = claim->pid;
 	return true;
@@ -227,7 +227,7 @@ pid_t owner_of(const struct rt_target *target)
 static bool take_dead(const struct claim *claim, const char *path, void *data)
 {
 	(void)path;
-	if (!claim->target || alive(claim))
+	if (!claim->target || owner_is_alive(claim))
 		return false;
 	*(pid_t *)data = claim->pid;
 	return true;
@@ -237,7 +237,7 @@ static bool forget_dead(const struct claim *claim, const char *path,
 			void *data)
 {
 	(void)data;
-	if (alive(claim))
+	if (owner_is_alive(claim))
 		return false;
 	unlink_socket(claim->pid);
 	unlink(path);
@@ -278,14 +278,14 @@ struct gathering {
 	int err;
 };
 
-static bool gather(const struct claim *claim, const char *path, void *data)
+static bool add_living(const struct claim *claim, const char *path, void *data)
 {
 	struct gathering *all = data;
 	struct living *more;
 
 	(void)path;
 	/* raidctl top attaches too, and records nothing. */
-	if (!claim->file[0] || !alive(claim))
+	if (!claim->file[0] || !owner_is_alive(claim))
 		return false;
 	more = reallocarray(all->all, all->nr + 1, sizeof(*more));
 	if (!more) {
@@ -312,7 +312,7 @@ int owner_living(size_t *nr, struct living **ret)
 	static const struct rt_target none;
 	struct gathering all = { 0 };
 
-	each_claim(&none, gather, &all);
+	each_claim(&none, add_living, &all);
 	if (all.err) {
 		free(all.all);
 		return all.err;

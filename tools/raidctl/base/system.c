@@ -74,7 +74,7 @@ bool lab_has_all_pci(void)
 }
 
 /* An option of its command line gives UML its own time; without the option it has the host's. */
-static bool makes_its_time(void)
+static bool has_simulated_time(void)
 {
 	FILE *file = fopen("/proc/cmdline", "re");
 	char line[4096] = "";
@@ -89,7 +89,7 @@ static bool makes_its_time(void)
 
 const char *lab_time(void)
 {
-	return access(status[0], F_OK) || !makes_its_time() ? "real" :
+	return access(status[0], F_OK) || !has_simulated_time() ? "real" :
 							      "simulated";
 }
 

@@ -169,7 +169,7 @@ static int on_tick(void *data)
 	return 0;
 }
 
-static int say_why(const struct importing *in, int err)
+static int print_failure(const struct importing *in, int err)
 {
 	const char *path = in->files.sources[in->merge.failed].path;
 	const struct blktrace_reader *reader =
@@ -234,10 +234,10 @@ static int import_all(struct importing *in)
 			    in->files.sources[0].path);
 	if (!err)
 		err = blktrace_record_end(&in->record);
-	return err ? say_why(in, err) : sums_fit(in);
+	return err ? print_failure(in, err) : sums_fit(in);
 }
 
-static void say_cut(const struct importing *in)
+static void print_cut_files(const struct importing *in)
 {
 	for (size_t i = 0; i < in->files.nr; i++)
 		if (in->files.readers[i].cut)
@@ -246,12 +246,12 @@ static void say_cut(const struct importing *in)
 			     in->files.readers[i].offset);
 }
 
-static void say_done(const struct importing *in)
+static void print_result(const struct importing *in)
 {
 	uint64_t missing = blktrace_record_missing(&in->record);
 	char events[UNITS_TEXT];
 
-	say_cut(in);
+	print_cut_files(in);
 	if (in->merge.late)
 		note("%" PRIu64 " events arrived too late to be sorted; they count at the time of their arrival",
 		     in->merge.late);
@@ -294,7 +294,7 @@ static int import_to(struct importing *in)
 	if (status)
 		store_remove(output);
 	else
-		say_done(in);
+		print_result(in);
 	return status;
 }
 

@@ -207,8 +207,8 @@ static int tail_of(struct rt_client *client, const struct rt_target *target,
 }
 
 /* Print the requests since the last call, and count those that the module dropped. */
-static int follow_on(struct rt_client *client, const struct rt_target *target, uint64_t *after, uint64_t *nr,
-		     uint64_t *lost)
+static int print_next(struct rt_client *client, const struct rt_target *target, uint64_t *after, uint64_t *nr,
+		      uint64_t *lost)
 {
 	struct requests requests = { .classes = target->groups & RAIDTRACE_GROUPS_CLASSES };
 	int err = read_behind(client, target->id, *after, &requests);
@@ -242,7 +242,7 @@ static int follow(struct rt_client *client, const struct rt_target *target)
 	while (!err && !fflush(stdout)) {
 		bool ends = poll(&signals, 1, FOLLOW_MS) > 0;
 
-		err = follow_on(client, target, &after, &nr, &lost);
+		err = print_next(client, target, &after, &nr, &lost);
 		if (ends)
 			break;
 	}

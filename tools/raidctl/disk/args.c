@@ -109,7 +109,7 @@ static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 }
 
 /* Is disks[i] among those before it, under whatever name? */
-static bool named_before(const struct disk *disks, size_t i)
+static bool is_repeated(const struct disk *disks, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
 		if (disks[j].major == disks[i].major &&
@@ -137,7 +137,7 @@ int args_disks(const struct words *words, const char *verb, size_t *nr,
 			free(disks);
 			return fail("%s: %s", words->word[i], why);
 		}
-		if (named_before(disks, *nr)) {
+		if (is_repeated(disks, *nr)) {
 			usage_error("%s: disk %s is named twice; name each disk once",
 				    words->word[i], disk->name);
 			free(disks);
@@ -197,7 +197,7 @@ static int add_disk_of(const char *path, bool quiet, size_t *nr, struct disk **r
 	if (!more)
 		return fail("record: %s", strerror(ENOMEM));
 	*ret = more;
-	if (!disk_of(path, &more[*nr]) || named_before(more, *nr))
+	if (!disk_of(path, &more[*nr]) || is_repeated(more, *nr))
 		return 0;
 	if (!quiet)
 		note("recording disk %s, which contains %s; to record others: --disk DISK",

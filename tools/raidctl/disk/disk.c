@@ -114,7 +114,7 @@ void disk_scheduler(const char *name, char *ret, size_t size)
 }
 
 /* Does block device @devno, or what it lies on, belong to disk @name? */
-static bool lies_on(dev_t devno, const char *name, int depth)
+static bool device_is_on(dev_t devno, const char *name, int depth)
 {
 	char whole[DISK_NAME], path[PATH_MAX];
 	struct dirent *entry;
@@ -142,7 +142,7 @@ static bool lies_on(dev_t devno, const char *name, int depth)
 			 entry->d_name);
 		if (read_text(path, text, sizeof(text)) > 0 &&
 		    sscanf(text, "%u:%u", &maj, &min) == 2)
-			lies = lies_on(makedev(maj, min), name, depth + 1);
+			lies = device_is_on(makedev(maj, min), name, depth + 1);
 	}
 	closedir(dir);
 	return lies;
@@ -150,7 +150,7 @@ static bool lies_on(dev_t devno, const char *name, int depth)
 
 bool disk_holds(const char *name, dev_t device)
 {
-	return lies_on(device, name, 0);
+	return device_is_on(device, name, 0);
 }
 
 /* btrfs mounts under an anonymous number: its source tells the device. */
@@ -209,7 +209,7 @@ static int mounts_of(struct libmnt_table *table, const char *name, size_t *nr,
 	while (!err && !mnt_table_next_fs(table, iter, &fs)) {
 		dev_t devno = mount_device(fs);
 
-		if (major(devno) && lies_on(devno, name, 0))
+		if (major(devno) && device_is_on(devno, name, 0))
 			err = add_mount(fs, nr, ret);
 	}
 	mnt_free_iter(iter);

@@ -78,8 +78,8 @@ static bool map(const char *device, const char *disk, uint64_t *ret)
 	return true;
 }
 
-static void say(struct journals *journals, const struct mount *mount,
-		const char *what)
+static void add_text(struct journals *journals, const struct mount *mount,
+		     const char *what)
 {
 	size_t used = strlen(journals->text);
 
@@ -130,7 +130,7 @@ static int take_journal(struct journals *journals, const struct mount *mount,
 	struct stat st;
 
 	if (!journal->nr) {
-		say(journals, mount, "has no journal");
+		add_text(journals, mount, "has no journal");
 		return 0;
 	}
 	snprintf(own, sizeof(own), "%s", device);
@@ -138,13 +138,13 @@ static int take_journal(struct journals *journals, const struct mount *mount,
 				   !device_name(st.st_rdev, own)))
 		own[0] = '\0';
 	if (!own[0] || !map(own, disk, &offset)) {
-		say(journals, mount, journal->device[0] ?
+		add_text(journals, mount, journal->device[0] ?
 		    "journal on another disk" :
 		    "journal not known: the file system is on more than this disk");
 		return 0;
 	}
 	if (journals->nr + journal->nr > MOST_EXTENTS) {
-		say(journals, mount, "journal not known: it has too many pieces");
+		add_text(journals, mount, "journal not known: it has too many pieces");
 		return 0;
 	}
 	for (size_t i = 0; i < journal->nr; i++)
@@ -152,7 +152,7 @@ static int take_journal(struct journals *journals, const struct mount *mount,
 	snprintf(text, sizeof(text), "journal of %" PRIu64 " sectors in %zu piece%s, the first at %" PRIu64,
 		 sectors, journal->nr, journal->nr == 1 ? "" : "s",
 		 journal->extents[0].sector + offset);
-	say(journals, mount, text);
+	add_text(journals, mount, text);
 	return add_extents(journals, journal, offset);
 }
 
@@ -164,7 +164,7 @@ static int take_mount(struct journals *journals, const struct mount *mount,
 	int err;
 
 	if (!device_name(mount->devno, device)) {
-		say(journals, mount, "journal not known: it has no device of its own");
+		add_text(journals, mount, "journal not known: it has no device of its own");
 		return 0;
 	}
 	snprintf(path, sizeof(path), "/dev/%s", device);
@@ -172,7 +172,7 @@ static int take_mount(struct journals *journals, const struct mount *mount,
 	if (err == -ENOMEM)
 		return err;
 	if (err) {
-		say(journals, mount, err == -ENOTSUP ?
+		add_text(journals, mount, err == -ENOTSUP ?
 		    "journal not known: not of this type" :
 		    "journal not known: it cannot be read");
 		return 0;

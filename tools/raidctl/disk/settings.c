@@ -164,7 +164,7 @@ int settings_device(struct settings *settings)
 }
 
 /* All mounts of a disk make one value, a line each. */
-static char *joined(const struct mount *mounts, size_t nr, size_t which)
+static char *join_options(const struct mount *mounts, size_t nr, size_t which)
 {
 	char *text = strdup(""), *longer;
 
@@ -193,7 +193,7 @@ int settings_mounts(struct settings *settings)
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	for (size_t which = 0; which < LENGTH(names) && !err; which++) {
-		char *text = joined(mounts, nr, which);
+		char *text = join_options(mounts, nr, which);
 
 		err = text ? settings_set(settings, names[which], text) : -ENOMEM;
 		free(text);

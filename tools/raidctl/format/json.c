@@ -16,7 +16,7 @@ static void no_memory(void)
 	exit(fail("%s", strerror(ENOMEM)));
 }
 
-static struct json_object *made(struct json_object *object)
+static struct json_object *made_or_exit(struct json_object *object)
 {
 	if (!object)
 		no_memory();
@@ -25,37 +25,37 @@ static struct json_object *made(struct json_object *object)
 
 struct json_object *json_new_object(void)
 {
-	return made(json_object_new_object());
+	return made_or_exit(json_object_new_object());
 }
 
 struct json_object *json_new_array(void)
 {
-	return made(json_object_new_array());
+	return made_or_exit(json_object_new_array());
 }
 
 struct json_object *json_new_string(const char *text)
 {
-	return made(json_object_new_string(text));
+	return made_or_exit(json_object_new_string(text));
 }
 
 struct json_object *json_new_uint64(uint64_t value)
 {
-	return made(json_object_new_uint64(value));
+	return made_or_exit(json_object_new_uint64(value));
 }
 
 struct json_object *json_new_int64(int64_t value)
 {
-	return made(json_object_new_int64(value));
+	return made_or_exit(json_object_new_int64(value));
 }
 
 struct json_object *json_new_double(double value)
 {
-	return made(json_object_new_double(value));
+	return made_or_exit(json_object_new_double(value));
 }
 
 struct json_object *json_new_boolean(bool value)
 {
-	return made(json_object_new_boolean(value));
+	return made_or_exit(json_object_new_boolean(value));
 }
 
 void json_member(struct json_object *to, const char *key,

@@ -103,12 +103,12 @@ static int fill(struct blktrace_reader *r, size_t need)
 	return 0;
 }
 
-static int have(struct blktrace_reader *r, size_t need)
+static int make_available(struct blktrace_reader *r, size_t need)
 {
 	return r->end - r->at >= need ? 0 : fill(r, need);
 }
 
-static size_t left(const struct blktrace_reader *r)
+static size_t available(const struct blktrace_reader *r)
 {
 	return r->end - r->at;
 }
@@ -161,7 +161,7 @@ static int zeros_to_end(struct blktrace_reader *r)
 				return refuse(r, "it is no record of blktrace");
 		if (fill(r, 1))
 			return -EIO;
-	} while (left(r));
+	} while (available(r));
 	return cut_here(r);
 }
 
@@ -213,7 +213,7 @@ static uint8_t direction_of(uint64_t categories, uint32_t bytes)
 }
 
 /* Events of requests are of file systems or of passthrough, those of bios of neither. */
-static uint8_t what_of(unsigned int action, uint64_t categories)
+static uint8_t event_of(unsigned int action, uint64_t categories)
 {
 	bool request = categories & (TC_FS | TC_PC);
 	uint8_t what;
@@ -247,7 +247,7 @@ static int decode(struct blktrace_reader *r, struct blktrace_event *event,
 	event->sequence = get32(r, AT_SEQUENCE);
 	cpu = get32(r, device + BEHIND_DEVICE_CPU);
 	event->cpu = (uint16_t)cpu;
-	event->what = what_of(*action & 0xff, categories);
+	event->what = event_of(*action & 0xff, categories);
 	event->direction = direction_of(categories, event->bytes);
 	event->write = categories & TC_WRITE;
 	event->zone_append = categories & TC_ZONE_APPEND;
@@ -313,11 +313,11 @@ static int skip_bytes(struct blktrace_reader *r, size_t len)
 {
 	while (len) {
 		size_t part;
-		int err = have(r, 1);
+		int err = make_available(r, 1);
 
 		if (err)
 			return err;
-		part = left(r) < len ? left(r) : len;
+		part = available(r) < len ? available(r) : len;
 		if (!part)
 			return cut_here(r);
 		r->at += part;
@@ -334,18 +334,18 @@ int blktrace_next(struct blktrace_reader *r, struct blktrace_event *event,
 	int err;
 
 	r->offset = r->passed + r->at;
-	err = have(r, sizeof(uint32_t));
+	err = make_available(r, sizeof(uint32_t));
 	if (err)
 		return err;
-	if (left(r) < sizeof(uint32_t))
-		return left(r) ? cut_here(r) : 0;
+	if (available(r) < sizeof(uint32_t))
+		return available(r) ? cut_here(r) : 0;
 	err = read_magic(r, &length);
 	if (err <= 0)
 		return err;
-	err = have(r, length);
+	err = make_available(r, length);
 	if (err)
 		return err;
-	if (left(r) < length)
+	if (available(r) < length)
 		return cut_here(r);
 	err = decode(r, event, &action);
 	if (err <= 0)
@@ -356,10 +356,10 @@ int blktrace_next(struct blktrace_reader *r, struct blktrace_event *event,
 	if (event->what >= BLKTRACE_UNPLUG && event->what <= BLKTRACE_NOTE) {
 		kept = data < BLKTRACE_NOTE_TEXT + CGROUP_BYTES ?
 			       data : BLKTRACE_NOTE_TEXT + CGROUP_BYTES;
-		err = have(r, kept);
+		err = make_available(r, kept);
 		if (err)
 			return err;
-		if (left(r) < kept)
+		if (available(r) < kept)
 			return cut_here(r);
 		if (event->what == BLKTRACE_NOTE)
 			take_note(r, action, kept, note);

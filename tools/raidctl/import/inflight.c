@@ -69,8 +69,8 @@ static uint32_t hash_of(const struct blktrace_request *r)
 	return (uint32_t)((key * 0x9e3779b97f4a7c15U) >> (64 - HASH_BITS));
 }
 
-static bool alike(const struct blktrace_request *a,
-		  const struct blktrace_request *b)
+static bool is_same_begin(const struct blktrace_request *a,
+			  const struct blktrace_request *b)
 {
 	return a->sector == b->sector && a->device == b->device &&
 	       a->direction == b->direction && a->write == b->write;
@@ -179,7 +179,7 @@ static struct position find(const struct blktrace_inflight *m,
 	for (int n = 0; i != NONE && n < SEARCH_MAX; n++) {
 		const struct blktrace_request *r = &m->slots[i].request;
 
-		if (alike(r, like)) {
+		if (is_same_begin(r, like)) {
 			if (r->bytes == like->bytes)
 				return (struct position){ i, before };
 			if (partial && longer.i == NONE &&
@@ -223,7 +223,7 @@ bool blktrace_inflight_take(struct blktrace_inflight *m,
 	for (int n = 0; i != NONE && n < SEARCH_MAX; n++) {
 		const struct blktrace_request *r = &m->slots[i].request;
 
-		if (alike(r, like) && r->bytes <= like->bytes) {
+		if (is_same_begin(r, like) && r->bytes <= like->bytes) {
 			*ret = *r;
 			hash_remove(m, i, before);
 			release(m, i);

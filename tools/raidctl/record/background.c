@@ -109,7 +109,7 @@ static const struct living *choose(const struct living *all, size_t nr,
 	return NULL;
 }
 
-static bool lives(pid_t pid)
+static bool process_is_alive(pid_t pid)
 {
 	struct living *all;
 	bool alive = false;
@@ -131,7 +131,7 @@ static int stop(const struct living *recording)
 		return fail("record: recording %d cannot be ended: %s; only root and the user who began it may end it",
 			    (int)recording->pid, strerror(errno));
 	for (int i = 0; i < STOP_SECONDS * 1000 / LOOK_MS; i++) {
-		if (!lives(recording->pid)) {
+		if (!process_is_alive(recording->pid)) {
 			terminal_print(stdout, "Recording saved to %s. To see it: raidctl report %s\n",
 				       recording->file, recording->file);
 			return EXIT_DONE;

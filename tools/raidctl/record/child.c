@@ -53,8 +53,8 @@ int child_find(const char *name)
 }
 
 /* In the new process: never returns; errno goes up @report. */
-static void become(char *const *argv, const int pipes[NR_STREAMS][2],
-		   int report)
+static void exec_command(char *const *argv, const int pipes[NR_STREAMS][2],
+			 int report)
 {
 	sigset_t none;
 	int err;
@@ -124,7 +124,7 @@ int child_start(struct child *child, char *const *argv, const char *variable,
 	if (!child->pid && variable)
 		setenv(variable, value, 1);
 	if (!child->pid)
-		become(argv, (const int (*)[2])pipes, report[1]);
+		exec_command(argv, (const int (*)[2])pipes, report[1]);
 	err = child->pid < 0 ? -errno : 0;
 	close(report[1]);
 	for (int i = 0; i < NR_STREAMS; i++) {

@@ -48,14 +48,14 @@ int follow_prepare(void)
  * processor before the write(2) that woke it returns.  Where it is not
  * permitted cuts are as late as the scheduler is.  Children do not inherit it.
  */
-static void hurry(void)
+static void raise_priority(void)
 {
 	struct sched_param param = { .sched_priority = 1 };
 
 	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
 }
 
-static void stop_hurry(void)
+static void restore_priority(void)
 {
 	struct sched_param param = { 0 };
 
@@ -78,7 +78,7 @@ static int timer_at(uint64_t first_ns, uint64_t interval_ns)
 	return fd;
 }
 
-static void remember(struct follow *follow, int err)
+static void keep_first_error(struct follow *follow, int err)
 {
 	if (err && !follow->store_error)
 		follow->store_error = err;
@@ -121,12 +121,12 @@ static void take_output(struct follow *follow, enum stream stream)
 		const char *phase = follow->run->cutter.now;
 
 		if (cut && recording)
-			remember(follow, recorder_cut(recorder, phase ? phase :
+			keep_first_error(follow, recorder_cut(recorder, phase ? phase :
 						      PHASE_OUTSIDE));
 		if (recording)
-			remember(follow,
-				 recorder_output(recorder, stream_name(stream),
-						 text, len));
+			keep_first_error(follow,
+					 recorder_output(recorder, stream_name(stream),
+							 text, len));
 		write_all(&follow->child, stream, text, len);
 	}
 }
@@ -262,8 +262,8 @@ static void lengthen_interval(struct follow *follow, int fd)
 	spec.it_value = spec.it_interval;
 	timerfd_settime(fd, 0, &spec, NULL);
 	snprintf(text, sizeof(text), "%" PRIu64, follow->interval_ns);
-	remember(follow, store_put_setting(writer_rows(recorder->writer), recorder->now_ns,
-					   0, "interval_ns", text));
+	keep_first_error(follow, store_put_setting(writer_rows(recorder->writer), recorder->now_ns,
+						   0, "interval_ns", text));
 }
 
 static void take_tick(struct follow *follow, int fd)
@@ -273,14 +273,14 @@ static void take_tick(struct follow *follow, int fd)
 	if (read(fd, &expired, sizeof(expired)) != sizeof(expired) ||
 	    follow->store_error)
 		return;
-	remember(follow, recorder_sample(follow->recorder));
+	keep_first_error(follow, recorder_sample(follow->recorder));
 	show_progress(&follow->progress, follow->recorder,
 		      follow->run->cutter.now, time_left(follow));
 	lengthen_interval(follow, fd);
 }
 
 /* Return: the answer to a message. */
-static const char *obey(struct follow *follow, const char *text)
+static const char *answer_mark(struct follow *follow, const char *text)
 {
 	const char *phase = PHASE_OUTSIDE;
 
@@ -290,7 +290,7 @@ static const char *obey(struct follow *follow, const char *text)
 		return "not understood; is raidctl of the same version?";
 	if (follow->store_error)
 		return "the recording has failed and goes on no more";
-	remember(follow, recorder_cut(follow->recorder, phase));
+	keep_first_error(follow, recorder_cut(follow->recorder, phase));
 	return follow->store_error ? "the recording has failed" : "ok";
 }
 
@@ -299,7 +299,7 @@ static void take_marks(struct follow *follow, int fd)
 	struct mark mark;
 
 	while (marks_take(fd, &mark))
-		marks_answer(fd, &mark, obey(follow, mark.text));
+		marks_answer(fd, &mark, answer_mark(follow, mark.text));
 }
 
 static bool finished(const struct follow *follow)
@@ -356,7 +356,7 @@ static void take_events(struct follow *follow, const struct pollfd *polls,
 		}
 	}
 	if (polls[SOURCE_FAILED].revents && !follow->store_error)
-		remember(follow, writer_flush(follow->recorder->writer));
+		keep_first_error(follow, writer_flush(follow->recorder->writer));
 	report_store_error(follow);
 }
 
@@ -370,7 +370,7 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 		if (poll(polls, NR_SOURCES, -1) < 0) {
 			/* The events are not known; the command goes on. */
 			if (errno != EINTR)
-				remember(follow, -errno);
+				keep_first_error(follow, -errno);
 			report_store_error(follow);
 			continue;
 		}
@@ -392,7 +392,7 @@ static void start_command(struct follow *follow)
 	if (follow->run->phase)
 		phase = follow->run->phase;
 	if (strcmp(phase, PHASE_OUTSIDE))
-		remember(follow, recorder_cut(follow->recorder, phase));
+		keep_first_error(follow, recorder_cut(follow->recorder, phase));
 	if (!follow->store_error)
 		follow->exec_error = child_start(&follow->child,
 						 follow->run->command,
@@ -430,12 +430,12 @@ void follow_run(struct follow *follow, int signals)
 	if (follow->socket[0] && polls[SOURCE_MARKS].fd < 0)
 		note("phases cannot be marked: %s: %s", follow->socket,
 		     strerror(-polls[SOURCE_MARKS].fd));
-	hurry();
+	raise_priority();
 	if (follow->run->command)
 		start_command(follow);
 	if (!follow->exec_error)
 		loop(follow, polls, signals);
-	stop_hurry();
+	restore_priority();
 	progress_clear();
 	for (int i = SOURCE_TICK; i <= SOURCE_MARKS; i++)
 		if (polls[i].fd >= 0)

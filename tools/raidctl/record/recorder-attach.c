@@ -13,8 +13,8 @@
 #include "base/base.h"
 
 /* The target of a disk that another process attached. */
-static int adopt(struct recorder *recorder, const struct disk *disk,
-		 struct rt_target *ret)
+static int find_attached(struct recorder *recorder, const struct disk *disk,
+			 struct rt_target *ret)
 {
 	struct rt_target *targets;
 	int err = -ENOENT;
@@ -64,7 +64,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 		owner_added(recorder->owner, &ret->target);
 		return 0;
 	}
-	if (err == -EEXIST && !adopt(recorder, disk, &ret->target))
+	if (err == -EEXIST && !find_attached(recorder, disk, &ret->target))
 		return 0;
 	/* A refusal has words. Without words the answer was lost, and the disk may be attached. */
 	recorder->unsure = !rt_error(recorder->client)[0];

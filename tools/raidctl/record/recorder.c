@@ -222,8 +222,8 @@ static bool is_empty(const struct rt_counters *span)
 }
 
 /* May the sample of an idle disk go on? */
-static bool goes_on(struct recorded *disk, const char *diskstats,
-		    uint64_t now_ns)
+static bool is_still_idle(struct recorded *disk, const char *diskstats,
+			  uint64_t now_ns)
 {
 	bool idle = idle_since(diskstats, disk->target.major,
 			       disk->target.minor, &disk->idle);
@@ -248,7 +248,7 @@ static int take_snapshots(struct recorder *recorder, bool all)
 		int err;
 
 		disk->left_out = disk->ended ||
-				 (goes_on(disk, diskstats, recorder->now_ns) &&
+				 (is_still_idle(disk, diskstats, recorder->now_ns) &&
 				  !all);
 		if (disk->left_out)
 			continue;

@@ -127,7 +127,7 @@ static void header(FILE *to, const struct layout *layout)
 }
 
 /* Directions without data are printed next to the table. */
-static void others(FILE *to, const struct span *spans, size_t nr)
+static void print_other_directions(FILE *to, const struct span *spans, size_t nr)
 {
 	uint64_t sum[RT_DIRECTIONS] = { 0 };
 	char text[RT_DIRECTIONS * 2 * UNITS_TEXT];
@@ -186,5 +186,5 @@ void glance_table(FILE *to, const struct span *spans, size_t nr)
 				row(to, &spans[i], d, &layout);
 	if (layout.few)
 		print_wrapped(to, "Size, order and latency: on a wider terminal.", 0);
-	others(to, spans, nr);
+	print_other_directions(to, spans, nr);
 }

@@ -27,12 +27,12 @@ int requests_add(struct requests *requests, const struct rt_ended *ended, size_t
 }
 
 /* Requests that were lost before this one. */
-static uint64_t lost_before(const struct requests *requests, size_t i)
+static uint64_t nr_lost_before(const struct requests *requests, size_t i)
 {
 	return i ? requests->ended[i].number - requests->ended[i - 1].number - 1 : 0;
 }
 
-static void who(char *ret, size_t size, const struct rt_ended *e)
+static void submitter_text(char *ret, size_t size, const struct rt_ended *e)
 {
 	if (!e->known)
 		snprintf(ret, size, "-");
@@ -57,7 +57,7 @@ static void line(FILE *to, const struct rt_ended *e, const char *class_, uint64_
 	format_ns(before, (double)(origin_ns - e->completed_ns));
 	format_ns(d2c, (double)(e->completed_ns - e->issued_ns));
 	format_bytes(bytes, e->bytes);
-	who(process, sizeof(process), e);
+	submitter_text(process, sizeof(process), e);
 	terminal_print(to, "%7s %7s %7s %5" PRIu32 " %-5.5s %10" PRIu64 " %8s %-9s %c%c %.11s\n",
 		       before, q2d, d2c, e->depth, rt_direction_name(e->direction), e->sector, bytes,
 		       class_ ? class_ : "n/a", e->error ? 'F' : '-', e->again ? 'A' : '-', process);
@@ -72,7 +72,7 @@ void requests_text(FILE *to, const struct requests *requests, size_t first, cons
 	terminal_print(to, "%s%7s %7s %7s %5s %-5s %10s %8s %-9s %2s %s%s\n", bold(to), "before", "q2d",
 		       "d2c", "depth", "", "sector", "data", "class", "", "who", plain(to));
 	for (size_t i = first; i < requests->nr; i++) {
-		uint64_t lost = i > first ? lost_before(requests, i) : 0;
+		uint64_t lost = i > first ? nr_lost_before(requests, i) : 0;
 
 		if (lost)
 			terminal_print(to, "%7s %" PRIu64 " requests were lost here\n", "", lost);
@@ -157,7 +157,7 @@ void requests_json(FILE *to, const struct requests *requests, size_t first, cons
 
 	for (size_t i = first; i < requests->nr; i++) {
 		json_element(array, object_of(&requests->ended[i], class_of(requests, &requests->ended[i])));
-		lost += i > first ? lost_before(requests, i) : 0;
+		lost += i > first ? nr_lost_before(requests, i) : 0;
 	}
 	json_add_text(root, "disk", disk);
 	json_add_bool(root, "simulated", lab_has_devices());

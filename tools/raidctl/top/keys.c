@@ -82,7 +82,7 @@ static void change_interval(struct top_keys *keys, bool longer)
 	keys->interval_ns = next;
 }
 
-static enum top_action want_readahead(struct top_keys *keys, struct top *top)
+static enum top_action begin_readahead(struct top_keys *keys, struct top *top)
 {
 	struct top_row *row = top_picked(top);
 
@@ -129,7 +129,7 @@ static enum top_action command(struct top_keys *keys, struct top *top, int key)
 		change_interval(keys, key != '-');
 		return TOP_NOTHING;
 	case 'r':
-		return want_readahead(keys, top);
+		return begin_readahead(keys, top);
 	}
 	return TOP_NOTHING;
 }

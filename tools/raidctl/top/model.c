@@ -128,7 +128,7 @@ static int add_histogram(struct rt_histogram *sum,
 }
 
 /* Reads and writes as if they were one direction; their depths do not add. */
-static int both_of(const struct rt_counters *c, struct top_flow *ret)
+static int count_both(const struct rt_counters *c, struct top_flow *ret)
 {
 	static const unsigned int kinds[] = {
 		RAIDTRACE_HISTOGRAM_KIND_SIZE, RAIDTRACE_HISTOGRAM_KIND_SEEK,
@@ -168,7 +168,7 @@ static int count_interval(struct top_row *row, const struct rt_counters *span)
 	/* No snapshot before, or one of other counters. */
 	if (!span->since_ns || was_reset || span->now_ns <= span->since_ns)
 		return 0;
-	err = both_of(span, &row->both);
+	err = count_both(span, &row->both);
 	if (err)
 		return err;
 	flow_of(span, READ, &row->read);
@@ -214,7 +214,7 @@ static double per_second(const struct top_row *row, uint64_t count)
 }
 
 /* The counters of a column. */
-static uint64_t needs(enum top_column column)
+static uint64_t required_counters(enum top_column column)
 {
 	switch (column) {
 	case TOP_READ_RATE:
@@ -281,7 +281,7 @@ double top_value(const struct top_row *row, enum top_column column)
 		return NAN;
 	if (column == TOP_READAHEAD)
 		return (double)row->readahead_sectors;
-	if (row->state != TOP_COUNTED || (row->unknown & needs(column)))
+	if (row->state != TOP_COUNTED || (row->unknown & required_counters(column)))
 		return NAN;
 	return value(row, column);
 }

@@ -192,8 +192,8 @@ static void add_account(struct account *account,
  * A process that ended: its next living ancestor now has its use too, of which
  * a part was reported before.
  */
-static void inherit(const struct judgement *j,
-		    const struct look_process *ended, struct account *accounts)
+static void add_to_ancestor(const struct judgement *j,
+			    const struct look_process *ended, struct account *accounts)
 {
 	const struct look_process *heir = ended, *there = NULL;
 
@@ -217,7 +217,7 @@ static void judge_processes(struct judgement *j)
 		if (now)
 			add_account(&accounts[now - j->after->processes], then);
 		else
-			inherit(j, then, accounts);
+			add_to_ancestor(j, then, accounts);
 	}
 	for (size_t i = 0; accounts && i < nr; i++)
 		judge_process(j, &accounts[i], &j->after->processes[i]);

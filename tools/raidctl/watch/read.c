@@ -179,7 +179,7 @@ static int open_clock(void)
 	return fd;
 }
 
-static bool was_set(int clock)
+static bool clock_was_set(int clock)
 {
 	uint64_t expired;
 
@@ -253,7 +253,7 @@ int look_read(struct look_files *files, const struct look_scope *scope,
 	ret->time_ns = clock_ns(CLOCK_MONOTONIC);
 	ret->wall_ns = offset_of(CLOCK_REALTIME);
 	ret->slept_ns = offset_of(CLOCK_BOOTTIME);
-	ret->clock_set = was_set(files->clock);
+	ret->clock_set = clock_was_set(files->clock);
 	ret->pressure_us = look_pressure(proc_read(&files->pressure));
 	ret->swapped_pages = proc_swapped(proc_read(&files->vmstat));
 	look_steal(proc_read(&files->stat), ret);

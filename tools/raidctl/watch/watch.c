@@ -33,7 +33,7 @@ struct watch {
 };
 
 /* A disturbance that the last look had too goes on; any other one is new. NULL without memory. */
-static const struct disturbance *merged(struct watch *watch, const struct disturbance *what)
+static const struct disturbance *merge_disturbance(struct watch *watch, const struct disturbance *what)
 {
 	struct disturbance *more;
 
@@ -71,7 +71,7 @@ static int keep(struct watch *watch, struct changes *now)
 	for (size_t i = 0; i < now->nr_rows; i++)
 		rows[all->nr_rows++] = now->rows[i];
 	for (size_t i = 0; i < now->nr_disturbances; i++) {
-		const struct disturbance *whole = merged(watch, &now->disturbances[i]);
+		const struct disturbance *whole = merge_disturbance(watch, &now->disturbances[i]);
 
 		if (!whole)
 			return -ENOMEM;
@@ -109,7 +109,7 @@ static struct timespec due_at(uint64_t ns)
 				  (long)(ns % NS_PER_S) };
 }
 
-static void *look_on(void *data)
+static void *look_thread(void *data)
 {
 	struct watch *watch = data;
 	uint64_t due = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
@@ -150,7 +150,7 @@ static int start_thread(struct watch *watch)
 	/* Signals are the recorder's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&watch->thread, NULL, look_on, watch);
+	err = pthread_create(&watch->thread, NULL, look_thread, watch);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	watch->running = !err;
 	return -err;
