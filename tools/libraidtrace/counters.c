@@ -331,7 +331,7 @@ bool rt_counters_check(const struct rt_counters *c,
 	return true;
 }
 
-/* From one snapshot of counters to the next. */
+/* The difference between two snapshots of counters. */
 
 /* Room in @last for all that @span will add, so that adding cannot fail in the middle. */
 static int make_room(struct rt_counters *last, const struct rt_counters *span)

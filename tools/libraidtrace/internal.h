@@ -12,7 +12,7 @@ int rt_histogram_add(struct rt_histogram *histogram,
 		     const struct rt_histogram *next);
 
 /*
- * What the later of two histograms has more. @from: the earlier. @to: the later. @ret: empty; gets the
+ * The counts that the later of two histograms has more. @from: the earlier. @to: the later. @ret: empty; gets the
  * bins from the first to the last that differ, which of a short span are few and often none.
  * Return: 0; -ENOMEM; -ERANGE when a count fell.
  */
@@ -32,9 +32,7 @@ int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
 		       const uint64_t *counts, unsigned int nr,
 		       struct rt_histogram *ret);
 
-/* From one snapshot to the next by what changed. */
-
-/* An answer that may tell only what changed. */
+/* An answer that may contain only what changed since the last snapshot. */
 struct rt_advance {
 	const struct rt_counters *last;	/* the snapshot it is counted from */
 	/*
@@ -46,7 +44,7 @@ struct rt_advance {
 };
 
 /*
- * What happened since the last snapshot, which becomes this one. Takes @now of @advance.
+ * Compute the span since the last snapshot, which becomes this one. Takes @now of @advance.
  * @last: its last. @span: empty.
  * Return: 0; -ENOMEM or -ERANGE, @last is then as it was and @span empty.
  */

@@ -237,7 +237,7 @@ struct rt_hwq {
 	uint32_t in_flight_max;	/* highest depth since attach or reset, not a difference */
 };
 
-/* How many requests of a hardware queue ended, wherever. */
+/* The number of requests of a hardware queue that ended on any CPU. */
 static inline uint64_t rt_hwq_completed(const struct rt_hwq *hwq)
 {
 	return hwq->completed_same_cpu + hwq->completed_other_cpu +
@@ -251,7 +251,7 @@ struct rt_histogram {
 	uint64_t *counts;	/* events, or nanoseconds for the depth-time kind */
 };
 
-/* What happened on one target in (since_ns, now_ns]. */
+/* Counters of one target in (since_ns, now_ns]. */
 struct rt_counters {
 	uint32_t id;	/* of the target */
 	uint64_t snapshot;	/* the module's number of the snapshot where the span ends, 0 for none */
@@ -340,7 +340,7 @@ struct rt_extent {
 	uint64_t nr_sectors;
 };
 
-/* What is counted of a disk when no groups are named. */
+/* The groups that are counted when none are named. */
 #define RT_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
 /* How a disk is to be counted; all zero for the defaults. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What ddt and ioperf share: stages announced on standard error, arguments, the scratch file. */
+/* Code that ddt and ioperf share: stages announced on standard error, arguments, the scratch file. */
 
 #ifndef STAGE_H
 #define STAGE_H

@@ -54,7 +54,7 @@ int parse_latency(const char *text, uint64_t *ret);
  * terminal_print(), print_wrapped(), json_put() and csv_row() use these definitions; nothing else may print.
  */
 
-/* What foreign_next() gives for a byte that is not UTF-8. */
+/* foreign_next() returns this for a byte that is not UTF-8. */
 #define FOREIGN_INVALID	UINT32_MAX
 
 /* The first character of @len bytes, at least one. Return: its number of bytes, 1 when it is not UTF-8. */
@@ -114,10 +114,10 @@ enum {
 /* Print "raidctl: <what>: <why>; <what to do>" and a newline. Return: EXIT_FAILED. */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As fail(), for a wrong command line. Return: EXIT_USAGE. */
+/* Print a message as fail() does, for a wrong command line. Return: EXIT_USAGE. */
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As fail(), about something that is no failure. */
+/* Print a message as fail() does, about something that is no failure. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*

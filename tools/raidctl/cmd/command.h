@@ -18,14 +18,14 @@
 
 #include "raidtrace.h"
 
-/* What the dispatcher sees to before a verb runs. */
+/* The dispatcher checks these before a verb runs. */
 #define NEED_MODULE	(1 << 0)	/* connected, and of the same ABI */
 #define NEED_ADMIN	(1 << 1)	/* may change what is traced */
 
 #define KEY_JSON	'j'
 #define OPTION_JSON { "json", KEY_JSON, NULL, 0, "Print JSON instead of text", 0 }
 
-/* What verbs share. */
+/* Connection and paths that verbs share. */
 struct context {
 	struct rt_client *client;	/* connection to the module; NULL without NEED_MODULE */
 	struct rt_info info;	/* the module; all zero without NEED_MODULE */

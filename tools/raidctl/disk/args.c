@@ -228,7 +228,7 @@ int args_command_disks(char *const *command, bool quiet, size_t *nr, struct disk
 	return status;
 }
 
-/* By name; if two have it, the target with a disk that exists. */
+/* Find a target by name; if two have it, the target with a disk that exists. */
 static const struct rt_target *find_target(const struct rt_target *all,
 					   size_t nr, const char *word)
 {

@@ -205,10 +205,10 @@ int settings_set(struct settings *settings, const char *name, const char *value)
 /* Note the text of a file, without its newline; a file that cannot be read or is empty has no setting. */
 int settings_file(struct settings *settings, const char *name, const char *path);
 
-/* Those of sysfs that can change at any time; cheap. */
+/* Read the settings of sysfs that can change at any time; cheap. */
 int settings_queue(struct settings *settings);
 
-/* Those of the mount table. */
+/* Read the settings of the mount table. */
 int settings_mounts(struct settings *settings);
 
 /* Model, firmware and the driver's statistics. */

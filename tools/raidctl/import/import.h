@@ -252,7 +252,7 @@ bool blktrace_inflight_take(struct blktrace_inflight *inflight,
 /* Most writes at a time with completed data and a pending flush. */
 #define BLKTRACE_FLUSHING	64
 
-/* Of all disks of a trace. */
+/* Requests and bios of all disks of a trace that have not ended. */
 struct blktrace_pending {
 	struct blktrace_inflight *issued;	/* requests with the driver */
 	struct blktrace_inflight *requeued;	/* requests that the driver gave back */

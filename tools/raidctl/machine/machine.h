@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What the machine did while disks were recorded: processors, page cache, the
+ * Use of the machine while disks were recorded: processors, page cache, the
  * command with all its processes, interrupts of the controllers, cgroups.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What exact counts amount to: bounds of bins, groups of counters, means and percentiles; pure. */
+/* Numbers computed from exact counts: bounds of bins, groups of counters, means and percentiles; pure. */
 
 #ifndef NUMBERS_NUMBERS_H
 #define NUMBERS_NUMBERS_H

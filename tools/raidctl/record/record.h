@@ -143,7 +143,7 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 /* End a sample of each disk and have it stored. Return: 0 or -errno, also of an earlier sample. */
 int recorder_sample(struct recorder *recorder);
 
-/* As recorder_sample(), then begin another phase. */
+/* Store a sample as recorder_sample() does, then begin another phase. */
 int recorder_cut(struct recorder *recorder, const char *phase);
 
 /* Keep output of the command for the next sample. */
@@ -230,7 +230,7 @@ int child_exit_status(const struct child *child);
 /* Name of the phase of a command that names none, or of no command. */
 #define PHASE_RUN "run"
 
-/* What is to be recorded how. */
+/* The options of a recording. */
 struct record_run {
 	struct rt_client *client;	/* privileged */
 	const struct rt_info *info;

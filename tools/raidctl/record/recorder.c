@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* From snapshots of targets to samples of a recording. */
+/* Samples of a recording, made from snapshots of targets. */
 
 #include "record/record.h"
 

@@ -339,7 +339,7 @@ static int create(const struct record_run *run, struct store **ret)
 		    run->path, store_error(NULL));
 }
 
-/* For other raidctls, wherever they run. */
+/* The claim tells every other raidctl about this recording. */
 static int describe(const struct record_run *run,
 		    const struct recorder *recorder)
 {

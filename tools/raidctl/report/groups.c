@@ -128,7 +128,7 @@ static uint64_t bin_of(const struct rt_histogram *h, unsigned int bin)
 		       h->counts[bin - h->first_bin] : 0;
 }
 
-/* From which class to which the head went; classes without a seek are left out. */
+/* Seeks by the class of the request before and of the request itself; classes without a seek are left out. */
 static void blame_table(FILE *to, const struct rt_counters *c)
 {
 	const struct rt_histogram *blame =

@@ -132,7 +132,7 @@ static struct json_object *recordings_array(const struct status *status)
 	return array;
 }
 
-/* Whether raidctl load would be refused, and what to do about it. */
+/* Requirements of the kernel on modules, and advice if raidctl load would be refused. */
 static struct json_object *signing_object(const struct status *status)
 {
 	struct json_object *object = json_new_object();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What verbs print: text for people, JSON for programs. Errors stay in ferror(). */
+/* Output of verbs: text for people, JSON for programs. Errors stay in ferror(). */
 
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H

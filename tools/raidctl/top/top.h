@@ -127,7 +127,7 @@ enum top_mode {
 	TOP_CONFIRM,	/* write it or not */
 };
 
-/* What the caller has to do after a key. */
+/* The caller has to do this after a key. */
 enum top_action {
 	TOP_NOTHING,
 	TOP_QUIT,
@@ -213,7 +213,7 @@ void top_view_draw(const struct top_picture *picture);
 /* A key as top_key() takes it, 0 when none was pressed. */
 int top_view_key(void);
 
-/* What happened first: a key, the end of the program, or else the end of the time or another size of the terminal. */
+/* The first event: a key, the end of the program, or else the end of the time or another size of the terminal. */
 enum top_event {
 	TOP_EVENT_NONE,
 	TOP_EVENT_KEYS,

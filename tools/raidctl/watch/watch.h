@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * What disturbs a recording: looks at the machine in a thread of its own, and differences between two looks.
+ * Disturbances of a recording: looks at the machine in a thread of its own, and differences between two looks.
  * read.c and parts.c take a look; judge.c is pure.
  */
 
@@ -28,7 +28,7 @@
 #define WATCH_STEP_NS		2000000	/* of CLOCK_REALTIME */
 #define WATCH_SLEW_PPM		500	/* most that adjtimex(2) accepts */
 
-/* What a process is in a recording. */
+/* The role of a process in a recording. */
 enum look_process_role {
 	ROLE_OTHER,
 	ROLE_COMMAND,
@@ -85,7 +85,7 @@ struct look {
 /* Return: NULL when there is no such process. */
 struct look_process *look_process_of(const struct look *look, int pid);
 
-/* What belongs to the recording and is no disturbance. */
+/* Disks that belong to the recording; their use is no disturbance. */
 struct look_scope {
 	size_t nr_disks;
 	const struct disk *disks;	/* recorded */
