@@ -80,13 +80,13 @@ class Server:
             self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
 
     def answer(self, query: str) -> list[Any]:
-        """What it says to a query now."""
+        """The answer to a query now."""
         url = f"http://127.0.0.1:{self.port}/api/v1/query?{urllib.parse.urlencode({'query': query})}"
         with urllib.request.urlopen(url, timeout=self.patience_s) as answer:
             return list(json.load(answer)["data"]["result"])
 
     def query_result(self, query: str) -> list[Any]:
-        """The same, waited for."""
+        """The answer to a query, as soon as there is one."""
         end = time.monotonic() + self.patience_s
         while time.monotonic() < end:
             try:

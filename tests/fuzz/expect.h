@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What the targets share. */
+/* Code that the targets share. */
 
 #ifndef FUZZ_EXPECT_H
 #define FUZZ_EXPECT_H
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold whatever bytes came: else the fuzzer keeps the input. */
+/* A condition that holds for any input; otherwise the fuzzer keeps the input. */
 static inline void expect(bool holds, const char *what)
 {
 	if (holds)

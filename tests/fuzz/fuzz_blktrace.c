@@ -46,7 +46,7 @@ static void check_event(const struct blktrace_event *event)
 	expect(event->time_ns <= INT64_MAX, "time");
 }
 
-/* What the sources say of themselves when there is no more to be read. */
+/* Check the state of the readers at the end of all sources. */
 static void check_end(const struct blktrace_merge *merge, int err,
 		      size_t events)
 {

@@ -75,7 +75,7 @@ static bool moves_nothing(const char *text, size_t size)
 	return true;
 }
 
-/* What was written since; ended by a NUL. */
+/* The text written since the last call, ended by a NUL. */
 static const char *take(size_t *size)
 {
 	long at = ftell(sink);

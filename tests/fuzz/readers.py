@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reads text of others in Python, fuzzed: readers.py [--seconds N] [--seed N] [TARGET...], or --atheris TARGET [OPTION...]
+"""Fuzz the readers of foreign text in Python: readers.py [--seconds N] [--seed N] [TARGET...], or --atheris TARGET [OPTION...]
 
 Each target takes bytes and may end in one way but by reading: the error that its reader promises. Anything else is a
 finding, kept in build/fuzz. Without --atheris inputs are mutations of the seeds below, which are files of the tree, chosen
@@ -56,7 +56,7 @@ with contextlib.ExitStack() as _instrumented:
 
 @dataclass(frozen=True)
 class Target:
-    """What reads, what it may raise, inputs to begin with, and words that inputs are made of."""
+    """A reader, the errors that it may raise, inputs to begin with, and words that inputs are made of."""
 
     read: Callable[[bytes], object]
     raises: tuple[type[Exception], ...]
@@ -279,7 +279,7 @@ def mutated(seeds: list[bytes], words: tuple[bytes, ...], numbers: random.Random
 
 
 def one(name: str, data: bytes) -> bool:
-    """Whether the target ended as it may; what broke it is kept, the traceback printed."""
+    """Whether the target ended as it may. Otherwise the input is kept and the traceback printed."""
     try:
         TARGETS[name].read(data)
     except TARGETS[name].raises:
@@ -311,7 +311,7 @@ def fuzz(name: str, seconds: float, seed: int) -> tuple[int, bool]:
 
 
 def follow(name: str, options: list[str]) -> None:
-    """The same by libFuzzer, which ends the process."""
+    """Fuzz with libFuzzer, which ends the process."""
 
     def execute(data: bytes) -> None:
         with contextlib.suppress(*TARGETS[name].raises):

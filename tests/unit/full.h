@@ -92,7 +92,7 @@ static inline void full_counters(struct rt_counters *c, struct rt_submitter *sub
 #undef X
 		full_next(state);
 	}
-	/* One without seeks, one that was not there. */
+	/* One class without seeks, one without requests. */
 	c->origin[1].seeks = 0;
 	memset(&c->origin[2], 0, sizeof(c->origin[2]));
 	for (unsigned int i = 0; i < FULL_SUBMITTERS; i++) {

@@ -242,7 +242,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-/* Whatever byte of a record's begin is wrong, it is refused there. */
+/* A record with any wrong byte in its begin is refused there. */
 static void garbage_anywhere(void **state)
 {
 	size_t ends[3];
@@ -341,7 +341,7 @@ static void zeros(void **state)
 	expect_end(0, -EBADMSG);
 }
 
-/* Wherever it is, what stands before it is read. */
+/* Records before the error are read, wherever the error is. */
 static void read_error(void **state)
 {
 	size_t ends[3];
@@ -395,7 +395,7 @@ static void order(void **state)
 		uint64_t late;
 	} table[] = {
 		{ 1, { { "adg", { 1, 4, 7 } }, { "bcij", { 2, 3, 9, 10 } }, { "efh", { 5, 6, 8 } } }, "abcdefghij", 0 },
-		/* Of the same time as they are read. */
+		/* Events of the same time come in the order of reading. */
 		{ 4, { { "abcdef", { 1, 1, 1, 1, 1, 1 } } }, "abcdef", 0 },
 		{ 4, { { "efgabcd", { 5, 6, 7, 1, 2, 3, 4 } } }, "abcdefg", 0 },
 		/* "a" is read when "e" has to go. */

@@ -55,7 +55,7 @@ static int keep_sample(void *data, const struct blktrace_device *device,
 #define OF_REQUESTS "issued bytes_issued sequential seek_forward_sectors seek_backward_sectors stream completed " \
 	"bytes_completed partial errors unmatched unissued abandoned d2c_sum_ns depth_sum_ns in_flight"
 
-/* Whether counters of the first disk, by their names, are known. */
+/* Expect that counters of the first disk, by their names, are known or unknown. */
 static void expect_known(bool known, const char *names)
 {
 	static const char *const counters[] = {
@@ -411,7 +411,7 @@ static void split_bio(void **state)
 	assert_int_equal(sum.flow[READ].d2c_sum_ns, 36);
 }
 
-/* Of more writes that wait for a flush than are kept, the first is forgotten. */
+/* The first write is forgotten when more writes wait for a flush than are kept. */
 static void flushes_beyond(void **state)
 {
 	struct rt_counters sum;

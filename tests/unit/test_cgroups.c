@@ -58,7 +58,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* What was there before the exporter was is not counted: after its restart nothing would seem to have happened twice. */
+/* Bios before the exporter began are not counted: after its restart none may be counted twice. */
 static void begins_at_nothing(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void rest_is_left_out(void **state)
 	assert_int_equal(shown_of(1, 5, &rest, 1, "/0"), -1);
 }
 
-/* One that was removed is shown as long as it has a row, which may be after its end. */
+/* A removed cgroup is shown as long as it has a row, which may be after its end. */
 static void removed_goes(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static void removed_goes(void **state)
 	assert_int_equal(shown(1, 5, "removed (91)", ROW(0, 12, 7, 1)), -1);
 }
 
-/* However many come and go, what is kept is bounded, and the idle ones go first. */
+/* The number of cgroups that are kept is bounded; idle ones are dropped first. */
 static void bounded(void **state)
 {
 	(void)state;

@@ -69,7 +69,7 @@ static void living_owner(void **state)
 	assert_int_equal(owner_of(&mine), 0);
 }
 
-/* Who it is: the number, and when that began, as the kernel counts it (field 22 of stat). */
+/* The claim has the number of the process and its start time as the kernel counts it (field 22 of stat). */
 static void owner_is_identified(void **state)
 {
 	char name[128], text[256] = "", stat[1024] = "", *field;
@@ -138,7 +138,7 @@ static void dead_owner(void **state)
 	unit_write(directory, "record-1", "target 7 1000\nowner");
 	unit_write(directory, "other", "owner 1 1\n");
 	assert_int_equal(owner_of(&mine), 0);
-	/* One that went meanwhile. */
+	/* A claim that was removed meanwhile. */
 	snprintf(text, sizeof(text), "%s/record-9", directory);
 	assert_int_equal(symlink("nowhere", text), 0);
 	assert_int_equal(owner_of(&mine), 0);

@@ -94,7 +94,7 @@ static void expect_equal(const struct rt_counters *a, const struct rt_counters *
 	}
 }
 
-/* Of all that is counted: what is added is what the difference is, and a fall of anything is an error. */
+/* The difference of a sum is the counters that were added, and a fall of any counter is an error. */
 static void everything(void **state)
 {
 	struct rt_submitter rows[2][FULL_SUBMITTERS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Whatever bytes a name has: a terminal, JSON and CSV get what they can take, and a name of today stays what it is. */
+/* Names of any bytes are printed to a terminal, JSON and CSV in a form that each accepts; plain names do not change. */
 
 #include "unit.h"
 

@@ -63,7 +63,7 @@ static void all_are_read(void **state)
 	assert_int_equal(target.nr_tags, 254);
 }
 
-/* What is given bios alone has no requests, whatever its queue's directory says; without a disk nothing is known. */
+/* A bio-based disk has no requests, whatever its queue's directory contains; without a disk nothing is known. */
 static void some_are_zero(void **state)
 {
 	struct rt_target target = { .bio_based = true }, none = { .max_segments = 7 };
@@ -75,7 +75,7 @@ static void some_are_zero(void **state)
 	assert_memory_equal(&none, &(struct rt_target){ 0 }, sizeof(none));
 }
 
-/* What lies above a disk in a made sysfs: a controller, a host, the SCSI device. */
+/* Parents of a disk in a made sysfs: a controller, a host, the SCSI device. */
 static void parents_are_read(void **state)
 {
 	static const char *const commands[] = {

@@ -155,7 +155,7 @@ static void totals(void **state)
 	is("recorded_seconds", "disk=\"sdb\"", "1.000000002");
 	is("in_flight_max_requests", "disk=\"sda\",direction=\"read\"", "40");
 	is("in_flight_max_requests", "disk=\"sda\",direction=\"all\"", "41");
-	/* What is not known is not there; what is, is. */
+	/* An unknown counter is left out, a known one is not. */
 	assert_null(value("raidtrace_partial_completions_total", "disk=\"sdc\",direction=\"read\""));
 	is("partial_completions_total", "disk=\"sda\",direction=\"read\"", "0");
 	assert_null(value("raidtrace_in_flight_max_requests", "disk=\"sdc\",direction=\"read\""));
@@ -167,7 +167,7 @@ static void totals(void **state)
 	free(text);
 }
 
-/* What has no direction, and classes: summed over spans, left out where a span does not know them. */
+/* Counters without a direction and of classes are summed over spans, and left out when a span does not know them. */
 static void groups(void **state)
 {
 	struct span made[2] = { { .disk = "sda" }, { .disk = "sda" } };

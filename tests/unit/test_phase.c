@@ -28,7 +28,7 @@ static void feed(struct phase_cutter *cutter, enum stream stream,
 						 cutter->now ? cutter->now : "-");
 }
 
-/* What stands behind the line of a name. */
+/* Read the text behind the line of a name. */
 static void read_corpus(const char *line, char *ret, size_t size)
 {
 	FILE *file = fopen(CORPUS, "r");
@@ -70,7 +70,7 @@ static const char *const phases_of_bonnie =
 static char bonnie[] = "bonnie++", directory[] = "-d", place[] = "/mnt";
 static char *argv_bonnie[] = { bonnie, directory, place, NULL };
 
-/* However it is cut, no phase that is still open is lost or invented. */
+/* No open phase is lost or invented at any size of the pieces. */
 static void any_pieces(void **state)
 {
 	struct phase_cutter cutter;
@@ -195,7 +195,7 @@ static void iozone_table(void **state)
 	assert_string_equal(phases, "write+rewrite read+reread random-read+write"
 			    " backward-read record-rewrite stride-read"
 			    " fwrite+refwrite fread+refread -");
-	/* As the program writes: a piece for what it begins, one for each test. */
+	/* The program writes one piece for the begin of a line, and one for each test. */
 	phase_cutter_init(&cutter, NULL, some);
 	phase_feed(&cutter, STREAM_STDOUT, "   kB  reclen    write\n", 23);
 	assert_true(phase_feed(&cutter, STREAM_STDOUT, "      20480      64", 19));
@@ -269,7 +269,7 @@ static void fio_letters(void **state)
 		  "Jobs: 0 (f=0): [__I] [70.0% done] [0KB/0KB/0KB /s] [0/0/0 iops] [eta 00m:02s]\r"
 		  "Jobs: 1 (f=1): [__R] [90.0% done] [1024KB/0KB/0KB /s] [256/0/0 iops] [eta 00m:01s]\r",
 		  "one+two one - three" },
-		/* Whatever prints a line like fio's: a job without a name is none. */
+		/* A job without a name is none. */
 		{ "one: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
 		  ": (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"
 		  "two: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K\n"

@@ -187,7 +187,7 @@ static void complete_answer(void **state)
 	rt_counters_free(&got);
 }
 
-/* What is not there is not known, and nothing else is not known for that. */
+/* A missing counter is unknown, and no other counter is. */
 static void missing_attributes(void **state)
 {
 	struct rt_counters got;
@@ -495,7 +495,7 @@ static void row_changes_hands(void **state)
 	}
 }
 
-/* Of a target that was reset the span begins there, and is all there is. */
+/* The span of a target that was reset begins at the reset, and has all its counters. */
 static void span_begins_at_reset(void **state)
 {
 	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
@@ -612,7 +612,7 @@ static void history(void **state)
 	assert_true(!history.ended[1].known && history.ended[1].error && history.ended[1].again);
 }
 
-/* What no module says is not printed: a class that there is not, an end before the issue, more than fit. */
+/* Invalid answers are refused: an unknown class, an end before the issue, more requests than fit. */
 static void invalid_history(void **state)
 {
 	static struct rt_history history;

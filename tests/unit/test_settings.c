@@ -176,7 +176,7 @@ static void idle(void **state)
 	assert_false(idle_since(OTHER, 8, 0, &last));
 	assert_false(idle_since(OTHER, 8, 0, &last));
 	assert_false(idle_since(NULL, 8, 0, &last));
-	/* What changes on another disk or partition is none of it. */
+	/* Changes of another disk or partition do not count. */
 	assert_false(idle_since(before, 8, 0, &last));
 	assert_true(idle_since("   8       0 sda 10 0 80 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n", 8, 0, &last));
 }

@@ -37,7 +37,7 @@ static const struct rt_target targets[NR_DISKS] = {
 	  .groups = RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE | RAIDTRACE_GROUP_STREAM | RAIDTRACE_GROUP_SUBMITTER },
 };
 
-/* What of each disk is not known. */
+/* Counters of each disk that are not known. */
 static const uint64_t unknown[NR_DISKS] = {
 	0, RT_COUNTER_BIT(STREAM_QUEUED) | RT_COUNTER_BIT(SPLITS) | RT_COUNTER_BIT(BYTES_ISSUED),
 	RT_COUNTER_BIT(BYTES_COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT) | RT_COUNTER_BIT(AHEAD_QUEUED) | RT_COUNTER_BIT(QUEUED),
@@ -104,7 +104,7 @@ static void in_text(void **state)
 	golden("golden/show.txt", printed(text_counters));
 }
 
-/* What stands in the lines of each counter: in JSON, before its samples, and in each sample. */
+/* Words in the lines of each counter: in JSON, before its samples, and in each sample. */
 static const char *const marks[][3] = {
 #define X(member, attribute, metric, ...) { "\"" #member "\":", " raidtrace_" metric " ", "raidtrace_" metric "_total{" },
 	RT_FLOW_COUNTERS(X)

@@ -99,7 +99,7 @@ static void each_reason(void **state)
 	rt_signing_read(root, &signing);
 	rt_signing_why(&signing, why, sizeof(why));
 	assert_string_equal(why, "secure boot, lockdown confidentiality, module.sig_enforce");
-	/* What does not fit is cut. */
+	/* Text that does not fit is cut. */
 	memset(why, 'x', sizeof(why));
 	rt_signing_why(&signing, why, 14);
 	assert_string_equal(why, "secure boot, ");

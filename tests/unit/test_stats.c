@@ -36,7 +36,7 @@ static void mode(void **state)
 	assert_int_equal(range.low, 256);
 	assert_int_equal(range.high, 257);
 	assert_int_equal(n, 7);
-	/* Of two the smaller; beyond 256 sectors a bin is a range. */
+	/* The smaller of two modes counts; beyond 256 sectors a bin is a range. */
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_SIZE, 8, 4);
 	range = histogram_mode(sizes, RAIDTRACE_HISTOGRAM_KIND_SIZE, &n);
 	assert_int_equal(range.low, 8);
@@ -137,7 +137,7 @@ static void seeks(void **state)
 	assert_true(stats.iops == 4);
 	assert_true(stats.d2c_mean_ns == 1000);
 	rt_counters_free(&c);
-	/* None, and their mean is nothing. */
+	/* Without seeks their mean is 0. */
 	flow->seek_forward_sectors = 0;
 	flow->seek_backward_sectors = 0;
 	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
@@ -150,7 +150,7 @@ static void idle(void **state)
 	struct rt_flow flow = { .in_flight_max = 9 };
 
 	(void)state;
-	/* How deep it once was is no event. */
+	/* The highest depth is no event. */
 	assert_true(flow_is_idle(&flow));
 	flow.unmatched = 1;
 	assert_false(flow_is_idle(&flow));
@@ -211,7 +211,7 @@ static void last_bins_are_open(void **state)
 	assert_int_equal(bin_high(PLACE, 255), 256);
 }
 
-/* What is printed of a bin: its bounds, to the value. */
+/* Bounds of bins that the documentation names. */
 static void documented_bounds(void **state)
 {
 	static const struct {

@@ -27,7 +27,7 @@ static void round_trip(void **state)
 	assert_int_equal(store_begin(store), 0);
 	assert_int_equal(store_end_phase(store_rows(store), 0, 400), 0);
 	assert_int_equal(store_put_meta(store_rows(store), "end", "complete"), 0);
-	/* Of the machine: it belongs to no disk. */
+	/* A setting of the machine belongs to no disk. */
 	assert_int_equal(store_put_setting(store_rows(store), 5, 0, "interval_ns", "1"), 0);
 	assert_int_equal(store_commit(store), 0);
 	store_close(store);
@@ -61,7 +61,7 @@ static void write_file(const char *text, size_t len)
 	close(fd);
 }
 
-/* What the kernel cannot count is NULL from the first sample on, should the recorder be killed after it. */
+/* A counter that the kernel lacks is NULL from the first sample on: the recorder may be killed after it. */
 static void unknown_is_null(void **state)
 {
 	struct store *store;
@@ -79,7 +79,7 @@ static void unknown_is_null(void **state)
 	assert_int_equal(number(store, "SELECT completed IS NULL FROM flow WHERE direction='read'"), 1);
 	assert_int_equal(number(store, "SELECT in_flight IS NULL AND in_flight_max IS NULL FROM flow LIMIT 1"), 1);
 	assert_int_equal(number(store, "SELECT issued FROM flow WHERE direction='read'"), 3);
-	/* Of all directions together there are no counters. */
+	/* All directions together have no counters. */
 	assert_int_equal(number(store, "SELECT issued IS NULL FROM flow WHERE direction='all'"), 1);
 	rt_counters_free(&c);
 	store_close(store);
@@ -176,7 +176,7 @@ static void groups_round_trip(void **state)
 	store_close(store);
 }
 
-/* Of three disks two forget counters that are not known, and the histograms of these. */
+/* Two of three disks forget counters that are not known, and their histograms. */
 static void forgets(void **state)
 {
 	static const unsigned int kinds[] = {

@@ -102,7 +102,7 @@ static long record(int *err, int reports)
 	return stored;
 }
 
-/* How many samples the file holds; it has to be sound. */
+/* The number of samples in the file, which has to be consistent. */
 static long stored_samples(void)
 {
 	struct store *store = open_again();
@@ -262,7 +262,7 @@ static void writer_in_order(void **state)
 	assert_int_equal(writer_flush(writer), 0);
 	assert_int_equal(number(store, "SELECT count(*) FROM sample"), 50);
 	assert_int_equal(number(store, "SELECT count(*) FROM sample WHERE start_ns != sample * 100"), 0);
-	/* What is not committed is not stored. */
+	/* Rows that are not committed are not stored. */
 	assert_int_equal(store_put_meta(writer_rows(writer), "end", "complete"), 0);
 	writer_drop(writer);
 	/* A commit of nothing is none. */
@@ -276,7 +276,7 @@ static void writer_in_order(void **state)
 	store_close(store);
 }
 
-/* What came while the disk was busy goes into one transaction, not into one for each sample. */
+/* Samples that came while the disk was busy are stored in one transaction, not in one for each. */
 static void writer_behind(void **state)
 {
 	struct writer *writer;

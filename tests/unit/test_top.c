@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* What raidctl top shows and what its keys do, against numbers worked out by hand. */
+/* Rows and keys of raidctl top, compared with numbers worked out by hand. */
 
 #include "unit.h"
 
@@ -151,7 +151,7 @@ static void intervals(void **state)
 	assert_true(top_value(&top.rows[0], TOP_READ_RATE) == 0);
 	assert_true(top_value(&top.rows[0], TOP_READ_DEPTH) == 20);
 	assert_int_equal(top_full_depth(&top), 32);
-	/* What did not occur has no size and no share. */
+	/* Without requests there is no size and no share. */
 	assert_true(isnan(top_value(&top.rows[0], TOP_SIZE)));
 	assert_true(isnan(top_value(&top.rows[0], TOP_SEQUENTIAL)));
 	assert_true(isnan(top_value(&top.rows[0], TOP_LATENCY)));
@@ -264,7 +264,7 @@ static void sorting(void **state)
 	top_sort(&top);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(top.rows[i].target.id, by_rate[i]);
-	/* What is picked is a disk, not a line. */
+	/* The selection is a disk, not a line. */
 	assert_int_equal(top_picked(&top)->target.id, 1);
 	top_pick(&top, 1);
 	assert_int_equal(top.picked, 4);
@@ -277,7 +277,7 @@ static void sorting(void **state)
 	top_free(&top);
 }
 
-/* What golden/top.txt has not. */
+/* Texts that golden/top.txt does not contain. */
 static void texts(void **state)
 {
 	struct top top = { 0 };
@@ -500,7 +500,7 @@ static void everything(void **state)
 	}
 	top_pick(&top, 2);
 	fprintf(to, "picked: %u\n", top.picked);
-	/* Of another boot of the clock, and reset. */
+	/* A clock that began anew, and a reset target. */
 	for (size_t i = 0; i < 2; i++) {
 		struct rt_counters none = { .since_ns = 5, .now_ns = i ? 6 : 5 };
 
@@ -521,7 +521,7 @@ static void everything(void **state)
 	fprintf(to, "picked: %u\n", top.picked);
 	for (int i = 0; top_help_line(i); i++)
 		fprintf(to, "%s\n", top_help_line(i));
-	/* Of each disk, which only a sanitizer sees. */
+	/* The histograms of each disk are freed, as a sanitizer checks. */
 	top_free(&top);
 	assert_int_equal(top.nr, 0);
 	fclose(to);

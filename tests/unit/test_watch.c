@@ -87,7 +87,7 @@ static void each_limit(void **state)
 	after.throttled = 3;
 	assert_string_equal(judge(&before, &after),
 			    "suspend  5000000000;clocksource hpet 1;governor powersave 1;thermal  3;");
-	/* What cannot be known disturbs nobody. */
+	/* An unknown value is no disturbance. */
 	after = quiet(2);
 	before.pressure_us = FACT_UNKNOWN;
 	after.pressure_us = 5000000;
@@ -348,7 +348,7 @@ static void device_lines(void **state)
 	assert_int_equal(system(path), 0);
 }
 
-/* What lasts is one, a clock that is set forth and back is two. */
+/* A lasting disturbance is one, a clock that is set forth and back is two. */
 static void disturbance_continues(void **state)
 {
 	static const struct {
@@ -390,7 +390,7 @@ static void process_lines(void **state)
 	assert_int_not_equal(parse_process("", &p), 0);
 }
 
-/* As Linux 4.9 to 7.3 name them; workers have their last workqueue in the name. */
+/* Names of threads in Linux 4.9 to 7.3; workers have their last workqueue in the name. */
 static void kernel_works(void **state)
 {
 	static const char *const names[NR_KERNEL_WORKS + 1][7] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What every unit test includes: cmocka and what it needs before it. */
+/* Headers and helpers of every unit test: cmocka and the headers that it needs. */
 
 #ifndef UNIT_H
 #define UNIT_H
@@ -28,7 +28,7 @@
 		_fail(__FILE__, __LINE__);					\
 	} while (0)
 
-/* Those beyond standard error, and 0 unless SQLite has filled it, for it keeps these three occupied. */
+/* The number of descriptors above standard error; 0 counts too, unless SQLite has opened /dev/null there. */
 static inline int open_descriptors(void)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -52,7 +52,7 @@ static void __attribute__((constructor)) count_descriptors(void)
 	descriptors_before = open_descriptors();
 }
 
-/* What is opened is closed again, in every test: as memory that is not freed, which a sanitizer finds. */
+/* Every test closes the descriptors that it opened; leaks of memory are found by a sanitizer. */
 static void __attribute__((destructor)) descriptors_are_closed(void)
 {
 	if (open_descriptors() == descriptors_before)
@@ -76,7 +76,7 @@ static inline void unit_write(const char *directory, const char *name, const cha
 
 /* Long texts that are what a file of golden/ holds, byte by byte. UPDATE_GOLDEN=1 writes it anew. */
 
-/* Of a list or an object without members json-c 0.18 makes one line, before it was two. */
+/* json-c 0.18 prints a list or an object without members in one line, older versions in two. */
 static inline void empty_lists(char *text)
 {
 	char *to = text;
