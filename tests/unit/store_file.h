@@ -90,7 +90,7 @@ static inline struct store *open_again(void)
 {
 	struct store *store;
 
-	assert_int_equal(store_connect(path, SQLITE_OPEN_READWRITE, &store), 0);
+	assert_int_equal(store_connect(path, &store), 0);
 	return store;
 }
 

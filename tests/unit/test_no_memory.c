@@ -156,7 +156,7 @@ static int make_recording(void)
 
 		left = 0;
 		counts = false;
-		assert_int_equal(store_connect(new_path, SQLITE_OPEN_READWRITE, &store), 0);
+		assert_int_equal(store_connect(new_path, &store), 0);
 		assert_int_equal(sqlite3_exec(store->db, "SELECT sum(queued) FROM flow WHERE direction='read'",
 					      take_number, &stored, NULL), SQLITE_OK);
 		store_close(store);

@@ -212,7 +212,8 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 	return 0;
 }
 
-int rt_counts_subtract(struct rt_counters *c, const struct rt_counters *from)
+/* Subtract all but histograms and processes; 0, or -ERANGE when a counter fell. */
+static int subtract_counts(struct rt_counters *c, const struct rt_counters *from)
 {
 	int wrong = disk_subtract(&c->disk, &from->disk);
 
@@ -231,7 +232,7 @@ static int fill_delta(const struct rt_counters *from,
 	int err = add_counts(ret, to);
 
 	if (!err)
-		err = rt_counts_subtract(ret, from);
+		err = subtract_counts(ret, from);
 	if (!err)
 		err = rt_submitters_subtract(ret, from);
 	for (int d = 0; d < RT_DIRECTIONS; d++)
@@ -352,7 +353,7 @@ static int make_room(struct rt_counters *last, const struct rt_counters *span)
 static int apply_partial(struct rt_advance *advance, struct rt_counters *last)
 {
 	struct rt_counters *now = &advance->now;
-	int err = rt_counts_subtract(now, last);
+	int err = subtract_counts(now, last);
 
 	if (!err)
 		err = rt_submitters_less(now, last);

@@ -51,9 +51,6 @@ struct rt_advance {
 int rt_advance_apply(struct rt_advance *advance, struct rt_counters *last,
 		     struct rt_counters *span);
 
-/* Subtract all but histograms and processes; 0, or -ERANGE when a counter fell. */
-int rt_counts_subtract(struct rt_counters *c, const struct rt_counters *from);
-
 /* The processes of struct rt_counters. */
 
 /* One process more. @counters: that it is of. @submitter: copied. Return: 0 or -ENOMEM. */
@@ -103,12 +100,6 @@ int rt_exchange(struct rt_client *client, struct nl_msg *msg,
  * Each function takes one message and @ret, which was all zero before the
  * first; they return 0, -EBADMSG or -ENOMEM.
  */
-
-struct nlattr;
-
-/* A number of an attribute; 0 when it is missing or too short. */
-uint32_t rt_attr_u32(const struct nlattr *attr);
-uint64_t rt_attr_u64(const struct nlattr *attr);
 
 /* @ret: struct rt_info */
 int rt_parse_info(struct nlmsghdr *nlh, void *ret);

@@ -21,12 +21,13 @@ static void copy_text(char *to, size_t size, struct nlattr *attr)
 		nla_strlcpy(to, attr, size);
 }
 
-uint32_t rt_attr_u32(const struct nlattr *attr)
+/* A number of an attribute; 0 when it is missing or too short. */
+static uint32_t attr_u32(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= 4 ? nla_get_u32(attr) : 0;
 }
 
-uint64_t rt_attr_u64(const struct nlattr *attr)
+static uint64_t attr_u64(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= 8 ? nla_get_u64(attr) : 0;
 }
@@ -41,12 +42,12 @@ int rt_parse_info(struct nlmsghdr *nlh, void *ret)
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_INFO_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_INFO_ABI])
 		return -EBADMSG;
-	info->abi = rt_attr_u32(attrs[RAIDTRACE_A_INFO_ABI]);
+	info->abi = attr_u32(attrs[RAIDTRACE_A_INFO_ABI]);
 	copy_text(info->version, sizeof(info->version),
 		  attrs[RAIDTRACE_A_INFO_VERSION]);
-	info->nr_targets = rt_attr_u32(attrs[RAIDTRACE_A_INFO_NR_TARGETS]);
-	info->max_targets = rt_attr_u32(attrs[RAIDTRACE_A_INFO_MAX_TARGETS]);
-	info->now_ns = rt_attr_u64(attrs[RAIDTRACE_A_INFO_NOW_NS]);
+	info->nr_targets = attr_u32(attrs[RAIDTRACE_A_INFO_NR_TARGETS]);
+	info->max_targets = attr_u32(attrs[RAIDTRACE_A_INFO_MAX_TARGETS]);
+	info->now_ns = attr_u64(attrs[RAIDTRACE_A_INFO_NOW_NS]);
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
 		if (nla_type(attr) != RAIDTRACE_A_INFO_UNAVAILABLE ||
 		    used >= sizeof(info->unavailable))
@@ -67,16 +68,16 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_TARGET_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_TARGET_ID])
 		return -EBADMSG;
-	t->id = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_ID]);
-	t->major = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MAJOR]);
-	t->minor = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_MINOR]);
+	t->id = attr_u32(attrs[RAIDTRACE_A_TARGET_ID]);
+	t->major = attr_u32(attrs[RAIDTRACE_A_TARGET_MAJOR]);
+	t->minor = attr_u32(attrs[RAIDTRACE_A_TARGET_MINOR]);
 	copy_text(t->disk, sizeof(t->disk), attrs[RAIDTRACE_A_TARGET_DISK]);
-	t->gone = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_STATE]) == RAIDTRACE_STATE_GONE;
+	t->gone = attr_u32(attrs[RAIDTRACE_A_TARGET_STATE]) == RAIDTRACE_STATE_GONE;
 	t->bio_based = attrs[RAIDTRACE_A_TARGET_BIO_BASED];
-	t->attached_ns = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
-	t->groups = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_GROUPS]);
-	t->streams = rt_attr_u32(attrs[RAIDTRACE_A_TARGET_STREAMS]);
-	t->place_sectors = rt_attr_u64(attrs[RAIDTRACE_A_TARGET_PLACE_SECTORS]);
+	t->attached_ns = attr_u64(attrs[RAIDTRACE_A_TARGET_ATTACHED_NS]);
+	t->groups = attr_u32(attrs[RAIDTRACE_A_TARGET_GROUPS]);
+	t->streams = attr_u32(attrs[RAIDTRACE_A_TARGET_STREAMS]);
+	t->place_sectors = attr_u64(attrs[RAIDTRACE_A_TARGET_PLACE_SECTORS]);
 	return 0;
 }
 
@@ -259,12 +260,12 @@ static int parse_origin(struct nlattr *nest, struct rt_counters *c)
 	if (nla_parse_nested(attrs, RAIDTRACE_A_ORIGIN_MAX, nest, NULL) ||
 	    !attrs[RAIDTRACE_A_ORIGIN_CLASS])
 		return -EBADMSG;
-	class_ = rt_attr_u32(attrs[RAIDTRACE_A_ORIGIN_CLASS]);
+	class_ = attr_u32(attrs[RAIDTRACE_A_ORIGIN_CLASS]);
 	if (class_ >= RT_CLASSES)
 		return -EBADMSG;
 	origin = &c->origin[class_];
 #define X(member, attribute, ...)					\
-	origin->member = rt_attr_u64(attrs[RAIDTRACE_A_ORIGIN_##attribute]);
+	origin->member = attr_u64(attrs[RAIDTRACE_A_ORIGIN_##attribute]);
 	RT_ORIGIN_COUNTERS(X)
 #undef X
 	return 0;
@@ -278,17 +279,17 @@ static int parse_submitter(struct nlattr *nest, struct rt_counters *c)
 	if (nla_parse_nested(attrs, RAIDTRACE_A_SUBMITTER_MAX, nest, NULL) ||
 	    !attrs[RAIDTRACE_A_SUBMITTER_INDEX])
 		return -EBADMSG;
-	s.index = rt_attr_u32(attrs[RAIDTRACE_A_SUBMITTER_INDEX]);
+	s.index = attr_u32(attrs[RAIDTRACE_A_SUBMITTER_INDEX]);
 	/* The module names a row once. */
 	for (size_t i = 0; i < c->nr_submitters; i++)
 		if (c->submitters[i].index == s.index)
 			return -EBADMSG;
 	s.rest = !attrs[RAIDTRACE_A_SUBMITTER_PID];
-	s.pid = rt_attr_u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
+	s.pid = attr_u32(attrs[RAIDTRACE_A_SUBMITTER_PID]);
 	copy_text(s.comm, sizeof(s.comm), attrs[RAIDTRACE_A_SUBMITTER_COMM]);
-	s.cgroup = rt_attr_u64(attrs[RAIDTRACE_A_SUBMITTER_CGROUP]);
+	s.cgroup = attr_u64(attrs[RAIDTRACE_A_SUBMITTER_CGROUP]);
 #define X(member, attribute, ...)					\
-	s.member = rt_attr_u64(attrs[RAIDTRACE_A_SUBMITTER_##attribute]);
+	s.member = attr_u64(attrs[RAIDTRACE_A_SUBMITTER_##attribute]);
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
 	return rt_submitters_append(c, &s);
@@ -303,16 +304,16 @@ static int parse_hwq(struct nlattr *nest, struct rt_counters *c)
 	if (nla_parse_nested(attrs, RAIDTRACE_A_HWQ_MAX, nest, NULL) ||
 	    !attrs[RAIDTRACE_A_HWQ_INDEX])
 		return -EBADMSG;
-	index = rt_attr_u32(attrs[RAIDTRACE_A_HWQ_INDEX]);
+	index = attr_u32(attrs[RAIDTRACE_A_HWQ_INDEX]);
 	if (index >= RT_HWQS)
 		return -EBADMSG;
 	hwq = &c->hwq[index];
 #define X(member, attribute, ...)					\
-	hwq->member = rt_attr_u64(attrs[RAIDTRACE_A_HWQ_##attribute]);
+	hwq->member = attr_u64(attrs[RAIDTRACE_A_HWQ_##attribute]);
 	RT_HWQ_COUNTERS(X)
 #undef X
-	hwq->in_flight = rt_attr_u32(attrs[RAIDTRACE_A_HWQ_IN_FLIGHT]);
-	hwq->in_flight_max = rt_attr_u32(attrs[RAIDTRACE_A_HWQ_IN_FLIGHT_MAX]);
+	hwq->in_flight = attr_u32(attrs[RAIDTRACE_A_HWQ_IN_FLIGHT]);
+	hwq->in_flight_max = attr_u32(attrs[RAIDTRACE_A_HWQ_IN_FLIGHT_MAX]);
 	if (c->nr_hwqs <= index)
 		c->nr_hwqs = index + 1;
 	return 0;
@@ -321,16 +322,16 @@ static int parse_hwq(struct nlattr *nest, struct rt_counters *c)
 static void parse_disk(struct nlattr *const attrs[], struct rt_disk *disk)
 {
 #define X(member, attribute, ...)					\
-	disk->member = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_##attribute]);	\
+	disk->member = attr_u64(attrs[RAIDTRACE_A_COUNTERS_##attribute]);	\
 	if (!attrs[RAIDTRACE_A_COUNTERS_##attribute])			\
 		disk->unknown |= RT_DISK_BIT(attribute);
 	RT_DISK_COUNTERS(X)
 #undef X
-	disk->streams_alive = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE]);
+	disk->streams_alive = attr_u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE]);
 	if (!attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE])
 		disk->unknown |= RT_DISK_BIT(STREAMS_ALIVE);
 	disk->streams_alive_queued =
-		rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED]);
+		attr_u32(attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED]);
 	if (!attrs[RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED])
 		disk->unknown |= RT_DISK_BIT(STREAMS_ALIVE_QUEUED);
 }
@@ -359,16 +360,16 @@ static int parse_head(struct nlmsghdr *nlh, struct nlattr **attrs,
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_COUNTERS_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_COUNTERS_NOW_NS])
 		return -EBADMSG;
-	c->id = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_ID]);
-	c->snapshot = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT]);
-	c->since_ns = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_SINCE_NS]);
-	c->now_ns = rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_NOW_NS]);
-	c->resets = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_RESETS]);
-	c->gone = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_STATE]) ==
+	c->id = attr_u32(attrs[RAIDTRACE_A_COUNTERS_ID]);
+	c->snapshot = attr_u64(attrs[RAIDTRACE_A_COUNTERS_SNAPSHOT]);
+	c->since_ns = attr_u64(attrs[RAIDTRACE_A_COUNTERS_SINCE_NS]);
+	c->now_ns = attr_u64(attrs[RAIDTRACE_A_COUNTERS_NOW_NS]);
+	c->resets = attr_u32(attrs[RAIDTRACE_A_COUNTERS_RESETS]);
+	c->gone = attr_u32(attrs[RAIDTRACE_A_COUNTERS_STATE]) ==
 		  RAIDTRACE_STATE_GONE;
 	c->readahead_sectors =
-		rt_attr_u64(attrs[RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS]);
-	c->groups = rt_attr_u32(attrs[RAIDTRACE_A_COUNTERS_GROUPS]);
+		attr_u64(attrs[RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS]);
+	c->groups = attr_u32(attrs[RAIDTRACE_A_COUNTERS_GROUPS]);
 	parse_disk(attrs, &c->disk);
 	return 0;
 }
@@ -430,18 +431,18 @@ static int parse_ended(struct nlattr *nest, struct rt_history *history)
 		return -EBADMSG;
 	e = &history->ended[history->nr];
 	*e = (struct rt_ended){
-		.number = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_NUMBER]),
-		.queued_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_QUEUED_NS]),
-		.inserted_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_INSERTED_NS]),
-		.issued_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_ISSUED_NS]),
-		.completed_ns = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_COMPLETED_NS]),
-		.sector = rt_attr_u64(attrs[RAIDTRACE_A_ENDED_SECTOR]),
-		.bytes = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_BYTES]),
-		.direction = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_DIRECTION]),
-		.class_ = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_CLASS]),
-		.depth = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_DEPTH]),
+		.number = attr_u64(attrs[RAIDTRACE_A_ENDED_NUMBER]),
+		.queued_ns = attr_u64(attrs[RAIDTRACE_A_ENDED_QUEUED_NS]),
+		.inserted_ns = attr_u64(attrs[RAIDTRACE_A_ENDED_INSERTED_NS]),
+		.issued_ns = attr_u64(attrs[RAIDTRACE_A_ENDED_ISSUED_NS]),
+		.completed_ns = attr_u64(attrs[RAIDTRACE_A_ENDED_COMPLETED_NS]),
+		.sector = attr_u64(attrs[RAIDTRACE_A_ENDED_SECTOR]),
+		.bytes = attr_u32(attrs[RAIDTRACE_A_ENDED_BYTES]),
+		.direction = attr_u32(attrs[RAIDTRACE_A_ENDED_DIRECTION]),
+		.class_ = attr_u32(attrs[RAIDTRACE_A_ENDED_CLASS]),
+		.depth = attr_u32(attrs[RAIDTRACE_A_ENDED_DEPTH]),
 		.known = attrs[RAIDTRACE_A_ENDED_PID],
-		.pid = rt_attr_u32(attrs[RAIDTRACE_A_ENDED_PID]),
+		.pid = attr_u32(attrs[RAIDTRACE_A_ENDED_PID]),
 		.error = attrs[RAIDTRACE_A_ENDED_ERROR],
 		.again = attrs[RAIDTRACE_A_ENDED_AGAIN],
 	};
@@ -463,7 +464,7 @@ int rt_parse_history(struct nlmsghdr *nlh, void *ret)
 	if (genlmsg_parse(nlh, 0, attrs, RAIDTRACE_A_HISTORY_MAX, NULL) ||
 	    !attrs[RAIDTRACE_A_HISTORY_NR])
 		return -EBADMSG;
-	history->total = rt_attr_u64(attrs[RAIDTRACE_A_HISTORY_NR]);
+	history->total = attr_u64(attrs[RAIDTRACE_A_HISTORY_NR]);
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest)
 		if (!err && nla_type(attr) == RAIDTRACE_A_HISTORY_ENDED)
 			err = parse_ended(attr, history);

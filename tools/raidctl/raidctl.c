@@ -80,15 +80,16 @@ static void find_directory(void)
 	dirname(directory);
 }
 
-bool find_program(const char *near, const char *verb, char *ret, size_t size)
+/* The program of a verb that is not part of the binary; false when there is none that can be run. */
+static bool find_program(const char *verb, char *ret, size_t size)
 {
 	if (strchr(verb, '/'))
 		return false;
-	snprintf(ret, size, "%s/raidctl-%s", near, verb);
+	snprintf(ret, size, "%s/raidctl-%s", directory, verb);
 	return !access(ret, X_OK);
 }
 
-int no_program(const char *path, int err)
+static int no_program(const char *path, int err)
 {
 	/* The file is there, so the program that its first line names is not. */
 	if (err == ENOENT && !access(path, F_OK))
@@ -105,8 +106,7 @@ static void usage(FILE *to)
 	      to);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (commands[i].verb ||
-		    find_program(directory, commands[i].name, path,
-				 sizeof(path)))
+		    find_program(commands[i].name, path, sizeof(path)))
 			terminal_print(to, "  %-8s %s\n", commands[i].name,
 				       commands[i].summary);
 	fputs("\nOptions of a verb: raidctl VERB --help. Manual: man raidctl-VERB.\n"
@@ -116,18 +116,15 @@ static void usage(FILE *to)
 	      to);
 }
 
-int connect_module(struct context *context, int quiet)
+int connect_module(struct context *context)
 {
 	int err = rt_open(&context->client);
 
 	/* libnl says the same of a family that is not there and of one that it had no memory to read. */
 	if (err == -ENOENT && !access("/sys/module/raidtrace", F_OK))
 		return fail("raidtrace is loaded, but not reachable over netlink: leave this network namespace if it is not that of the host; otherwise try again, because the module is being loaded or unloaded, or memory is short");
-	if (err == -ENOENT) {
-		if (!quiet)
-			fail("raidtrace is not loaded; load it with: raidctl load (as root)");
-		return EXIT_FAILED;
-	}
+	if (err == -ENOENT)
+		return fail("raidtrace is not loaded; load it with: raidctl load (as root)");
 	if (err)
 		return fail("netlink: %s", strerror(-err));
 	err = rt_info_get(context->client, &context->info);
@@ -148,7 +145,7 @@ static int set_up(const struct command *command, struct context *context)
 		return fail("%s: not permitted; run it as root: sudo raidctl %s",
 			    command->name, command->name);
 	if (command->flags & NEED_MODULE)
-		return connect_module(context, false);
+		return connect_module(context);
 	return 0;
 }
 
@@ -196,7 +193,7 @@ static int dispatch(int argc, char **argv)
 
 	if (command && command->verb)
 		return run(command, argc, argv);
-	if (find_program(directory, argv[0], path, sizeof(path))) {
+	if (find_program(argv[0], path, sizeof(path))) {
 		execv(path, argv);
 		return no_program(path, errno);
 	}

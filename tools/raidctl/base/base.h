@@ -51,7 +51,7 @@ int parse_latency(const char *text, uint64_t *ret);
 
 /*
  * foreign.c: text of any bytes that other programs chose, such as names of processes, mounts and files.
- * terminal_print(), print_wrapped(), json_put() and csv_row() use these definitions; nothing else may print.
+ * terminal_print(), print_wrapped(), json_finish() and csv_row() use these definitions; nothing else may print.
  */
 
 /* foreign_next() returns this for a byte that is not UTF-8. */

@@ -54,23 +54,9 @@ extern const struct verb verb_top;
 extern const struct verb verb_unload;
 
 /*
- * Open the connection and compare ABIs. @context: gets client and info. @quiet: say nothing when the
- * module is not loaded.
+ * Open the connection and compare ABIs. @context: gets client and info.
  * Return: 0 or an exit status; the failure has been printed.
  */
-int connect_module(struct context *context, int quiet);
-
-/*
- * Where the program of a verb lies that is not part of the binary. @near: directory of the real binary.
- * @verb: its name without raidctl-. @ret: gets the path.
- * Return: whether there is one that can be run.
- */
-bool find_program(const char *near, const char *verb, char *ret, size_t size);
-
-/*
- * Say why a program of find_program() did not start. @path: the program. @err: errno of exec.
- * Return: an exit status; the failure has been printed.
- */
-int no_program(const char *path, int err);
+int connect_module(struct context *context);
 
 #endif

@@ -68,7 +68,7 @@ static int run_load(struct context *context, void *data)
 	terminal_print(stdout, "loaded %s\n", file ? file : "the installed raidtrace");
 	fflush(stdout);
 	/* Report at once a module that is loaded but cannot be used. */
-	return connect_module(context, false);
+	return connect_module(context);
 }
 
 const struct verb verb_load = {

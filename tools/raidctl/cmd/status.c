@@ -74,7 +74,7 @@ static int run_status(struct context *context, void *data)
 
 	status.loaded = rt_module_loaded() > 0;
 	if (status.loaded) {
-		int failed = connect_module(context, false);
+		int failed = connect_module(context);
 
 		if (failed)
 			return failed;

@@ -315,7 +315,7 @@ static int run(struct context *context, void *data)
 		status = usage_error("top: standard %s is not a terminal; print the counters once with: raidctl show, or keep them with: raidctl record",
 				     isatty(STDOUT_FILENO) ? "input" : "output");
 	if (!status)
-		status = connect_module(context, false);
+		status = connect_module(context);
 	if (!status) {
 		watch.client = context->client;
 		watch.recorder.client = context->client;

@@ -46,8 +46,9 @@ static void each_message(void (*take)(void *data, const char *message), void *da
 	close(fd);
 }
 
-bool find_firmware(const char *line, unsigned int host, char *firmware,
-		   char *bios, char *ports)
+/* Does a line of the kernel's log name the firmware of a SCSI host? The texts have DISK_NAME bytes. */
+static bool find_firmware(const char *line, unsigned int host, char *firmware,
+			  char *bios, char *ports)
 {
 	const char *at = strstr(line, "3w-9xxx: scsi");
 	unsigned int number;

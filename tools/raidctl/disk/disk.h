@@ -231,10 +231,6 @@ int settings_driver(struct settings *settings);
 
 /* Parts of these; pure. */
 
-/* Does a line of the kernel's log name the firmware of a SCSI host? The texts have DISK_NAME bytes. */
-bool find_firmware(const char *line, unsigned int host, char *firmware,
-		   char *bios, char *ports);
-
 /* Events that a controller reported, by the statistics of its driver; -1 when these do not have the number. */
 long events_count(const char *stats);
 

@@ -22,7 +22,6 @@ struct json_object *json_new_array(void);
 struct json_object *json_new_string(const char *text);
 struct json_object *json_new_uint64(uint64_t value);
 struct json_object *json_new_int64(int64_t value);
-struct json_object *json_new_double(double value);
 struct json_object *json_new_boolean(bool value);
 void json_member(struct json_object *to, const char *key,
 		 struct json_object *value);
@@ -42,13 +41,7 @@ void json_add_or_null(struct json_object *to, const char *key, int64_t value);
 void json_add_range(struct json_object *to, const char *low_key,
 		    const char *high_key, const struct range *range);
 
-/*
- * Print text that json-c or SQLite made. Bytes that are not UTF-8 become U+FFFD, and what a terminal would obey is
- * escaped.
- */
-void json_put(FILE *to, const char *text);
-
-/* Print an object and free it. */
+/* Print an object and free it. Bytes that are not UTF-8 become U+FFFD, and what a terminal would obey is escaped. */
 void json_finish(FILE *to, struct json_object *object);
 
 /* Append a text to an array that may be NULL, for a caller that must go on without memory. Return: 0 or -ENOMEM. */

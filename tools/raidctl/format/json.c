@@ -48,7 +48,7 @@ struct json_object *json_new_int64(int64_t value)
 	return made_or_exit(json_object_new_int64(value));
 }
 
-struct json_object *json_new_double(double value)
+static struct json_object *json_new_double(double value)
 {
 	return made_or_exit(json_object_new_double(value));
 }
@@ -127,7 +127,7 @@ void json_add_range(struct json_object *to, const char *low_key,
 		    json_new_int64(range->high) : NULL);
 }
 
-void json_put(FILE *to, const char *text)
+static void json_put(FILE *to, const char *text)
 {
 	size_t len = strlen(text), bytes;
 	uint32_t code;

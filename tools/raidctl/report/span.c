@@ -267,12 +267,12 @@ static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 	}
 }
 
-static void each_busy(FILE *to, const struct rt_counters *c,
-		      unsigned int first, unsigned int last,
+/* Print each direction up to @last that is not idle. */
+static void each_busy(FILE *to, const struct rt_counters *c, unsigned int last,
 		      void (*print)(FILE *, const struct rt_counters *,
 				    unsigned int))
 {
-	for (unsigned int d = first; d <= last; d++)
+	for (unsigned int d = 0; d <= last; d++)
 		if (!flow_is_idle(&c->flow[d]))
 			print(to, c, d);
 }
@@ -292,19 +292,14 @@ void span_flows(FILE *to, const struct rt_counters *c)
 		return;
 	}
 	flow_header(to);
-	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
-		  RAIDTRACE_DIRECTION_PASSTHROUGH, flow_line);
+	each_busy(to, c, RAIDTRACE_DIRECTION_PASSTHROUGH, flow_line);
 }
 
 void span_details(FILE *to, const struct rt_counters *c)
 {
-	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
-		  RAIDTRACE_DIRECTION_PASSTHROUGH, latency_line);
-	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
-		  RAIDTRACE_DIRECTION_PASSTHROUGH, merge_line);
-	each_busy(to, c, RAIDTRACE_DIRECTION_READ,
-		  RAIDTRACE_DIRECTION_WRITE, seek_line);
+	each_busy(to, c, RAIDTRACE_DIRECTION_PASSTHROUGH, latency_line);
+	each_busy(to, c, RAIDTRACE_DIRECTION_PASSTHROUGH, merge_line);
+	each_busy(to, c, RAIDTRACE_DIRECTION_WRITE, seek_line);
 	span_groups(to, c);
-	each_busy(to, c, RAIDTRACE_DIRECTION_READ, RAIDTRACE_DIRECTION_WRITE,
-		  bars_of);
+	each_busy(to, c, RAIDTRACE_DIRECTION_WRITE, bars_of);
 }

@@ -40,8 +40,8 @@ struct store {
 /* schema.sql as a string, made by the Makefile. */
 extern const char store_schema[];
 
-/* Open any database. Return: 0 or -errno, then store_error(NULL) has words. */
-int store_connect(const char *path, int flags, struct store **ret);
+/* Open an existing database, or one in memory. Return: 0 or -errno, then store_error(NULL) has words. */
+int store_connect(const char *path, struct store **ret);
 
 /* Take SQLite's last failure into the store's error. Return: it as -errno. */
 int store_failed(struct store *store);

@@ -151,7 +151,7 @@ struct rows *store_rows(struct store *store)
 	return &store->rows;
 }
 
-int store_connect(const char *path, int flags, struct store **ret)
+int store_connect(const char *path, struct store **ret)
 {
 	struct store *store = calloc(1, sizeof(*store));
 
@@ -159,7 +159,7 @@ int store_connect(const char *path, int flags, struct store **ret)
 		return -ENOMEM;
 	store->rows.put = put_now;
 	if (sqlite3_open_v2(path, &store->db,
-			    flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
 		int err = store_failed(store);
 
 		snprintf(open_error, sizeof(open_error), "%s", store->error);
@@ -214,7 +214,7 @@ static unsigned char *empty_recording(sqlite3_int64 *size)
 	struct store *store;
 	char sql[96];
 
-	if (store_connect(":memory:", SQLITE_OPEN_READWRITE, &store))
+	if (store_connect(":memory:", &store))
 		return NULL;
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d;",
@@ -314,7 +314,7 @@ int store_create(const char *path, struct store **ret)
 		snprintf(open_error, sizeof(open_error), "%s", strerror(-err));
 		return err;
 	}
-	err = store_connect(path, SQLITE_OPEN_READWRITE, ret);
+	err = store_connect(path, ret);
 	if (err) {
 		store_remove(path);
 		return err;
