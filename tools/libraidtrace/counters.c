@@ -299,7 +299,7 @@ static bool sums_to(const struct rt_counters *c, unsigned int direction,
 	return false;
 }
 
-/* A source without groups has those of the first recordings. */
+/* A span without groups is checked as if it had each of them. */
 static bool group_is_missing(const struct rt_counters *c, uint32_t group)
 {
 	return c->groups && !(c->groups & group);

@@ -63,8 +63,7 @@ static void add_span(struct total *total, const struct rt_counters *counters)
 	total->ns += counters->now_ns - counters->since_ns;
 	total->gone = counters->gone;
 	total->unknown |= counters->unknown;
-	total->disk_counters.unknown |= counters->groups ?
-		counters->disk.unknown : ~0U;
+	total->disk_counters.unknown |= counters->disk.unknown;
 #define X(member, attribute, ...)					\
 	total->disk_counters.member += counters->disk.member;
 	RT_DISK_COUNTERS(X)

@@ -7,17 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The groups of ABI 1. */
-#define FIRST_GROUPS	(RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_SIZE |	\
-			 RAIDTRACE_GROUP_SEEK | RAIDTRACE_GROUP_DEPTH |	\
-			 RAIDTRACE_GROUP_LATENCY)
-
 /* A kind of histogram. */
 struct kind {
 	uint32_t group;
 	uint64_t needs;	/* RT_COUNTER_BIT() of the counter of its events */
 	uint32_t disk;	/* RT_DISK_BIT() of it */
-	bool late;	/* ABI 1 did not have it */
 };
 
 #define KIND(name)	RAIDTRACE_HISTOGRAM_KIND_##name
@@ -25,21 +19,21 @@ struct kind {
 #define BIT(name)	RT_COUNTER_BIT(name)
 
 static const struct kind kinds[RT_KINDS] = {
-	[KIND(SIZE)] = { GROUP(SIZE), BIT(ISSUED), 0, false },
-	[KIND(SEEK)] = { GROUP(SEEK), BIT(ISSUED), 0, false },
-	[KIND(DEPTH_TIME)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0, false },
-	[KIND(DEPTH_ISSUE)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0, false },
-	[KIND(D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0, false },
-	[KIND(SEEK_QUEUED)] = { GROUP(SEEK), BIT(SEQUENTIAL_QUEUED), 0, true },
-	[KIND(I2D)] = { GROUP(LATENCY), BIT(I2D_SUM_NS), 0, true },
-	[KIND(Q2C)] = { GROUP(LATENCY), BIT(Q2C_SUM_NS), 0, true },
-	[KIND(DEPTH_D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0, true },
-	[KIND(PLACE)] = { GROUP(PLACE), BIT(ISSUED), 0, true },
-	[KIND(UNPLUG)] = { GROUP(PLUG), 0, RT_DISK_BIT(UNPLUGS_EXPLICIT), true },
-	[KIND(BLAME)] = { GROUP(BLAME), BIT(ISSUED), 0, true },
-	[KIND(BLAME_DISTANCE)] = { GROUP(BLAME), BIT(ISSUED), 0, true },
-	[KIND(RA_SYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_SYNC_SECTORS), true },
-	[KIND(RA_ASYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_ASYNC_SECTORS), true },
+	[KIND(SIZE)] = { GROUP(SIZE), BIT(ISSUED), 0 },
+	[KIND(SEEK)] = { GROUP(SEEK), BIT(ISSUED), 0 },
+	[KIND(DEPTH_TIME)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0 },
+	[KIND(DEPTH_ISSUE)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0 },
+	[KIND(D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0 },
+	[KIND(SEEK_QUEUED)] = { GROUP(SEEK), BIT(SEQUENTIAL_QUEUED), 0 },
+	[KIND(I2D)] = { GROUP(LATENCY), BIT(I2D_SUM_NS), 0 },
+	[KIND(Q2C)] = { GROUP(LATENCY), BIT(Q2C_SUM_NS), 0 },
+	[KIND(DEPTH_D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0 },
+	[KIND(PLACE)] = { GROUP(PLACE), BIT(ISSUED), 0 },
+	[KIND(UNPLUG)] = { GROUP(PLUG), 0, RT_DISK_BIT(UNPLUGS_EXPLICIT) },
+	[KIND(BLAME)] = { GROUP(BLAME), BIT(ISSUED), 0 },
+	[KIND(BLAME_DISTANCE)] = { GROUP(BLAME), BIT(ISSUED), 0 },
+	[KIND(RA_SYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_SYNC_SECTORS) },
+	[KIND(RA_ASYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_ASYNC_SECTORS) },
 };
 
 char *groups_text(char *ret, uint32_t groups)
@@ -57,14 +51,14 @@ char *groups_text(char *ret, uint32_t groups)
 
 bool counts_group(const struct rt_counters *c, uint32_t group)
 {
-	return (c->groups ? c->groups : FIRST_GROUPS) & group;
+	return c->groups & group;
 }
 
 bool counts_kind(const struct rt_counters *c, unsigned int kind)
 {
 	const struct kind *k = &kinds[kind];
 
-	return counts_group(c, k->group) && !(k->late && !c->groups) &&
+	return counts_group(c, k->group) &&
 	       !kind_is_unknown(kind, c->unknown, c->disk.unknown);
 }
 

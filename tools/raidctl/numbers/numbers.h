@@ -34,7 +34,7 @@ int64_t bin_high(enum raidtrace_histogram_kind kind, unsigned int bin);
 /* Names of enum raidtrace_group flags, separated by blanks. @ret has room for GROUPS_TEXT bytes. */
 char *groups_text(char *ret, uint32_t groups);
 
-/* Does the source of a span count this group? A span without groups has those of ABI 1. */
+/* Does the source of a span count this group? */
 bool counts_group(const struct rt_counters *counters, uint32_t group);
 
 /* Does the source of a span count this kind of histogram? If not, an empty histogram is not 0 but unknown. */

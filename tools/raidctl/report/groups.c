@@ -287,7 +287,7 @@ static void plug_lines(FILE *to, const struct rt_counters *c)
 	char waits[UNITS_TEXT], each[2 * UNITS_TEXT] = "";
 	double sent = 0;
 
-	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_PLUG))
+	if (!counts_group(c, RAIDTRACE_GROUP_PLUG))
 		return;
 	for (unsigned int i = 0; i < unplug->nr_bins; i++)
 		sent += (double)(unplug->first_bin + i) * (double)unplug->counts[i];

@@ -69,16 +69,15 @@ void json_disks(FILE *to, const struct disk *disks, size_t nr)
 }
 
 /* sysfs has nothing of a disk that is gone. */
-static void null_unknown(struct json_object *object, bool from_trace)
+static void null_unknown(struct json_object *object)
 {
 	static const char *const known[] = { "target", "disk", "attached_ns", "gone", "bio_based" };
-	size_t nr = sizeof(known) / sizeof(known[0]) - (from_trace ? 2 : 0);
 
 	json_object_object_foreach(object, key, value) {
 		bool keep = false;
 
 		(void)value;
-		for (size_t i = 0; i < nr; i++)
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 			keep |= !strcmp(key, known[i]);
 		if (!keep)
 			json_member(object, key, NULL);
@@ -106,10 +105,8 @@ static struct json_object *target_object(const struct rt_target *t)
 	json_add_count(object, "nr_hw_queues", t->nr_hw_queues);
 	json_add_count(object, "nr_tags", t->nr_tags);
 	json_add_count(object, "attached_ns", t->attached_ns);
-	if (t->name_only || t->gone)
-		null_unknown(object, t->name_only);
-	if (t->name_only && t->capacity_sectors)
-		json_add_count(object, "capacity_sectors", t->capacity_sectors);
+	if (t->gone)
+		null_unknown(object);
 	return object;
 }
 
@@ -308,11 +305,10 @@ static void add_groups(struct json_object *to, const struct rt_counters *c)
 static void add_disk(struct json_object *to, const struct rt_counters *c)
 {
 	struct json_object *object = json_new_object();
-	uint32_t unknown = c->groups ? c->disk.unknown : ~0U;
 
 #define X(member, attribute, ...)					\
 	json_add_known(object, #member,					\
-		       unknown & RT_DISK_BIT(attribute), c->disk.member);
+		       c->disk.unknown & RT_DISK_BIT(attribute), c->disk.member);
 	RT_DISK_COUNTERS(X)
 	X(streams_alive, STREAMS_ALIVE)
 	X(streams_alive_queued, STREAMS_ALIVE_QUEUED)
@@ -324,7 +320,7 @@ static struct json_object *origin_object(const struct rt_counters *c)
 {
 	struct json_object *object;
 
-	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_ORIGIN))
+	if (!counts_group(c, RAIDTRACE_GROUP_ORIGIN))
 		return NULL;
 	object = json_new_object();
 	for (unsigned int i = 0; i < RT_CLASSES; i++) {
@@ -345,7 +341,7 @@ static struct json_object *submitters_object(const struct rt_counters *c)
 {
 	struct json_object *array;
 
-	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_SUBMITTER))
+	if (!counts_group(c, RAIDTRACE_GROUP_SUBMITTER))
 		return NULL;
 	array = json_new_array();
 	for (size_t i = 0; i < c->nr_submitters; i++) {
@@ -367,7 +363,7 @@ static struct json_object *hwqs_object(const struct rt_counters *c)
 {
 	struct json_object *array;
 
-	if (!c->groups || !counts_group(c, RAIDTRACE_GROUP_HWQ))
+	if (!counts_group(c, RAIDTRACE_GROUP_HWQ))
 		return NULL;
 	array = json_new_array();
 	for (unsigned int i = 0; i < c->nr_hwqs; i++) {
