@@ -120,8 +120,8 @@ Eight misconceptions
 ====================
 """
 ABOUT = """For everybody who measures disks. AMCC's white paper (:doc:`reproduction`) names eight common misconceptions about
-benchmarks of disks. After this page you know an experiment for each of them, and its result. ``make misconceptions`` runs the experiments
-and computes each verdict from the counters of raidtrace."""
+benchmarks of disks. After this page you know an experiment for each of them, and its result. ``make misconceptions`` runs
+the experiments and computes each verdict from the counters of raidtrace."""
 HOW = """Most experiments run in the lab: the real Linux {kernel} and its driver, with a model of controller and drives
 (profile 9500s-12-raid0). Times are simulated, so a second run gives the same bits. Experiments about processor time, which is
 free in the lab, run in a virtual machine (:doc:`vm`) with Linux {machine}. Times of an emulated machine depend on

@@ -213,8 +213,8 @@ Differences from the paper:
 Two things are assumed, because the paper does not contain them; their effect is shown below:
 
 - File systems are on a partition that begins at sector 63, as fdisk made it in 2004. It makes no difference.
-- A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the *indirect blocks* (the positions of a file's data)
-  on ext2 and ext3 are dropped every 10 s. The kernel of today would keep them, because they were used twice.
+- A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the *indirect blocks* (the positions of a
+  file's data) on ext2 and ext3 are dropped every 10 s. The kernel of today would keep them, because they were used twice.
 """
 
 
@@ -306,7 +306,8 @@ def _fitted() -> list[str]:
 def _figures(points: Sequence[Point]) -> list[str]:
     lines = heading("Figure by figure")
     lines += [
-        "Published: median of the trials, in brackets the least and the most. Rates are in KiB/s, of dd in MiB/s, seeks per second.",
+        "Published: median of the trials, in brackets the least and the most. Rates are in KiB/s, of dd in MiB/s, seeks per "
+        "second.",
         "",
     ]
     for array in ("raid0", "raid5"):
