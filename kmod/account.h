@@ -293,7 +293,7 @@ struct raidtrace_submitted {
 /**
  * struct raidtrace_hwq - counters of a hardware queue, in a cache line
  * @issued: requests
- * @completed_same_cpu: requests that ended on the CPU that issued them
+ * @completed_same_cpu: requests ended on the CPU that issued them
  * @completed_other_cpu: requests that ended on another CPU of the same node
  * @completed_other_node: requests that ended on another node
  * @returned: issues that were undone: requeued, or without an observed end

@@ -35,7 +35,7 @@
 	X(back_merges, BACK_MERGES, "back_merged_bios", "bios",		\
 	  "bios merged at the end of a request (M)")			\
 	X(front_merges, FRONT_MERGES, "front_merged_bios", "bios",	\
-	  "bios merged at the begin of a request (F)")			\
+	  "bios merged at the beginning of a request (F)")			\
 	X(request_merges, REQUEST_MERGES, "merged_requests", "requests", \
 	  "requests merged into another request")			\
 	X(splits, SPLITS, "split_bios", "bios",				\
@@ -47,19 +47,19 @@
 	X(requeued, REQUEUED, "requeued_requests", "requests",		\
 	  "requests taken back after an issue (R)")			\
 	X(requeued_unissued, REQUEUED_UNISSUED, "requeued_unissued_requests", "requests", \
-	  "requests requeued that no issue was seen of since attach")	\
+	  "requests requeued without an observed issue since attach")	\
 	X(completed, COMPLETED, "completed_requests", "requests",	\
-	  "requests that ended and whose issue was counted (C)")	\
+	  "requests ended whose issue was counted (C)")	\
 	X(partial, PARTIAL, "partial_completions", "completions",	\
-	  "completions of a part, after which the request went on")	\
+	  "completions of a part of a request, which continues")	\
 	X(errors, ERRORS, "failed_completions", "completions",		\
 	  "completions with a status other than success")		\
 	X(unmatched, UNMATCHED, "unmatched_requests", "requests",	\
-	  "requests that ended but whose issue was not counted")	\
+	  "requests ended whose issue was not counted")	\
 	X(unissued, UNISSUED, "unissued_requests", "requests",		\
-	  "requests that ended without having been issued, as an empty flush does") \
+	  "requests ended that were never issued, such as empty flushes") \
 	X(abandoned, ABANDONED, "abandoned_requests", "requests",	\
-	  "requests whose tag was issued again before they were seen to end") \
+	  "requests of which no end was observed before their tag was issued again") \
 	X(bytes_queued, BYTES_QUEUED, "queued_bytes", "bytes",		\
 	  "bytes of the bios queued")					\
 	X(bytes_issued, BYTES_ISSUED, "issued_bytes", "bytes",		\
@@ -75,7 +75,7 @@
 	X(d2c_sum_ns, D2C_SUM_NS, "d2c_seconds", "ns",			\
 	  "sum of the times from issue to completion")			\
 	X(sequential_queued, SEQUENTIAL_QUEUED, "sequential_queued_bios", "bios", \
-	  "bios queued that begin where the one before on the disk ended") \
+	  "bios queued that begin where the previous one on the disk ended") \
 	X(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS, "seek_queued_forward_sectors", "sectors", \
 	  "sum of the distances of bios that begin beyond the previous end") \
 	X(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS, "seek_queued_backward_sectors", "sectors", \
@@ -89,36 +89,38 @@
 	X(q2c_sum_ns, Q2C_SUM_NS, "q2c_seconds", "ns",			\
 	  "sum of the times from queue to completion, of bios or their pieces") \
 	X(q2c_unknown, Q2C_UNKNOWN, "q2c_unknown_pieces", "pieces",	\
-	  "pieces of bios that completed and whose queueing was not seen") \
+	  "pieces of bios completed that were not observed when they were queued") \
 	X(ahead_queued, AHEAD_QUEUED, "ahead_queued_bios", "bios",	\
 	  "bios queued that read ahead")				\
 	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED, "ahead_queued_bytes", "bytes", \
 	  "bytes of the bios that read ahead")				\
 	X(reissued, REISSUED, "reissued_requests", "requests",		\
-	  "of issued, requests that had been requeued before, whose data and position were counted then") \
+	  "requests among issued that had been requeued; bytes and positions were counted at their first issue") \
 	X(refused, REFUSED, "refused_bios", "bios",			\
-	  "of queued, bios that were not to wait and would have had to; ABI 1 to 4 did not count them as queued") \
+	  "bios among queued that ended at once, as they were not allowed to wait; "	\
+	  "ABI 1 to 4 did not count them as queued")			\
 	X(depth_sum_ns, DEPTH_SUM_NS, "in_flight_request_seconds", "ns",	\
-	  "time by requests in flight: by the length of the sample their mean; of read, write and all")
+	  "time multiplied by requests in flight; divided by the length of the sample, the mean depth; " \
+	  "of read, write and all")
 
 /* Counters of struct rt_disk that only grow, as RT_FLOW_COUNTERS. */
 #define RT_DISK_COUNTERS(X)						\
 	X(plugs, PLUGS, "plugs", "plugs",				\
-	  "tasks that began to hold requests back")			\
+	  "times that a task began to collect requests")			\
 	X(unplugs_explicit, UNPLUGS_EXPLICIT, "done_unplugs", "unplugs", \
-	  "held requests sent because the task was done")		\
+	  "collected requests sent because the task submitted its last one")		\
 	X(unplugs_schedule, UNPLUGS_SCHEDULE, "slept_unplugs", "unplugs", \
-	  "held requests sent because the task slept")			\
+	  "collected requests sent because the task slept")			\
 	X(tag_waits, TAG_WAITS, "tag_waits", "waits",			\
 	  "waits for a request because all tags were taken; not counted since ABI 5")		\
 	X(ra_sync_sectors, RA_SYNC_SECTORS, "readahead_sync_sectors", "sectors", \
-	  "sectors of windows read ahead because a page was missing")	\
+	  "sectors of windows read ahead because a page was not in memory")	\
 	X(ra_async_sectors, RA_ASYNC_SECTORS, "readahead_async_sectors", "sectors", \
-	  "sectors of windows read ahead because a marked page was met")	\
+	  "sectors of windows read ahead because the program reached a marked page")	\
 	X(streams_forgotten, STREAMS_FORGOTTEN, "forgotten_streams", "streams", \
-	  "streams of requests forgotten within a second of their last move, because more began than are remembered") \
+	  "streams of requests replaced by new ones within a second of their last request") \
 	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "forgotten_bio_streams", "streams", \
-	  "streams of bios, likewise")
+	  "streams of bios replaced by new ones within a second of their last bio")
 
 /* Counters of struct rt_origin, as RT_FLOW_COUNTERS. */
 #define RT_ORIGIN_COUNTERS(X)						\
@@ -127,39 +129,39 @@
 	X(bytes_queued, BYTES_QUEUED, "class_queued_bytes", "bytes",	\
 	  "bytes of the bios queued")					\
 	X(seeks_queued, SEEKS_QUEUED, "class_queued_seeks_bios", "bios", \
-	  "bios queued elsewhere than where the one before ended")	\
+	  "bios queued that do not begin where the previous one ended")	\
 	X(issued, ISSUED, "class_issued_requests", "requests",		\
 	  "requests issued")						\
 	X(bytes_issued, BYTES_ISSUED, "class_issued_bytes", "bytes",	\
 	  "bytes of the requests issued")				\
 	X(seeks, SEEKS, "class_seeks_requests", "requests",		\
-	  "requests issued elsewhere than where the one before ended")	\
+	  "requests issued that do not begin where the previous one ended")	\
 	X(seek_sectors, SEEK_SECTORS, "class_seek_sectors", "sectors",	\
 	  "sum of the distances of these seeks, forward and backward")
 
 /* Counters of struct rt_submitter, as RT_FLOW_COUNTERS; the metric is that of the cgroup they are charged to. */
 #define RT_SUBMITTER_COUNTERS(X)					\
 	X(queued, QUEUED, "cgroup_queued_bios", "bios",			\
-	  "bios that it queued")					\
+	  "bios queued by the process")					\
 	X(bytes_queued, BYTES_QUEUED, "cgroup_queued_bytes", "bytes",	\
 	  "their bytes")						\
 	X(seeks_queued, SEEKS_QUEUED, "cgroup_queued_seeks_bios", "bios", \
-	  "bios queued elsewhere than where the one before on the disk ended")
+	  "bios queued that do not begin where the previous one on the disk ended")
 
 /* Counters of struct rt_hwq, as RT_FLOW_COUNTERS. */
 #define RT_HWQ_COUNTERS(X)						\
 	X(issued, ISSUED, "hwq_issued_requests", "requests",		\
 	  "requests issued")						\
 	X(completed_same_cpu, COMPLETED_SAME_CPU, "hwq_completed_same_cpu_requests", "requests", \
-	  "requests that ended on the CPU that issued them")		\
+	  "requests ended on the CPU that issued them")		\
 	X(completed_other_cpu, COMPLETED_OTHER_CPU, "hwq_completed_other_cpu_requests", "requests", \
-	  "requests that ended on another CPU of the same NUMA node")	\
+	  "requests ended on another CPU of the same NUMA node")	\
 	X(completed_other_node, COMPLETED_OTHER_NODE, "hwq_completed_other_node_requests", "requests", \
-	  "requests that ended on a CPU of another NUMA node")		\
+	  "requests ended on a CPU of another NUMA node")		\
 	X(returned, RETURNED, "hwq_returned_requests", "requests",	\
 	  "issues that were undone: requeued or abandoned")		\
 	X(depth_sum_ns, DEPTH_SUM_NS, "hwq_in_flight_request_seconds", "ns", \
-	  "time by requests in flight: by the length of the sample their mean")
+	  "time multiplied by requests in flight; divided by the length of the sample, the mean depth")
 
 /* Counters of struct rt_flow, for sets of them. The others are those of RT_FLOW_COUNTERS. */
 enum rt_counter {
