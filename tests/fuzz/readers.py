@@ -296,13 +296,14 @@ def one(name: str, data: bytes) -> bool:
 
 
 def fuzz(name: str, seconds: float, seed: int) -> tuple[int, bool]:
-    """Executions, and whether all ended well; each seed as it is, then mutants of them."""
-    numbers, end = random.Random(seed), time.process_time() + seconds
+    """Mutants that were read, and whether all ended well; each seed is read first, as it is."""
+    numbers = random.Random(seed)
     seeds = list(TARGETS[name].seeds())
     executions = 0
     for data in seeds:
         if not one(name, data):
             return executions, False
+    end = time.process_time() + seconds
     while time.process_time() < end:
         executions += 1
         if not one(name, mutated(seeds, TARGETS[name].words, numbers)):
