@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl lab run: exit statuses, output, result files, and that nothing of a guest outlives its runner."""
+"""raidctl lab run: exit statuses, output, result files, and that nothing of a guest outlives its runner. raidctl lab shell."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import lab_terminal  # noqa: E402
 from lab_checks import LAB, LIMIT_S, check, finish, lab, run  # noqa: E402
 
 BARE = ("--bare",)
 PATIENCE = 20 * LIMIT_S  # looks at what comes, 50 ms apart
+SHELL_WAIT_S = 30.0
 HEADER = "sequence,request_id,opcode,name,unit,lba,sectors,arrival_ns,completion_ns,depth,status"
 
 
@@ -210,10 +212,19 @@ def alive(path: Path) -> bool:
     return os.path.exists(f"/proc/{path.name.split('-')[2]}")
 
 
+def shell(out: Path) -> None:
+    """On a terminal: keys, job control, the terminal's settings, the exit status."""
+    lab_terminal.session(lab_terminal.Terminal(LAB, out, SHELL_WAIT_S), "lab:/run/lab/out# ", check)
+    none = lab("shell")
+    check("without a terminal it is refused", none.returncode == 125 and "raidctl lab run" in none.stderr, none)
+    virtual = lab("shell", "--vm")
+    check("so it is in a virtual machine", virtual.returncode == 125 and "no terminal" in virtual.stderr, virtual)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as directory:
         out = Path(directory)
-        for part in (exit_status, output, surroundings, results, complaints, refusals, deaths):
+        for part in (exit_status, output, surroundings, results, complaints, refusals, deaths, shell):
             part(out)
     finish()
 

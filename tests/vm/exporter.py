@@ -51,5 +51,4 @@ def live(series: str, results: Results, progress: Progress, instructions: bool =
 if __name__ == "__main__":
     results = Results()
     live(sys.argv[1], results, Progress(quiet=False), instructions=True)
-    print(f"{results.passed} passed, {results.failed} failed")
-    sys.exit(1 if results.failed or not results.passed else 0)
+    sys.exit(results.end())

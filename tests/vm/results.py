@@ -40,6 +40,11 @@ class Results:
         """`why` is empty when the test passed."""
         self.line(f"not ok - {name}: {why}" if why else f"ok - {name}")
 
+    def end(self) -> int:
+        """Print the totals. Returns the exit status."""
+        print(f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else ""))
+        return 1 if self.failed or not self.passed else 0
+
 
 def empty(out: pathlib.Path) -> pathlib.Path:
     """The directory, with nothing in it."""

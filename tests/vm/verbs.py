@@ -68,7 +68,7 @@ def compared(results: Results) -> None:
 
 
 def shell(results: Results) -> None:
-    """The same as of a shell in simulated hardware alone, tests/lab/lab-shell.py."""
+    """The same as of a shell in simulated hardware alone, tests/lab/lab-run.py."""
 
     def check(name: str, holds: object, detail: object) -> None:
         results.check(f"harness: shell --vm: {name}", "" if holds else f"{detail!r}")
