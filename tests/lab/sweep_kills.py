@@ -15,6 +15,8 @@ need: emulated processors take seconds to do that.
 """
 
 import collections
+import contextlib
+import glob
 import json
 import os
 import pathlib
@@ -32,7 +34,6 @@ import sweep_guest
 from raidtrace.sweep import steps
 
 KILLED, OUT, LOG = pathlib.Path("killed"), "killed", "kills.log"
-QUEUE = ("scheduler", "nr_requests", "read_ahead_kb", "max_sectors_kb", "nomerges")
 NOTES = "notes of targets"
 
 
@@ -40,9 +41,12 @@ def state(disks: list[str]) -> dict[str, str]:
     """All that a sweep may change, and what it may leave behind: array, mount, journal, note of a target."""
     paths = [f"/proc/sys/vm/{name}" for name in steps.VM_KEYS]
     for disk in disks:
-        paths += [f"/sys/block/{disk}/queue/{name}" for name in QUEUE]
+        paths += sorted(glob.glob(f"/sys/block/{disk}/queue/*"))
         paths += [f"/sys/block/{disk}/device/queue_depth", f"/sys/block/{disk}/ro"]
-    values = {path: pathlib.Path(path).read_text().strip() for path in paths if pathlib.Path(path).exists()}
+    values = {}
+    for path in paths:
+        with contextlib.suppress(OSError):  # a directory, or a setting that this disk does not have
+            values[path] = pathlib.Path(path).read_text().strip()
     mounts = [
         line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if "raidtrace/sweep" in line
     ]
