@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 import lab_terminal  # noqa: E402
-from lab_checks import LAB, LIMIT_S, check, finish, lab, run  # noqa: E402
+from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, run  # noqa: E402
 
 BARE = ("--bare",)
 PATIENCE = 20 * LIMIT_S  # looks at what comes, 50 ms apart
@@ -128,6 +129,21 @@ def complaints(out: Path) -> None:
     check("and a remedy is printed", "log_entries" in short.stderr, short)
 
 
+def single_requests(out: Path) -> None:
+    """A flush has no sector: a recording of single requests with flushes can be read and exported."""
+    command = "raidctl record -q --events -o e.rtdb -- dd if=/dev/zero of=/dev/nvme0n1 bs=64k count=4 oflag=direct,sync"
+    done = lab("run", "-q", "--profile", "nvme-970pro", "--out", str(out), "--", "sh", "-c", command)
+    raidctl = str(TOP / "tools/bin/raidctl")
+    report = subprocess.run(
+        [raidctl, "report", str(out / "e.rtdb")], capture_output=True, encoding="utf-8", check=False
+    )
+    check("a recording of flushes can be read", done.returncode == report.returncode == 0, (done, report))
+    subprocess.run([raidctl, "export", "--csv", str(out / "csv"), str(out / "e.rtdb")], check=True)
+    with (out / "csv/request.csv").open(encoding="utf-8", newline="") as file:
+        sectors = {row["direction"]: row["sector"] for row in csv.DictReader(file)}
+    check("a flush has no sector, a write has one", sectors.get("flush") == "" and sectors["write"], sectors)
+
+
 def refusals(out: Path) -> None:
     profile = lab("run", "--profile", "9500s-12-riad0", "--out", str(out), "--", "true")
     check(
@@ -224,7 +240,7 @@ def shell(out: Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as directory:
         out = Path(directory)
-        for part in (exit_status, output, surroundings, results, complaints, refusals, deaths, shell):
+        for part in (exit_status, output, surroundings, results, complaints, refusals, single_requests, deaths, shell):
             part(out)
     finish()
 

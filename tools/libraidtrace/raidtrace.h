@@ -336,6 +336,9 @@ struct rt_target {
 	uint64_t place_sectors;	/* sectors per bin of the histogram place, 0 for none */
 };
 
+/* The kernel's number for the sector of a request without one. */
+#define RT_NO_SECTOR	UINT64_MAX
+
 /* A range of a disk. */
 struct rt_extent {
 	uint64_t sector;	/* begin, from the beginning of the whole disk */
@@ -363,7 +366,7 @@ struct rt_ended {
 	uint64_t inserted_ns;	/* when it was inserted, 0 when it was not */
 	uint64_t issued_ns;	/* its last issue */
 	uint64_t completed_ns;	/* its end */
-	uint64_t sector;	/* begin */
+	uint64_t sector;	/* first one; RT_NO_SECTOR for flushes and passthrough */
 	uint32_t bytes;	/* issued */
 	uint32_t direction;	/* enum raidtrace_direction */
 	uint32_t class_;	/* enum raidtrace_class */

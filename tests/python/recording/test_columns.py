@@ -105,7 +105,8 @@ def test_each_column_takes_what_belongs_there_and_nothing_else(table, name):
     kind, null = columns.COLUMNS[table][name]
     columns.check(db)
     for value, right in (
-        (TEXTS.get(name, "x"), kind == "text"), (b"x", False), (0.5, False), (1e300, False), (-1, False),
+        (TEXTS.get(name, "x"), kind == "text"), (b"x", False), (0.5, False), (1e300, False), (-1, name == "sector"),
+        (-2, False),
         (1, kind == "integer"), (2**63 - 1, kind == "integer"), (None, null),
     ):  # fmt: skip
         db.execute(f"UPDATE {table} SET {name} = ?", (value,))

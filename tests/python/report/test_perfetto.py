@@ -10,6 +10,7 @@ import subprocess
 import pytest
 from conftest import TOP
 
+from raidtrace.recording import sample_rows
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.results import ResultsError
 from raidtrace.report import export
@@ -143,6 +144,25 @@ def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_p
     assert [(t, named[track][0]) for t, track, _ in events(packets, "END") if 0 < t < 1000] == [
         (300, first), (250, second), (400, second)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("stored", [None, -1])  # -1: of raidctl 1.0
+def test_a_flush_has_no_sector(recorded, tmp_path, stored):
+    path = tmp_path / "flush.rtdb"
+    path.write_bytes(recorded.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute(
+            "INSERT INTO request(target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,error,again)"
+            " VALUES(1,9,100,300,?,0,'flush','other',0,0,0)",
+            (stored,),
+        )
+    export.perfetto(tmp_path / "d.trace", path)
+    labels = [event["name"][0] for _, _, event in events(decoded(tmp_path / "d.trace"), "BEGIN")]
+    assert "flush 0 KiB, other" in labels
+    with sample_rows.opened(path) as opened:
+        export.csv(path, opened, tmp_path / "csv")
+    rows = (tmp_path / "csv" / "request.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[-1].split(",")[rows[0].split(",").index("sector")] == ""
 
 
 def named_parent(named):

@@ -298,7 +298,7 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
     ("words", "status", "message"),
     [
         (["quick"], 2, "where?"),
-        (["--lab", "--disk", "sda", "quick"], 2, "where?"),
+        (["--lab", "--disk", "sda", "quick"], 2, "exclude each other"),
         (["--lab"], 2, "name a plan"),
         (["--lab", "quik"], 2, "do you mean quick"),
         (["--lab", "--trials", "0", "quick"], 2, "must be at least 1"),

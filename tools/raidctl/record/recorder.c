@@ -409,6 +409,9 @@ int recorder_end(struct recorder *recorder, const char *why)
 
 	for (size_t i = 0; i < recorder->nr; i++)
 		lost += recorder->disks[i].lost;
+	if (recorder->events && lost)
+		note("%" PRIu64 " single requests were lost between samples; a shorter --interval loses fewer. Counters are complete",
+		     lost);
 	if (!err)
 		err = end_phase(recorder);
 	if (!err)

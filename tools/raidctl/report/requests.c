@@ -51,15 +51,18 @@ static const char *class_of(const struct requests *requests, const struct rt_end
 static void line(FILE *to, const struct rt_ended *e, const char *class_, uint64_t origin_ns)
 {
 	char before[UNITS_TEXT], q2d[UNITS_TEXT] = "-", d2c[UNITS_TEXT], bytes[UNITS_TEXT], process[16];
+	char sector[NUMBER] = "-";
 
+	if (e->sector != RT_NO_SECTOR)
+		snprintf(sector, sizeof(sector), "%" PRIu64, e->sector);
 	if (e->queued_ns && e->queued_ns <= e->issued_ns)
 		format_ns(q2d, (double)(e->issued_ns - e->queued_ns));
 	format_ns(before, (double)(origin_ns - e->completed_ns));
 	format_ns(d2c, (double)(e->completed_ns - e->issued_ns));
 	format_bytes(bytes, e->bytes);
 	submitter_text(process, sizeof(process), e);
-	terminal_print(to, "%7s %7s %7s %5" PRIu32 " %-5.5s %10" PRIu64 " %8s %-9s %c%c %.11s\n",
-		       before, q2d, d2c, e->depth, rt_direction_name(e->direction), e->sector, bytes,
+	terminal_print(to, "%7s %7s %7s %5" PRIu32 " %-5.5s %10s %8s %-9s %c%c %.11s\n",
+		       before, q2d, d2c, e->depth, rt_direction_name(e->direction), sector, bytes,
 		       class_ ? class_ : "n/a", e->error ? 'F' : '-', e->again ? 'A' : '-', process);
 }
 
@@ -111,6 +114,8 @@ void requests_csv(FILE *to, const struct requests *requests, size_t first)
 			/* A time of 0 is not known. */
 			fields[k] = numbers[k] || k > 4 ? text[k] : NULL;
 		}
+		if (e->sector == RT_NO_SECTOR)
+			fields[5] = NULL;
 		snprintf(depth, sizeof(depth), "%" PRIu32, e->depth);
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 		fields[7] = rt_direction_name(e->direction);
@@ -138,7 +143,7 @@ static struct json_object *object_of(const struct rt_ended *e, const char *class
 	add_moment(object, "inserted_ns", e->inserted_ns);
 	add_moment(object, "issued_ns", e->issued_ns);
 	add_moment(object, "completed_ns", e->completed_ns);
-	json_add_count(object, "sector", e->sector);
+	json_add_known(object, "sector", e->sector == RT_NO_SECTOR, e->sector);
 	json_add_count(object, "bytes", e->bytes);
 	json_add_text(object, "direction", rt_direction_name(e->direction));
 	json_add_text(object, "class", class_);

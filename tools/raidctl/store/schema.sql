@@ -120,7 +120,7 @@ CREATE TABLE request (
 	inserted_ns INTEGER,
 	issued_ns INTEGER NOT NULL,
 	completed_ns INTEGER NOT NULL,
-	sector INTEGER NOT NULL,
+	sector INTEGER,
 	bytes INTEGER NOT NULL,
 	direction TEXT NOT NULL,
 	class TEXT NOT NULL,

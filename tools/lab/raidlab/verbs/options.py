@@ -60,7 +60,7 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     _expect(verbs.add_parser(
         "expect", help="run a command and test its figures, for git bisect run",
         usage="raidctl lab expect [options] EXPRESSION -- CMD...",
-        description="Run CMD, record it, and test EXPRESSION. Exit status: 0 true, 1 false, 2 invalid expression, "
+        description="Run CMD, record it, and test EXPRESSION. Exit status: 0 true, 1 false, 128 invalid expression, "
         "125 not testable.",
     ))  # fmt: skip
     build = verbs.add_parser("build", help="build kernel and modules, and print their paths")

@@ -173,7 +173,9 @@ def _sweep(options: argparse.Namespace) -> int:
         the_plan = plan.load(path, overrides)
         options.out = options.out or pathlib.Path(f"sweep-{the_plan.name}")
     real = bool(options.destroy_data or options.disk)
-    if options.lab == real:
+    if options.lab and real:
+        raise _Usage("--lab and real disks (--destroy-data, --disk) exclude each other: name one of them")
+    if not options.lab and not real:
         raise _Usage("where? --lab, or real disks: --destroy-data DISK, --disk DISK")
     return (_lab if options.lab else _disks)(options, the_plan, overrides)
 

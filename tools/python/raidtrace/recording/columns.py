@@ -63,6 +63,7 @@ UNITS = frozenset(
 NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 MAX_ADDED, MAX_MEANING = 64, 400  # counters that a newer raidctl has, characters of a meaning
 MAX_BIN = 1 << 16  # no histogram has as many bins
+NO_SECTOR = -1  # of a flush in a recording of raidctl 1.0, which has no NULL there
 BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 
 
@@ -75,6 +76,8 @@ def check(db: sqlite3.Connection) -> None:
         more = added(db) if table in COUNTERS else ()
         kinds = columns | {one.name: (one.kind, one.null) for one in more}
         wrong = {name: _wrong(name, *kinds[name]) for name in known(db, table, more)}
+        if table == "request":
+            wrong["sector"] += f" AND sector IS NOT {NO_SECTOR}"
         if wrong and db.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong.values())} LIMIT 1").fetchone():
             _refuse(db, table, kinds, wrong)
 

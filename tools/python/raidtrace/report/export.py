@@ -15,7 +15,7 @@ from raidtrace.quantity.bins import CLASSES, KINDS, NUMBERS, depth_row
 from raidtrace.quantity.shown import UserError, row_csv, row_json
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import invariants, results, spans
-from raidtrace.recording.columns import DICTIONARY, Column, RecordingError
+from raidtrace.recording.columns import DICTIONARY, NO_SECTOR, Column, RecordingError
 from raidtrace.recording.sample_rows import Sample, SampleRows, opened
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 
@@ -52,6 +52,8 @@ def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence
     if not known:
         return
     picked = ", ".join(name if name in known else f"NULL AS {name}" for name in names)
+    if table == "request":
+        picked = picked.replace("sector", f"NULLIF(sector, {NO_SECTOR}) AS sector")
     with spans.raw_texts(rows):
         yield from rows.execute(f"SELECT {picked} FROM {table} ORDER BY {ORDER[table]}")
 
@@ -253,7 +255,8 @@ def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int])
         return
     free: list[tuple[int, int]] = []  # when a track's last request ends, and the track
     kept = rows.db.execute(
-        "SELECT issued_ns, completed_ns, direction, bytes, sector, class, comm, error FROM request WHERE target=?"
+        f"SELECT issued_ns, completed_ns, direction, bytes, NULLIF(sector, {NO_SECTOR}), class, comm, error"
+        " FROM request WHERE target=?"
         " ORDER BY issued_ns, number",
         (disk.target,),
     )
@@ -265,7 +268,8 @@ def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int])
             yield _track(track, f"{disk.disk} in flight {len(free) + 1}", parent)
         heapq.heappush(free, (completed, track))
         who = f", {comm}" if comm else ""
-        label = f"{direction} {size / 1024:g} KiB at sector {sector}, {kind}{who}{', failed' if error else ''}"
+        place = "" if sector is None else f" at sector {sector}"
+        label = f"{direction} {size / 1024:g} KiB{place}, {kind}{who}{', failed' if error else ''}"
         yield _event(issued, BEGIN, track, _text(23, label))
         yield _event(completed, END, track)
 
