@@ -68,6 +68,8 @@ def faults(chance: random.Random, profile: str) -> list[str]:
     settings = []
     for kind in chance.sample(sorted(kinds), chance.choice((0, 0, 1, 2))):
         when = chance.choice((f"command={chance.randrange(1, 3000)}", f"ms={chance.randrange(100, 4000)}"))
+        if kind == "gone" and when.startswith("ms="):  # after Linux has found the disk
+            when = f"ms={1000 + int(when[3:])}"
         settings += [f"fault.{kind}_{when}", *(f"fault.{more}" for more in kinds[kind])]
     return settings
 
