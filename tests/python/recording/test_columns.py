@@ -117,6 +117,13 @@ def test_each_column_takes_what_belongs_there_and_nothing_else(table, name):
             columns.check(db)
 
 
+def test_a_table_may_lack_columns():
+    db = sqlite3.connect(":memory:")
+    db.executescript(long_recording.SCHEMA)
+    db.execute("ALTER TABLE request DROP COLUMN sector")
+    columns.check(db)
+
+
 def test_columns_of_a_newer_raidctl_are_not_read(path):
     before = invariants.load(path)
     with sqlite3.connect(path) as db:

@@ -64,6 +64,7 @@ NAME = re.compile("[a-z][a-z0-9_]{0,47}")
 MAX_ADDED, MAX_MEANING = 64, 400  # counters that a newer raidctl has, characters of a meaning
 MAX_BIN = 1 << 16  # no histogram has as many bins
 NO_SECTOR = -1  # of a flush in a recording of raidctl 1.0, which has no NULL there
+LEAST = {("request", "sector"): NO_SECTOR}  # least value of a column, if it is not 0
 BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 
 
@@ -75,9 +76,7 @@ def check(db: sqlite3.Connection) -> None:
             continue
         more = added(db) if table in COUNTERS else ()
         kinds = columns | {one.name: (one.kind, one.null) for one in more}
-        wrong = {name: _wrong(name, *kinds[name]) for name in known(db, table, more)}
-        if table == "request":
-            wrong["sector"] += f" AND sector IS NOT {NO_SECTOR}"
+        wrong = {name: _wrong(name, *kinds[name], LEAST.get((table, name), 0)) for name in known(db, table, more)}
         if wrong and db.execute(f"SELECT 1 FROM {table} WHERE {' OR '.join(wrong.values())} LIMIT 1").fetchone():
             _refuse(db, table, kinds, wrong)
 
@@ -108,9 +107,9 @@ def added(db: sqlite3.Connection) -> tuple[Column, ...]:
     return tuple(counters.values())
 
 
-def _wrong(name: str, kind: str, null: bool) -> str:
+def _wrong(name: str, kind: str, null: bool, least: int) -> str:
     """An expression that is true for a value that does not belong in a column."""
-    wrong = f"typeof({name}) <> '{kind}'" + (f" OR {name} < 0" if kind == "integer" else "")
+    wrong = f"typeof({name}) <> '{kind}'" + (f" OR {name} < {least}" if kind == "integer" else "")
     return f"{name} IS NOT NULL AND ({wrong})" if null else wrong
 
 

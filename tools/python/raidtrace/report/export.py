@@ -27,6 +27,7 @@ ORDER = {
     "submitter": "sample, submitter", "hwq": "sample, hwq", "request": "target, number", "output": "rowid",
 }  # fmt: skip
 PACKED = "histograms"  # column of sample, which bin has as rows
+SECTOR = f"NULLIF(sector, {NO_SECTOR})"  # of a request, empty for a flush also in old recordings
 Rows = Iterable[Sequence[object]]
 
 
@@ -51,9 +52,8 @@ def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence
     known, names = rows.bin_columns() if table == "bin" else rows.columns(table), header(table, rows.added)
     if not known:
         return
-    picked = ", ".join(name if name in known else f"NULL AS {name}" for name in names)
-    if table == "request":
-        picked = picked.replace("sector", f"NULLIF(sector, {NO_SECTOR}) AS sector")
+    stored = {"sector": f"{SECTOR} AS sector"} if table == "request" else {}
+    picked = ", ".join(stored.get(name, name) if name in known else f"NULL AS {name}" for name in names)
     with spans.raw_texts(rows):
         yield from rows.execute(f"SELECT {picked} FROM {table} ORDER BY {ORDER[table]}")
 
@@ -255,7 +255,7 @@ def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int])
         return
     free: list[tuple[int, int]] = []  # when a track's last request ends, and the track
     kept = rows.db.execute(
-        f"SELECT issued_ns, completed_ns, direction, bytes, NULLIF(sector, {NO_SECTOR}), class, comm, error"
+        f"SELECT issued_ns, completed_ns, direction, bytes, {SECTOR}, class, comm, error"
         " FROM request WHERE target=?"
         " ORDER BY issued_ns, number",
         (disk.target,),
