@@ -378,7 +378,7 @@ static void insert_counts_for_one_issue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->errors, 0ULL);
 }
 
-/* A completion counts in the direction and at the depth of its issue, whose bio is unknown. */
+/* A completion counts in the direction and at the depth of its issue. Both bios are unknown. */
 static void completion_counts_as_its_issue(struct kunit *test)
 {
 	struct machine *m = test->priv;

@@ -109,7 +109,7 @@ def plug(times: int, stop: pathlib.Path) -> list[str]:
 
 
 def test_unplugged_meanwhile() -> None:
-    """The same while disks come and go: each target is then gone, keeps what it counted, and can be deleted"""
+    """The same while disks are added and removed: each target is gone then, keeps its counters, and can be deleted"""
     stop = pathlib.Path(os.environ["TMPDIR"], "stop")
 
     def goes_on(_done: int) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A disk of null_blk by configfs, whose queues can be changed, and I/O to disks in the background."""
+"""Disks of null_blk, made through configfs, with a changeable number of queues; and I/O in the background."""
 
 from __future__ import annotations
 

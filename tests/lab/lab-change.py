@@ -83,11 +83,11 @@ def trees(directory: Path) -> None:
         halved = re.search(r"in flight (2.00|1.99) -> 1.00", str(one.get("mechanism")))
         check("by what the change does", halved, one)
         check(
-            "what was compiled is named",
+            "the compiled files are named",
             result and result["patch"]["compiled"] == ["mm/readahead.c"],
             result.get("patch"),
         )
-        check("and what was compared", result and str(path) in result["kernels"][1], result.get("kernels"))
+        check("the compared kernel is named", result and str(path) in result["kernels"][1], result.get("kernels"))
     after = subprocess.run(
         ["git", "-C", str(path), "status", "--porcelain"], capture_output=True, text=True, check=True
     )

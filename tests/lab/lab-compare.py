@@ -206,7 +206,7 @@ def judges(out: Path) -> None:
     result = json.loads(done.stdout)
     (verdict,) = result["workloads"]
     check("a kernel and itself: no verdict", (verdict["name"], verdict["verdict"]) == ("mine", "identical"), done)
-    check("with what was measured", verdict["measures"]["bytes"][0] >= 16 << 20, done)
+    check("it has the measures", verdict["measures"]["bytes"][0] >= 16 << 20, done)
     check("what it cannot run is left out", result["left_out"] == {"other": ["NO_SUCH"]}, done)
     none = lab(*words[:-1], f"{mine}:other")
     check("alone it is refused", none.returncode == 125 and "CONFIG_NO_SUCH" in none.stderr, none)

@@ -360,7 +360,7 @@ struct rt_options {
 
 /* A request that ended. */
 struct rt_ended {
-	/* requests that ended since the attach, with this one; numbers that are left out were lost */
+	/* requests kept since the attach, with this one; numbers that are left out were lost */
 	uint64_t number;
 	uint64_t queued_ns;	/* when the first of its bios was queued, 0: none was observed */
 	uint64_t inserted_ns;	/* when it was inserted, 0 when it was not */
@@ -383,7 +383,7 @@ struct rt_ended {
 
 /* A part of the last requests of a disk that ended. */
 struct rt_history {
-	uint64_t total;	/* requests that ended since it was attached */
+	uint64_t total;	/* requests kept since it was attached */
 	size_t nr;
 	struct rt_ended ended[RT_HISTORY_MOST];	/* in the order of their ends */
 };
