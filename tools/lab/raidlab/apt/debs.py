@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian packages got with apt and unpacked with dpkg, both in the cache directory, without being root.
+"""Download Debian packages with apt and unpack them with dpkg into the cache directory, without root.
 
-apt is given an empty package database and lists of its own: what this machine has installed plays no part.
+apt gets an empty package database and its own lists, so the packages installed on this machine have no effect.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ PART = re.compile(r"([0-9]+)")
 
 
 class Apt:
-    """One set of package lists. `suites` are taken from the mirrors apt is configured with; empty: the configured
-    sources and every other suite that they are known to have.
-    """
+    """One set of package lists. `suites` are taken from the mirrors that apt is configured with. Empty: the configured
+    sources, and all other suites that these mirrors are known to have."""
 
     def __init__(self, name: str, suites: Sequence[str], progress: Progress) -> None:
         self._base = cache.root() / "vm" / "apt" / name
@@ -74,7 +73,7 @@ class Apt:
         if stamp.exists() and time.time() - stamp.stat().st_mtime < LIST_AGE_S:
             return
         self._progress.report(f"fetching package lists for {self._base.name}")
-        updated = self.run("apt-get", "update")  # a mirror may lack a suite; what is missing shows later
+        updated = self.run("apt-get", "update")  # a mirror may lack a suite; a missing package is reported later
         if self.run("apt-cache", "pkgnames", "linux-image-").stdout:
             stamp.touch()
         else:
@@ -83,7 +82,7 @@ class Apt:
             )
 
     def newest(self, pattern: str) -> tuple[str, str]:
-        """Name and version of the newest package on offer with a name that matches as a whole; ("", "") if there is none."""
+        """Name and version of the newest available package whose whole name matches; ("", "") if there is none."""
         fixed = re.split(r"[\\(\[]", pattern)[0]
         names = self.run("apt-cache", "pkgnames", fixed).stdout.split()
         offered = []
@@ -94,7 +93,7 @@ class Apt:
         return max(offered)[1:] if offered else ("", "")
 
     def versions(self, names: Sequence[str]) -> dict[str, list[str]]:
-        """Name -> versions on offer, the newest first."""
+        """Name -> available versions, the newest first."""
         offered: dict[str, list[str]] = {}
         for line in self.run("apt-cache", "madison", *names).stdout.splitlines():
             name, version, _ = (field.strip() for field in line.split("|", 2))
@@ -102,7 +101,7 @@ class Apt:
         return offered
 
     def depends(self, name: str) -> list[str]:
-        """What a package depends on, by name; of alternatives the first."""
+        """The names of a package's dependencies; of alternatives, the first."""
         shown = self.run("apt-cache", "show", "--no-all-versions", name).stdout
         match = re.search(r"^Depends: (.*)$", shown, re.MULTILINE)
         return [re.split(r"[ |(:]", part.strip())[0] for part in match[1].split(",")] if match else []
@@ -117,7 +116,7 @@ class Apt:
         return sorted(into.glob("*.deb"))
 
     def closure(self, names: Iterable[str], release: str) -> list[pathlib.Path]:
-        """Fetch packages and all they depend on, preferring those of the suite `release`."""
+        """Fetch packages and all their dependencies, preferably from the suite `release`."""
         archives = self._base / "cache" / "archives"
         for old in archives.glob("*.deb"):
             old.unlink()
@@ -133,7 +132,7 @@ class Apt:
 
 
 def version_key(version: str) -> list[tuple[int, int | str]]:
-    """Order of versions as dpkg sees it, for those that kernels have: digits as numbers, `~` before the end."""
+    """A sort key with dpkg's order, for the versions of kernels: digits compare as numbers, `~` sorts before the end."""
     key: list[tuple[int, int | str]] = []
     for part in PART.split(version):
         if part.isdigit():
@@ -144,16 +143,16 @@ def version_key(version: str) -> list[tuple[int, int | str]]:
 
 
 def last_error(text: str) -> str:
-    """apt's first error line, or else its last line."""
+    """The first error line of apt, otherwise its last line."""
     lines = [line for line in text.splitlines() if line.startswith("E:")]
     return (lines or text.splitlines()[-1:] or ["apt ended without a message"])[0]
 
 
 def unpack(package: pathlib.Path, into: pathlib.Path, without: Sequence[str] = ()) -> None:
-    """Unpack a package's files, except those that match a pattern of tar's."""
+    """Unpack the files of a package, except those that match one of tar's patterns."""
     into.mkdir(parents=True, exist_ok=True)
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as archive:
-        # What a package has as /lib lands in /usr/lib where /lib is a link to it, as on an installed system.
+        # Where /lib is a link to /usr/lib, a package's files in /lib are unpacked to /usr/lib, as on an installed system.
         words = ["tar", "-x", "-C", str(into), "--keep-directory-symlink", "--no-same-owner"]
         words += [f"--exclude={pattern}" for pattern in without]
         tar = subprocess.run(words, stdin=archive.stdout, stderr=subprocess.PIPE, check=False, text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's kernel source packages: which are offered, and how to get one without being root."""
+"""Debian's kernel source packages: list the available ones and download one without root."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LIST_AGE_S = 86400
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel source package at hand: an installed tarball, or the package itself."""
+    """A kernel source package on this machine: an installed tarball, or the package itself."""
 
     series: str
     version: str
     path: Path
 
     def release(self) -> None:
-        """Not needed any more: a downloaded package goes, an installed tarball stays."""
+        """Remove a downloaded package that is no longer needed. An installed tarball stays."""
         if self.path.suffix == ".deb":
             self.path.unlink(missing_ok=True)
 
@@ -90,14 +90,14 @@ class _Apt:
 
 
 def find_source(series: str, progress: Progress) -> Source:
-    """The newest source package of `series`: installed, offered by the configured sources, or by derived ones."""
+    """The newest source package of `series`: installed, from the configured sources, or from derived ones."""
     installed = Path(_INSTALLED.format(series=series))
     if installed.exists():
         query = ["dpkg-query", "-W", "-f", "${Version}", f"linux-source-{series}"]
         result = subprocess.run(query, capture_output=True, text=True, check=False)
         return Source(series, result.stdout or series, installed)
     offered: dict[str, str] = {}
-    # Each kind of lists is made only when the one before did not do.
+    # Make each kind of lists only if the previous one did not have the package.
     for kind in ("system", "configured", "derived"):
         apt = _Apt() if kind == "system" else _private(kind == "derived", progress)
         versions = apt.offered()
@@ -120,7 +120,7 @@ def _series_key(series: str) -> list[int]:
 
 
 def _private(derived: bool, progress: Progress) -> _Apt:
-    """Package lists of our own: of the configured sources, or of other suites on the same mirrors."""
+    """Our own package lists: of the configured sources, or of other suites on the same mirrors."""
     base = cache.root() / "apt" / ("other-suites" if derived else "configured")
     (base / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (base / "cache" / "archives" / "partial").mkdir(parents=True, exist_ok=True)
@@ -138,11 +138,11 @@ def _private(derived: bool, progress: Progress) -> _Apt:
         (base / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
         options += [f"Dir::Etc::sourcelist={base}/sources.list", "Dir::Etc::sourceparts=-"]
     apt = _Apt(tuple(options))
-    stamp = base / "updated"  # when, and of which sources
+    stamp = base / "updated"  # its time of change, and its contents: the sources
     age = _age_s(stamp)
     if age is None or age > _LIST_AGE_S or stamp.read_text(encoding="utf-8") != "\n".join(lines):
         progress.report("fetching package lists" + (" of other suites" if derived else ""))
-        apt.run("apt-get", "update")  # partial success is enough; what is missing shows later
+        apt.run("apt-get", "update")  # partial success is enough; a missing package is reported later
         if apt.offered():
             stamp.write_text("\n".join(lines), encoding="utf-8")
     return apt
@@ -193,7 +193,7 @@ def _last_line(text: str) -> str:
 
 
 def _size(apt: _Apt, name: str, version: str) -> int:
-    """Bytes of the package; a typical figure if apt has none."""
+    """The size of the package in bytes; a typical size if apt does not know it."""
     shown = apt.run("apt-cache", "show", f"{name}={version}").stdout
     match = re.search(r"^Size: ([0-9]+)$", shown, re.MULTILINE)
     return int(match[1]) if match else 170 << 20

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The package sources apt is configured with, and sources for other suites derived from them."""
+"""The package sources of apt's configuration, and derived sources for other suites."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from raidlab.base.failure import LabError
 
-# Where kernels and a guest's programs are, oldest first. Suites that a mirror does not have are left out by apt with a warning.
+# Suites with kernels and the guest's programs, oldest first. apt skips suites that a mirror lacks, with a warning.
 _SUITES = ("bookworm", "bookworm-backports", "trixie", "trixie-backports", "sid")
-# What Debian's own archive calls a release: a source that has one of these is a mirror of it.
+# Names in sources of Debian's own archive. A source with one of them is a mirror of Debian.
 _DEBIAN = {"bookworm", "trixie", "forky", "sid", "oldstable", "stable", "testing", "unstable"}
 _KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
-MIRROR = "LAB_DEBIAN_MIRROR"  # names one on a system of another kind
+MIRROR = "LAB_DEBIAN_MIRROR"  # environment variable with a mirror, for systems other than Debian
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Entry:
 
 
 def other_suites() -> list[str]:
-    """sources.list lines for suites that are not configured, of the mirrors of Debian that are."""
+    """Lines of sources.list for suites that are not configured, from the configured mirrors of Debian."""
     return derive(_entries())
 
 
 def suites(names: Sequence[str]) -> list[str]:
-    """sources.list lines for these suites of each mirror of Debian; LabError if there is none."""
+    """Lines of sources.list for these suites of each mirror of Debian. LabError if there is no mirror."""
     lines = [f"{line} {name} main" for line in _mirrors(_entries()) for name in names]
     if not lines:
         raise no_mirror()
@@ -49,7 +49,7 @@ def is_debian() -> bool:
 
 
 def no_mirror() -> LabError:
-    """The error on a system of another kind, or one without sources."""
+    """The error for a system other than Debian, or one without sources."""
     return LabError(
         "finding Debian's packages",
         "none of apt's sources is a mirror of Debian",
@@ -58,9 +58,10 @@ def no_mirror() -> LabError:
 
 
 def derive(entries: list[Entry]) -> list[str]:
-    """other_suites() for given entries; empty when none of them is a mirror of Debian."""
+    """The result of other_suites() for these entries; empty if none of them is a mirror of Debian."""
     have = {(entry.uri, suite) for entry in entries if "main" in entry.components for suite in entry.suites}
-    # Of the release with the default kernel also what was mended: its main suite has the kernel of the last point release.
+    # For the release of the default kernel, add the suite with updates: the main suite has only the kernel of the last
+    # point release.
     mended = [
         f"deb {_options(entry)}{entry.uri} {_SUITES[0]}-security main"
         for entry in entries
@@ -77,7 +78,7 @@ def derive(entries: list[Entry]) -> list[str]:
 
 
 def _mirrors(entries: list[Entry]) -> dict[str, str]:
-    """The line of a source up to its suite -> its address."""
+    """Address of each mirror, by the part of its line before the suite."""
     by_line: dict[str, str] = {}
     for entry in entries:
         if "main" in entry.components and _DEBIAN & set(entry.suites):
@@ -98,7 +99,7 @@ def _entries() -> list[Entry]:
 
 
 def configured() -> Iterator[Entry]:
-    """What apt takes packages from."""
+    """The sources from which apt takes packages."""
     one_line = ["/etc/apt/sources.list", *glob.glob("/etc/apt/sources.list.d/*.list")]
     for name in sorted(one_line):
         yield from one_line_entries(_text(name))
@@ -131,7 +132,7 @@ def deb822_entries(text: str) -> Iterator[Entry]:
         options = tuple(
             f"{name}={','.join(fields[name].split())}"
             for name in ("signed-by", "architectures", "trusted")
-            # A key written into the file itself cannot be an option of a line; apt's own keyring has Debian's.
+            # A one-line source cannot contain a key as text. Skip it: apt's own keyring has Debian's key.
             if name in fields and "BEGIN PGP" not in fields[name]
         )
         options = tuple(option.replace("architectures=", "arch=") for option in options)

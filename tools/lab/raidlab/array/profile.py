@@ -16,15 +16,15 @@ from raidlab.base.failure import LabError
 
 DIRECTORY = cache.LAB / "profiles"
 DEFAULT = "9500s-12-raid0"
-DRIVER = "3w-9xxx"  # of a profile that does not set `device`
+DRIVER = "3w-9xxx"  # the driver of a profile that does not set `device`
 _FIT = "fit."
 _MOST_DEVICES = 16  # RL_MAX_DEVICES of the models
-_FLASH_MIB = 4  # RL_CHUNK_BYTES: flash behind ahci has a chunk of its own
+_FLASH_MIB = 4  # RL_CHUNK_BYTES: each flash device behind ahci has its own chunk
 
 
 @dataclass(frozen=True)
 class Key:
-    """A key the model knows. `low` and `high` bound numbers; `choices` are the words that a choice has."""
+    """A key of the model. `low` and `high` bound numbers; `choices` are the allowed words."""
 
     name: str
     kind: str
@@ -43,14 +43,14 @@ class Key:
 
 @dataclass(frozen=True)
 class Model:
-    """What the models accept, by the driver that they are for, and the bytes one entry of a log takes."""
+    """The keys that the models accept, by driver, and the size of one log entry in bytes."""
 
     keys: dict[str, dict[str, Key]]
     log_entry_bytes: int
     program: Path | None = None  # profile-keys
 
     def conflict(self, parameter: str) -> tuple[str, str] | None:
-        """The key to be changed, and why, when values that are allowed each do not go together."""
+        """The key to change and the reason, if values contradict each other although each is allowed."""
         if self.program is None:
             return None
         done = subprocess.run([self.program, parameter], capture_output=True, text=True, check=False)
@@ -60,8 +60,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Profile:
-    """A checked profile. `values` are flat: array.level -> raid0. `pool_mib` is the memory that the model takes
-    for contents and log, on top of what the guest is left with. `driver`: the kind of device; `count`: how many."""
+    """A checked profile. `values` are flat: array.level -> raid0. `pool_mib` is the memory that the model uses for contents
+    and log, in addition to the guest's. `driver` is the kind of device, `count` the number of devices."""
 
     name: str
     path: Path
@@ -72,11 +72,11 @@ class Profile:
     count: int
 
     def is_set(self, begin: str) -> bool:
-        """Whether a number with a key that begins so is not 0."""
+        """Whether a number is not 0 whose key begins with the given text."""
         return any(key.startswith(begin) and value != "0" for key, value in self.values.items())
 
     def parameter(self) -> str:
-        """For insmod raidlab.ko: config="name=...,array.level=raid0,..."."""
+        """The parameter of insmod raidlab.ko: config="name=...,array.level=raid0,..."."""
         return f'config="{self.flat()}"'
 
     def flat(self) -> str:
@@ -93,33 +93,33 @@ class Devices:
 
     @property
     def name(self) -> str:
-        """As in /proc/raidlab/status."""
+        """The name that /proc/raidlab/status shows."""
         return ", ".join(one.name for one in self.profiles)
 
     @property
     def pool_mib(self) -> int:
-        """Memory that the models take."""
+        """The memory that the models use, in MiB."""
         return sum(one.pool_mib for one in self.profiles)
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know of profiles that are valid."""
+        """Notes for the user on valid profiles."""
         kept = [one.name for one in self.profiles if one.driver == "virtio-blk" and one.is_set("fault.lose_")]
         why = "the driver has no timeout: a request that is lost by fault.lose never ends, nor does what waits for it"
         return [f"profile {name}: {why}" for name in kept]
 
     @property
     def drivers(self) -> list[str]:
-        """Of Linux, each once, in the order of the devices."""
+        """Names of Linux drivers, each once, in the order of the devices."""
         return list(dict.fromkeys(one.driver for one in self.profiles))
 
     def parameter(self) -> str:
-        """For insmod raidlab.ko."""
+        """The parameter of insmod raidlab.ko."""
         return " ".join(one.parameter() for one in self.profiles)
 
 
 def load_all(names: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Devices:
-    """The profiles of `names`, a list with commas. A setting is for each profile with a device that has its key."""
+    """Load the profiles in `names`, a list with commas. A setting applies to each profile whose device has its key."""
     drivers = [(name, driver_of(name, model)) for name in names.split(",")]
     for setting in settings:
         _named(setting, dict.fromkeys(driver for _, driver in drivers), model)
@@ -138,12 +138,13 @@ def load_all(names: str, model: Model, store_mib: int | None = None, settings: S
 
 
 def _fits(setting: str, keys: dict[str, Key]) -> bool:
-    """Whether it is for a device with these keys; what is no KEY=VALUE is for each, which refuses it."""
+    """Whether a setting applies to a device with these keys. Text other than KEY=VALUE applies to all; each profile refuses
+    it."""
     return "=" not in setting or setting.partition("=")[0].strip() in keys
 
 
 def driver_of(name: str, model: Model) -> str:
-    """The driver that the profile `name` says its device is for."""
+    """The driver that the profile `name` sets for its device."""
     path = find(name)
     text = _text_of(path)
     driver = _parsed(path, text).get("device", DRIVER)
@@ -153,7 +154,7 @@ def driver_of(name: str, model: Model) -> str:
 
 
 def parse_model(text: str, program: Path | None = None) -> Model:
-    """The output of profile-keys, and where that is."""
+    """Parse the output of the program profile-keys. `program` is its path."""
     keys: dict[str, dict[str, Key]] = {}
     *lines, last = text.splitlines()
     for line in lines:
@@ -169,7 +170,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Path:
-    """A profile by its name, or any file by its path."""
+    """The path of a profile: by its name, or any file by its path."""
     path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
     if not path.is_file():
         close = difflib.get_close_matches(name, names(), 1)
@@ -183,7 +184,7 @@ def find(name: str) -> Path:
 
 
 def load(name: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Profile:
-    """Read and check a profile; `store_mib` and `settings`, each KEY=VALUE, take the place of its own."""
+    """Read and check a profile. `store_mib` and `settings` (each KEY=VALUE) replace the profile's values."""
     path = find(name)
     text = _text_of(path)
     driver = driver_of(name, model)
@@ -219,7 +220,7 @@ def _parsed(path: Path, text: str) -> dict[str, object]:
     """The flat keys and values of a profile."""
     try:
         return _flatten(tomllib.loads(text))
-    except ValueError as error:  # of a number of too many digits it is not TOML's own
+    except ValueError as error:  # if a number has too many digits, Python raises the error, not TOML
         raise _malformed(path, text, str(error)) from None
     except RecursionError:
         raise _malformed(path, text, "its values are nested too deeply") from None
@@ -237,7 +238,7 @@ def _text_of(path: Path) -> str:
 
 
 def _malformed(path: Path, text: str, why: str) -> LabError:
-    """The message of the parser, with the line that it is about: that has the key."""
+    """The parser's message, with the line that it refers to, because the line contains the key."""
     lines = text.splitlines()
     match = re.search(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$", why)
     number = int(match[1] or len(lines)) if match else 0
@@ -249,7 +250,7 @@ def _malformed(path: Path, text: str, why: str) -> LabError:
 
 
 def _contradiction(profile: Profile, text: str, settings: Sequence[str], key: str, why: str) -> LabError:
-    """Values that contradict each other: the line of the one to change, or that it is not set at all."""
+    """The message about contradicting values, with the line of the value to change, or that it is not set."""
     todo = "Change it, or what it goes with; raidctl lab show explains the profile."
     if any(setting.partition("=")[0].strip() == key for setting in settings):
         return LabError(f"--set {key}", why, todo)
@@ -260,7 +261,7 @@ def _contradiction(profile: Profile, text: str, settings: Sequence[str], key: st
 
 
 def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, object]) -> None:
-    """Table [fit] says on which published figure a constant was fitted; the model does not get it."""
+    """Check the table [fit]: for each fitted constant, the published figure. The model does not get this table."""
     if key.removeprefix(_FIT) not in flat:
         raise _refusal(path, text, key, "the profile does not set that constant", "Name one that it sets.")
     if not isinstance(value, str) or not re.fullmatch(r"raid[05] [0-9]+ [a-z]+", value):
@@ -268,7 +269,7 @@ def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, o
 
 
 def _named(setting: str, drivers: Iterable[str], model: Model) -> None:
-    """Refuse a setting with a key that no device of `drivers` has."""
+    """Refuse a setting whose key no device of `drivers` has."""
     name = setting.partition("=")[0].strip()
     keys = {key: known for driver in drivers for key, known in model.keys[driver].items()}
     others = [driver for driver, known in model.keys.items() if name in known]
@@ -280,7 +281,7 @@ def _named(setting: str, drivers: Iterable[str], model: Model) -> None:
 
 
 def _setting(setting: str, keys: dict[str, Key]) -> tuple[str, str]:
-    """--set KEY=VALUE, checked as a line of a profile would be."""
+    """Check --set KEY=VALUE like a line of a profile."""
     name, separator, text = (part.strip() for part in setting.partition("="))
     if not separator:
         raise LabError(f"--set {setting}", "not KEY=VALUE", "As in a profile, with its table: array.drives=4")
@@ -294,7 +295,7 @@ def _setting(setting: str, keys: dict[str, Key]) -> tuple[str, str]:
 
 
 def title(text: str) -> str:
-    """The first comment that is not the licence."""
+    """The first comment except the licence."""
     for line in text.splitlines():
         if line.startswith("#") and "SPDX" not in line:
             return line.lstrip("# ").strip()
@@ -302,7 +303,7 @@ def title(text: str) -> str:
 
 
 def not_modelled(text: str) -> str:
-    """The sentence of the profile's comment on features that the model lacks. Empty: there is none."""
+    """The sentence of the profile's comment that lists missing features of the model; empty if there is none."""
     comment = " ".join(line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("#"))
     match = re.search(r"Not modelled: [^.]*\.", comment)
     return match[0] if match else ""
@@ -319,7 +320,7 @@ def _flatten(table: dict[str, object], prefix: str = "") -> dict[str, object]:
 
 
 def _checked(path: Path, text: str, key: Key, value: object) -> str:
-    """The value as the model reads it; refused with the line that sets it."""
+    """The value in the model's form. LabError with the line of the value if it is invalid."""
     checked = _as_model_reads(key, value)
     if checked is None:
         raise _refusal(path, text, key.name, f"{value!r} is not allowed", f"Allowed: {key.allowed()}.")
@@ -327,7 +328,7 @@ def _checked(path: Path, text: str, key: Key, value: object) -> str:
 
 
 def _as_model_reads(key: Key, value: object) -> str | None:
-    """None if the model would not take it."""
+    """The value in the model's form; None if the model would refuse it."""
     if key.kind == "number" and isinstance(value, int):
         if key.low <= int(value) <= key.high:
             return str(int(value))
@@ -357,7 +358,7 @@ def _refusal(path: Path, text: str, key: str, why: str, todo: str) -> LabError:
 
 
 def line_of(text: str, key: str) -> int | None:
-    """The line that sets a flat key, counted from 1; None when there is none."""
+    """The number of the line that sets a flat key, from 1; None if there is no such line."""
     table = ""
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
@@ -367,7 +368,7 @@ def line_of(text: str, key: str) -> int | None:
             table = f"{header[1].strip()}."
         elif setting and table + setting[1] == key:
             return number
-    # Not in the plain form: quoted, in an inline table, or a list of tables.
+    # The key is not in its plain form: it is quoted, in an inline table, or in a list of tables.
     table, _, name = key.rpartition(".")
     places = (rf"\b{re.escape(table)}\W.*\b{re.escape(name)}\b[\"']?\s*=", rf"\b{re.escape(name)}\b[\"']?\s*=",
               rf"\[\[\s*{re.escape(name)}\s*\]\]")  # fmt: skip
@@ -379,7 +380,7 @@ def line_of(text: str, key: str) -> int | None:
 
 
 def explain(path: Path, model: Model) -> list[tuple[str, str, str]]:
-    """(key, value, comment) of every key in the file, in its order. Comments are those of the file."""
+    """(key, value, comment) of each key in the file, in the order of the file."""
     load(str(path), model)
     text = _text_of(path)
     rows = []

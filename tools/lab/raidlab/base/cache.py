@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's cache directory: where things are, who may build, what is whole."""
+"""The lab's cache directory: paths of its entries, locks for builds, and marks of complete entries."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from raidlab.base.progress import Progress
 LAB = Path(__file__).resolve().parents[2]
 CHECKOUT = LAB.parent.parent
 MODELS = CHECKOUT / "tools" / "models"  # the simulated devices, in C
-MODEL_PARTS = ("base", "media", "3w-9xxx", "ahci", "nvme", "virtio-blk", "host/kinds")  # of them, what needs no host
+# Parts of the models that need no host.
+MODEL_PARTS = ("base", "media", "3w-9xxx", "ahci", "nvme", "virtio-blk", "host/kinds")
 
-# Of the package raidtrace-lab-kernel (packaging/lab-kernel): kernel, modules and programs of a guest, laid out as in the cache.
+# Files of the package raidtrace-lab-kernel (packaging/lab-kernel): kernel, modules and guest programs, laid out as in the
+# cache.
 INSTALLED = CHECKOUT / "lab-kernel"
 
 _COMPLETE = "complete"
-_held: list[int] = []  # open directories, until the end
+_held: list[int] = []  # open directories, until this process ends
 
 
 def model_files(suffix: str) -> list[Path]:
@@ -33,7 +35,7 @@ def model_files(suffix: str) -> list[Path]:
 
 
 def root() -> Path:
-    """The cache directory, made if it is missing."""
+    """The cache directory; created if it is missing."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     path = Path(home).absolute() / "raidtrace"
     try:
@@ -48,7 +50,7 @@ def root() -> Path:
 
 
 def digest(parts: Iterable[bytes]) -> str:
-    """A name for content: 12 hexadecimal digits."""
+    """A name for some content: 12 hexadecimal digits."""
     state = hashlib.sha256()
     for part in parts:
         state.update(len(part).to_bytes(8, "little"))
@@ -61,20 +63,20 @@ def is_complete(path: Path) -> bool:
 
 
 def used(path: Path) -> None:
-    """Note that a complete entry is in use (last_used)."""
-    with contextlib.suppress(OSError):  # the cache may be somebody else's
+    """Record that a complete entry is in use, for last_used()."""
+    with contextlib.suppress(OSError):  # the cache may belong to another user
         os.utime(path / _COMPLETE)
 
 
 def last_used(path: Path) -> float:
-    """When an entry was in use or, if it is none or not complete, when it was changed; seconds since 1970."""
+    """The time of last use of a complete entry, otherwise the time of its last change, in seconds since 1970."""
     mark = path / _COMPLETE
     return (mark if mark.exists() else path).stat().st_mtime
 
 
 @contextmanager
 def locked(path: Path, progress: Progress) -> Iterator[None]:
-    """Hold the lock that belongs to `path`. Others who want it wait here, and show what the holder does."""
+    """Hold the lock that belongs to `path`. Other processes wait for it and show the holder's progress."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(path.parent / f".{path.name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
@@ -87,7 +89,7 @@ def locked(path: Path, progress: Progress) -> Iterator[None]:
 
 
 def _take(lock: int) -> bool:
-    """Take a lock if nobody holds it; whether it is ours now."""
+    """Take a lock if it is free. Returns whether this process holds it now."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -97,12 +99,11 @@ def _take(lock: int) -> bool:
 
 @contextmanager
 def entry(path: Path, progress: Progress, resume: bool = False) -> Iterator[bool]:
-    """An entry of the cache, made if it is missing: yields whether the caller must fill `path` now.
+    """An entry of the cache, created if it is missing. Yields whether the caller must fill `path` now.
 
-    It counts only if the caller's block ends well. A kernel's build directory
-    holds its own absolute path, so entries are filled in place and marked whole
-    at the end instead of being renamed. With `resume` the caller continues what an
-    interrupted block left in `path`.
+    The entry becomes valid when the caller's block ends without an exception. A kernel's build directory contains its own
+    absolute path, so entries are not renamed: they are filled in place and marked as complete at the end. With `resume`, an
+    interrupted block's files stay in `path`, and the caller continues from them.
     """
     if is_complete(path):
         used(path)
@@ -119,20 +120,20 @@ def entry(path: Path, progress: Progress, resume: bool = False) -> Iterator[bool
 
 
 def discard(path: Path) -> None:
-    """Remove an entry; the mark goes first, so that a half removed one is not used."""
+    """Remove an entry. The mark is removed first, so that nobody uses a partly removed entry."""
     (path / _COMPLETE).unlink(missing_ok=True)
     shutil.rmtree(path, ignore_errors=True)
 
 
 def hold(path: Path) -> None:
-    """Keep other processes from removing an entry as long as this process lives: a guest runs from it."""
+    """Prevent other processes from removing an entry while this process runs, because a guest uses it."""
     locked = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     fcntl.flock(locked, fcntl.LOCK_SH)
     _held.append(locked)
 
 
 def forget(path: Path) -> bool:
-    """Remove an entry, unless somebody holds it. Returns whether it is gone."""
+    """Remove an entry unless a process holds it. Returns whether it was removed."""
     try:
         there = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -148,8 +149,8 @@ def forget(path: Path) -> bool:
 
 
 def keep_newest(keep: Path, name: str, count: int) -> None:
-    """Note that `keep` is in use. Of the entries NAME-... next to it, remove those unused for longest. Installed ones are
-    left alone."""
+    """Record that `keep` is in use. Then remove the entries NAME-... next to it that have been unused for longest.
+    Installed entries stay."""
     if keep.is_relative_to(INSTALLED):
         return
     os.utime(keep)

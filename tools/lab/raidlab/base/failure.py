@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the lab says when it cannot go on."""
+"""Messages for failures of the lab."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 
 class LabError(Exception):
-    """The lab failed; its message says what, why and what to do.
+    """The lab failed. The message has three parts.
 
-    `what` names the action in the user's words, `why` the cause, `todo` what
-    the user can do about it.
+    `what` names the action in the user's words, `why` the cause, `todo` the remedy.
     """
 
     def __init__(self, what: str, why: str, todo: str) -> None:
@@ -25,7 +24,7 @@ class LabError(Exception):
 
 
 def defect(error: Exception) -> str:
-    """One line about an exception that nothing handles. raidtrace/cli/front.py has the same for the other verbs."""
+    """One line about an unexpected exception. raidtrace/cli/front.py has the same for the other verbs."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     words = " ".join(str(error).split())
     where = f"{Path(place.filename).name}:{place.lineno}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress and time left on stderr: one line that changes on a terminal, else a line now and then."""
+"""Progress and time left on stderr: one changing line on a terminal, otherwise a new line from time to time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 _TERMINAL_INTERVAL = 0.2
 _LOG_INTERVAL = 30.0
 _SILENT = 2.0
-_KNOWN = 0.1  # of a step: before, what is left would be a guess
-_LINE = 200  # bytes of the line in a lock's file
+_KNOWN = 0.1  # share of a step; before it, the time left would be a guess
+_LINE = 200  # length of the line in a lock file, in bytes
 _POLL = 0.2
 
 
@@ -29,7 +29,7 @@ class Progress:
         self._locks: list[int] = []
 
     def report(self, text: str) -> None:
-        """One line that stays."""
+        """Print one line that stays."""
         if not self._quiet:
             self._clear()
             print(f"lab: {text}", file=sys.stderr, flush=True)
@@ -41,7 +41,7 @@ class Progress:
         self._publish(step)
 
     def update(self, done: float) -> None:
-        """`done` is the part of the step that is behind us, 0 to 1."""
+        """Show progress. `done` is the finished part of the step, 0 to 1."""
         now = time.monotonic()
         text = f"{self._step}: {min(done, 0.99):.0%}"
         if done > _KNOWN:
@@ -49,15 +49,15 @@ class Progress:
         self._tell(text, now)
 
     def count(self, number: int, unit: str) -> None:
-        """`number` of `unit` are behind us; nobody knows how many there will be."""
+        """Show progress of a step with an unknown end: `number` of `unit` are finished."""
         now = time.monotonic()
         self._tell(f"{self._step}: {number} {unit}, {_seconds(now - self._start)} so far", now)
 
     @contextmanager
     def published(self, lock: int) -> Iterator[None]:
-        """Write each step into the file `lock`, for the runs that wait for it (wait_for). Quiet or not."""
+        """Write each step into the file `lock`, for runs that wait for it with wait_for(), even if this run is quiet."""
         self._locks.append(lock)
-        os.ftruncate(lock, 0)  # what a run left that was killed
+        os.ftruncate(lock, 0)  # remove the text of a killed run
         try:
             yield
         finally:
@@ -67,7 +67,7 @@ class Progress:
     def wait_for(self, what: str, lock: int, take: Callable[[], bool]) -> None:
         """Call `take` until it returns True. Meanwhile show the step of the run that holds `lock`."""
         self.report(f"waiting for another run that builds {what}")
-        shown = Progress(self._quiet)  # the caller's own step goes on
+        shown = Progress(self._quiet)  # do not change the caller's own step
         shown.begin("waiting for another run")
         while not take():
             step = os.pread(lock, _LINE, 0).decode(errors="replace").strip()
@@ -76,12 +76,12 @@ class Progress:
         shown.end()
 
     def _publish(self, text: str) -> None:
-        """One write of constant length: a reader never has parts of two lines."""
+        """Write a line of constant length with one call, so that a reader never gets parts of two lines."""
         for lock in self._locks:
             os.pwrite(lock, text.encode()[: _LINE - 1].ljust(_LINE - 1) + b"\n", 0)
 
     def _tell(self, text: str, now: float) -> None:
-        """Publish `text`, and show it if the last one was shown long enough ago."""
+        """Publish `text`, and show it if the last line is old enough."""
         self._publish(text)
         interval = _TERMINAL_INTERVAL if self._terminal else _LOG_INTERVAL
         if not self._quiet and now - self._last >= interval:

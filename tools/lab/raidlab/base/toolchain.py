@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running compilers and make: a fixed environment, a log, progress and errors with their remedy."""
+"""Run compilers and make: with a fixed environment, a log, progress, and errors that name a remedy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NEEDED = {
 
 
 def require(what: str) -> None:
-    """Refuse early, naming all that is missing, rather than late in a build log."""
+    """Refuse at the start, with a list of all missing programs, instead of late in a build."""
     missing = [package for program, package in _NEEDED.items() if not shutil.which(program)]
     if missing:
         raise LabError(
@@ -36,7 +36,7 @@ def require(what: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Nothing of the caller's make or locale leaks into a build."""
+    """The environment of a build, without the caller's settings of make and locale."""
     keep = {k: os.environ[k] for k in ("HOME", "PATH", "TMPDIR") if k in os.environ}
     return keep | {
         "LC_ALL": "C",
@@ -48,7 +48,7 @@ def environment() -> dict[str, str]:
 
 @functools.cache
 def first_line(*command: str) -> str:
-    """Of what a program prints, such as its version; empty if it is not there. It is run once."""
+    """The first line that a program prints, such as its version; empty if it does not exist. Each program runs only once."""
     if not shutil.which(command[0]):
         return ""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
@@ -67,9 +67,9 @@ def run_logged(
     steps: int = 0,
     extra: dict[str, str] | None = None,
 ) -> None:
-    """Run `command`, append its output to `log`; each line of output is one of `steps`, 0 if their number is not known.
+    """Run `command` and append its output to `log`. Each line of output is one of `steps`; 0 if their number is unknown.
 
-    Raises LabError with the lines that matter when it fails.
+    Raises LabError with the relevant lines if the command fails.
     """
     with open(log, "a", encoding="utf-8", errors="replace") as sink:
         with subprocess.Popen(
@@ -97,7 +97,7 @@ def run_logged(
 
 
 def _reason(log: Path) -> str:
-    """The lines of a failed build that have the reason."""
+    """The lines of a failed build that contain the reason."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     if any("No space left on device" in line for line in lines):
         return f"no space left on the disk of {log.parent}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lab.config and its additions ask of a kernel: for which series, and whether the kernel got it.
+"""The options that lab.config and its additions request for a series, and a check of the built configuration.
 
-A line is an assignment of Kconfig, `CONFIG_X=y`. Behind it `# until SERIES` or `# from SERIES` may say, for an option that
-came or went, which kernels have it; both series are included. Kconfig drops without a word what it does not know or what
-depends on something else, so lost() checks each configuration.
+A line is an assignment of Kconfig, `CONFIG_X=y`. A comment `# until SERIES` or `# from SERIES` behind it limits the line to
+kernels that have the option; both limits are inclusive. Kconfig silently drops unknown options and options with missing
+dependencies, so lost() checks each configuration.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ _LINE = re.compile(r"CONFIG_(\w+)=(\"[^\"]*\"|[^\s\"]+)(?:\s+# (until|from) ([0-
 
 @dataclass(frozen=True)
 class Requested:
-    """The requested values of options, as Kconfig writes them; of two lines for one option the later counts."""
+    """The requested values of options, as in Kconfig. If two lines set one option, the later line counts."""
 
     options: dict[str, str]
 
     def text(self) -> str:
-        """For KCONFIG_ALLCONFIG. Kernels with equal texts have the same configuration: a cache is named after it."""
+        """The text for KCONFIG_ALLCONFIG. Kernels with equal texts have the same configuration, and their cache has its
+        digest as name."""
         return "".join(f"CONFIG_{name}={value}\n" for name, value in sorted(self.options.items()))
 
     def lost(self, config: str) -> list[str]:
-        """Options that do not have the requested value in a kernel's .config."""
+        """Options whose value in a kernel's .config differs from the requested one."""
         have = dict(re.findall(r"^CONFIG_(\w+)=(.*)$", config, re.MULTILINE))
         return sorted(name for name, value in self.options.items() if have.get(name, "n") != value)
 
     def require(self, what: str, config: str) -> None:
-        """LabError by name of what a .config has lost."""
+        """Raise LabError with the names of the options that a .config lacks."""
         lost = self.lost(config)
         if lost:
             names = ", ".join(f"CONFIG_{name}={self.options[name]}" for name in lost)
@@ -45,7 +46,7 @@ class Requested:
 
 
 def read(text: str, series: str) -> Requested:
-    """What `text` asks of a kernel of `series`, such as 6.12. LabError for a line that is neither option nor comment."""
+    """Parse the options that `text` requests for a kernel of `series`, such as 6.12. LabError for an invalid line."""
     options = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):

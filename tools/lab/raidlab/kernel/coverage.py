@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which lines of a change ran: the changed kernel once more, its changed files compiled so that each of their blocks tells.
+"""Which lines of a change ran. The changed kernel is built a second time, with counters in the blocks of the changed files.
 
-It is another kernel than the one that is judged, so what telling costs is in no figure. The compiler puts a call where a
-block begins (-fsanitize-coverage=trace-pc); ran.c takes it, and the disassembly says which lines the block has.
+This second kernel is not the measured one, so the counters do not affect any figure. The compiler inserts a call at the
+beginning of each block (-fsanitize-coverage=trace-pc). ran.c implements the called function, and the disassembly maps
+blocks to lines.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from raidlab.base.failure import LabError
 
 SOURCE = Path(__file__).with_name("ran.c")
 IN_GUEST = "/proc/raidtrace-ran"
-LEFT = "ran"  # what a guest leaves of it, in its directory
+LEFT = "ran"  # name of the guest's result in its directory
 _INTO, _OBJECT = "lib/raidtrace-ran.c", "obj-y += raidtrace-ran.o"
-# The kernel is below 2 GiB, and compiled as if it might not be: then each call goes through a register.
+# The kernel lies below 2 GiB. Compiled as if it might not, each call goes through a register.
 _TELLING = "-fsanitize-coverage=trace-pc -mcmodel=small -g1"
 _CALL = "__sanitizer_cov_trace_pc"
 _MAKEFILES = ("Kbuild", "Makefile")
@@ -31,20 +32,20 @@ _FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 
 @dataclass(frozen=True)
 class Line:
-    """A changed line that is code, or the one behind what was taken away: where it begins to run, of each block that has it."""
+    """A changed line with code, or the line after removed lines. `blocks` are the start addresses of its blocks."""
 
     file: str
     number: int
     blocks: tuple[int, ...]
 
     def times(self, ran: Mapping[int, int]) -> int:
-        """How often it ran, at least."""
+        """The largest number of runs of one of its blocks: how often the line ran, at least."""
         return max(ran.get(block, 0) for block in self.blocks)
 
 
 def added(source: Path, files: Iterable[str], overlay: Path) -> dict[str, Path | None]:
     """Write the files for coverage below `overlay`: ran.c, and makefiles that compile `files` with a call in each block.
-    File below the top of the source -> where it is now."""
+    Returns the path of each added file by its name below the top of the source."""
     lines: dict[Path, list[str]] = {_makefile(source, Path(_INTO)): [_OBJECT]}
     for name in files:
         makefile = _makefile(source, Path(name))
@@ -60,7 +61,7 @@ def added(source: Path, files: Iterable[str], overlay: Path) -> dict[str, Path |
 
 
 def _makefile(source: Path, file: Path) -> Path:
-    """The one that compiles a file: the nearest above it."""
+    """The makefile that compiles a file: the nearest one above it."""
     for directory in file.parents:
         for name in _MAKEFILES:
             if (source / directory / name).is_file():
@@ -69,7 +70,7 @@ def _makefile(source: Path, file: Path) -> Path:
 
 
 def changed(before: Path | None, after: Path) -> list[int]:
-    """Numbers of the lines of a file that are not in what it was, and of that behind each place where some were taken away."""
+    """Numbers of the new or changed lines of a file, and of each line that follows removed lines."""
     old = before.read_text(encoding="utf-8", errors="replace").splitlines() if before and before.is_file() else []
     new = after.read_text(encoding="utf-8", errors="replace").splitlines()
     numbers: dict[int, None] = {}
@@ -82,7 +83,7 @@ def changed(before: Path | None, after: Path) -> list[int]:
 
 
 def lines(binary: Path, changed_lines: Mapping[str, Sequence[int]]) -> list[Line]:
-    """The lines of `changed_lines` of each file that are code in `binary`, with their blocks."""
+    """The lines among `changed_lines` of each file that have code in `binary`, with their blocks."""
     command = ["objdump", "-d", "-l", "--no-show-raw-insn", "-j", ".text", "-j", ".init.text", str(binary)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as objdump:
         assert objdump.stdout
@@ -93,18 +94,18 @@ def lines(binary: Path, changed_lines: Mapping[str, Sequence[int]]) -> list[Line
 
 
 def parse(text: Iterable[str], changed_lines: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], dict[int, None]]:
-    """Of a disassembly with line numbers: line -> the addresses behind the calls that its blocks begin with. What stands before
-    the first call of a function belongs to its first block."""
+    """Parse a disassembly with line numbers: line -> return addresses of the calls at the beginning of its blocks. Code
+    before the first call of a function belongs to the function's first block."""
     numbers = {name: set(some) for name, some in changed_lines.items()}
     blocks_of: dict[tuple[str, int], dict[int, None]] = {}
-    at: tuple[str, int] | None = None  # the line of the code, if it is a changed one
+    at: tuple[str, int] | None = None  # the current line, if it is a changed one
     block: int | None = None
     early: dict[tuple[str, int], None] = {}
     begins = False
     for one in text:
         one = one.rstrip("\n")
         if code := _CODE.match(one):
-            if begins:  # right behind a call
+            if begins:  # directly after a call
                 block, begins = int(code[1], 16), False
                 for line in early:
                     blocks_of.setdefault(line, {})[block] = None
@@ -125,12 +126,12 @@ def parse(text: Iterable[str], changed_lines: Mapping[str, Sequence[int]]) -> di
 
 
 def watched(command: str) -> str:
-    """Lines of shell that run lines of shell, and leave what ran meanwhile."""
+    """Shell commands that run `command` and store the counters afterwards."""
     return f"echo >{IN_GUEST}; ( {command}\n); status=$?; cat {IN_GUEST} >/run/lab/out/{LEFT}; exit $status"
 
 
 def ran(directory: Path) -> dict[int, int]:
-    """Blocks that ran in a guest that left its results there, and how often. LabError if they are not known."""
+    """The number of runs by block, from the results of a guest in a directory. LabError if they are not available."""
     what = f"coverage in {directory}"
     try:
         rows = [line.split() for line in (directory / LEFT).read_text(encoding="ascii").splitlines()]
@@ -143,7 +144,8 @@ def ran(directory: Path) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Ran:
-    """Changed lines that ran alike, `first` to `last` of a file: workload -> how often, without those in which none did."""
+    """Changed lines with equal counts, `first` to `last` of a file: workload -> number of runs, without workloads where it
+    is 0."""
 
     file: str
     first: int
@@ -152,7 +154,7 @@ class Ran:
 
 
 def gathered(lines: Sequence[Line], by_workload: Mapping[str, Mapping[int, int]]) -> list[Ran]:
-    """Neighbours that ran alike are one."""
+    """Join neighbouring lines with equal counts."""
     rows: list[Ran] = []
     for line in lines:
         times = {name: count for name, ran_there in by_workload.items() if (count := line.times(ran_there))}
@@ -165,7 +167,7 @@ def gathered(lines: Sequence[Line], by_workload: Mapping[str, Mapping[int, int]]
 
 
 def table(rows: Sequence[Ran]) -> list[str]:
-    """The changed lines, how often they ran, and in which workload most. At most 72 columns wide."""
+    """A table of the changed lines, how often they ran, and the workload in which they ran most. At most 72 columns wide."""
     if not rows:
         return ["Coverage: no changed line is code of the kernel itself (headers and modules are not followed)."]
     count = sum(row.last - row.first + 1 for row in rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's kernels: User Mode Linux built from Debian's source packages, kept in the cache."""
+"""The lab's kernels: User Mode Linux, built from Debian's source packages and kept in the cache."""
 
 from __future__ import annotations
 
@@ -23,26 +23,25 @@ HERE = Path(__file__).resolve().parent
 CONFIG = HERE / "lab.config"
 FILES = HERE / "kernel-files"
 DRIVER_FILES = HERE / "driver-files"
-DEFAULT = "6.1"  # whatever the host: the figures of the documentation are of it
-_SOURCE_MIB = 450  # source 250, package 170
-_SPACE_MIB = 250  # objects 150
-LINES = 1150  # of make's output for the kernel, about; only the time left depends on it
-MODULE_LINES = 330  # of its output for all modules
-# Modules that are built with the kernel: the driver of the controller, which each guest with disks loads, and KUnit, because
-# the suites of raidtrace.ko need its symbols. The other ones are built when a guest looks for a module (add_modules).
+DEFAULT = "6.1"  # on each host, because the documentation's figures were made with it
+_SOURCE_MIB = 450  # package 170 MiB, source 250 MiB
+_SPACE_MIB = 250  # objects need 150 MiB
+LINES = 1150  # lines that make prints for the kernel, approximately; used only for the time left
+MODULE_LINES = 330  # lines for all modules
+# Modules that are built with the kernel: the controller's driver, because each guest with disks loads it, and KUnit,
+# because the suites of raidtrace.ko need its symbols. add_modules() builds the others when a guest first requests a module.
 DRIVER = "drivers/scsi/3w-9xxx.ko"
 WITH_KERNEL = (DRIVER, "lib/kunit/kunit.ko")
-# The number in the version of a kernel that is built in several steps.
+# A constant number in the version string of a kernel, which may be built in several steps.
 ENVIRONMENT = {"KBUILD_BUILD_VERSION": "1"}
 _MODULES_COMPLETE = "modules-complete"
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel. `series` is what a user asks for (6.1), `version` the source package's or, for a kernel of the
-    user's own (tree.py), the one in its Makefile; `tree` is then where its source is and `described` what git calls it.
-    `called` is its name for people where that is none of these.
-    """
+    """A built kernel. `series` is the user's name for it (6.1). `version` is that of the source package or, for a user's
+    source tree (tree.py), that of its Makefile. `tree` is then the path of the source and `described` its name in git.
+    `called` is its name for people if it differs from these."""
 
     series: str
     version: str
@@ -57,7 +56,7 @@ class Kernel:
 
     @property
     def build(self) -> Path:
-        """Where modules can be built against it."""
+        """The directory for builds of modules."""
         return (self.entry / "build").resolve()
 
     @property
@@ -66,7 +65,7 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """For people and recordings: where it comes from."""
+        """The name for people and recordings: the origin of the kernel."""
         if self.called:
             return self.called
         if not self.tree:
@@ -75,12 +74,12 @@ class Kernel:
 
     @property
     def driver(self) -> Path:
-        """The module of the controller's driver."""
+        """The module with the controller's driver."""
         return self.entry / Path(DRIVER).name if self.tree else self.build / DRIVER
 
     @property
     def modroot(self) -> Path:
-        """Holds lib/modules/RELEASE, for modprobe -d. Empty until has_modules."""
+        """The directory with lib/modules/RELEASE, for modprobe -d. Empty until has_modules."""
         return self.entry / "modroot"
 
     @property
@@ -89,15 +88,15 @@ class Kernel:
         return (self.entry / _MODULES_COMPLETE).exists()
 
     def set_has_modules(self) -> None:
-        """Note that modroot is filled."""
+        """Record that modroot is complete."""
         (self.entry / _MODULES_COMPLETE).touch()
 
 
 def obtain(series: str | None, progress: Progress, refresh: bool = False, objects: bool = False) -> Kernel:
-    """The kernel of `series` (by default DEFAULT), built if it is neither installed nor in the cache.
+    """The kernel of `series` (default: DEFAULT), built unless it is installed or in the cache.
 
-    With `refresh` the newest package of the series is used even when an older
-    one is built already. With `objects` it is one with its objects and source.
+    With `refresh`, use the newest package of the series even if an older one is already built. With `objects`, the kernel
+    has its objects and source.
     """
     series = _checked(series)
     ready = None if refresh or objects else _installed(series)
@@ -117,8 +116,7 @@ def obtain(series: str | None, progress: Progress, refresh: bool = False, object
 
 
 def _installed(series: str) -> Kernel | None:
-    """The kernel of the package raidtrace-lab-kernel, if it is of this series and has this configuration. No compiler is
-    needed."""
+    """The kernel of the package raidtrace-lab-kernel, if it has this series and configuration. It needs no compiler."""
     try:
         version, configured = (cache.INSTALLED / "kernel" / "of").read_text(encoding="ascii").split()
     except (OSError, ValueError):
@@ -133,14 +131,14 @@ def configuration_name(series: str) -> str:
 
 
 def kept(series: str, progress: Progress) -> Kernel | None:
-    """The newest kernel of `series` that is in the cache."""
+    """The newest kernel of `series` in the cache."""
     return _newest("kernels", series, identity(requested_options(series), compiler.get(progress)))
 
 
 def unpacked(series: str | None, progress: Progress, refresh: bool = False, more: tuple[str, ...] = ()) -> Kernel:
-    """The source of `series` alone, of which kernels are built: nothing of what is returned is compiled.
+    """The source of `series`. Nothing is compiled in the returned directory; kernels are built from it.
 
-    With `more` wildcards as in FILES it is a source of its own, for what is not User Mode Linux.
+    With `more` wildcards, as in FILES, it is a separate source, for purposes other than User Mode Linux.
     """
     series = _checked(series)
     hashed = _files_hash(more)
@@ -160,7 +158,7 @@ def unpacked(series: str | None, progress: Progress, refresh: bool = False, more
 
 
 def add_driver_files(kernel: Kernel, progress: Progress) -> None:
-    """See to it that the source of `kernel` has the drivers of DRIVER_FILES. A source tree of the user's own has them."""
+    """Add the drivers of DRIVER_FILES to the source of `kernel`, if they are missing. A user's source tree has them."""
     if kernel.tree or _driver_mark(kernel).exists():
         return
     what = f"unpacking the drivers of kernel {kernel.version}"
@@ -177,7 +175,7 @@ def add_driver_files(kernel: Kernel, progress: Progress) -> None:
 
 
 def _driver_mark(kernel: Kernel) -> Path:
-    """Exists if the files of DRIVER_FILES were unpacked."""
+    """This file exists if the files of DRIVER_FILES were unpacked."""
     return kernel.source.resolve().parent / f"driver-files-{cache.digest([DRIVER_FILES.read_bytes()])}"
 
 
@@ -188,7 +186,7 @@ def _checked(series: str | None) -> str:
 
 
 def patterns() -> list[str]:
-    """Of the files that the lab needs of a kernel's source: wildcards below its top, where * also matches /."""
+    """Wildcards for the files that the lab needs from a kernel's source, relative to its top; * also matches /."""
     return [*_listed(FILES), *_listed(DRIVER_FILES)]
 
 
@@ -197,12 +195,12 @@ def _listed(path: Path) -> list[str]:
 
 
 def requested_options(series: str, more: str = "") -> Requested:
-    """The options that the lab requests of a kernel of `series`, with `more` options in the same form."""
+    """The options that the lab requests for a kernel of `series`, and `more` options in the same form."""
     return configuration.read(f"{CONFIG.read_text(encoding='ascii')}\n{more}", series)
 
 
 def make(kernel: Kernel, plain: Kernel, requested: Requested, built_by: Compiler, progress: Progress) -> None:
-    """Build a kernel from the source of `plain` into its entry of the cache. An interrupted build is continued."""
+    """Build a kernel from the source of `plain` into its entry of the cache. An interrupted build continues."""
     toolchain.require(f"building kernel {kernel.series}")
     cache.require_space(kernel.entry, _SPACE_MIB, f"building kernel {kernel.version}")
     if not kernel.source.is_symlink():
@@ -221,7 +219,7 @@ def make(kernel: Kernel, plain: Kernel, requested: Requested, built_by: Compiler
 def compile_kernel(
     what: str, make: list[str], log: Path, lines: int, places: dict[str, str], progress: Progress
 ) -> None:
-    """Build the kernel and the modules that belong to it; `make` is the command up to its targets."""
+    """Build the kernel and its own modules. `make` is the command without targets."""
     progress.begin(what)
     toolchain.run_logged(what, [*make, "linux"], log, progress, lines, places)
     toolchain.run_logged(what, [*make, *WITH_KERNEL], log, extra=places)
@@ -229,7 +227,7 @@ def compile_kernel(
 
 
 def add_modules(kernel: Kernel, built_by: Compiler, progress: Progress) -> None:
-    """Build all modules of a kernel's configuration, unless they are there, and install them into its modroot."""
+    """Build all modules of a kernel's configuration and install them into its modroot, unless they exist."""
     with cache.locked(kernel.entry, progress):
         if kernel.has_modules:
             return
@@ -242,7 +240,7 @@ def add_modules(kernel: Kernel, built_by: Compiler, progress: Progress) -> None:
 def install_modules(
     what: str, make: list[str], log: Path, modroot: Path, places: dict[str, str], progress: Progress
 ) -> None:
-    """Build all modules and install them into `modroot`; `make` is the command up to its targets."""
+    """Build all modules and install them into `modroot`. `make` is the command without targets."""
     progress.begin(what)
     toolchain.run_logged(what, [*make, "modules"], log, progress, MODULE_LINES, places)
     toolchain.run_logged(what, [*make, f"INSTALL_MOD_PATH={modroot}", "modules_install"], log, extra=places)
@@ -253,12 +251,13 @@ def install_modules(
 
 
 def _make(kernel: Kernel) -> list[str]:
-    """The command that builds in a kernel's entry. Always by its source: from the build directory the paths would be others."""
+    """The command that builds in a kernel's entry. It starts in the source, because from the build directory the paths
+    would differ."""
     return ["make", "-C", str(kernel.source.resolve()), f"O={kernel.build}", "ARCH=um", f"-j{toolchain.jobs()}"]
 
 
 def _title(kernel: Kernel) -> str:
-    """Version and variant."""
+    """Version and variant, as a title."""
     kind = kernel.build.parents[1].name.partition("-")[2]
     return " ".join(filter(None, (kernel.version, kind)))
 
@@ -283,7 +282,7 @@ def _version_key(version: str) -> list[int]:
 
 
 def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
-    """Of the entries of the cache, all made of the same files and options, that of the newest version."""
+    """The kernel with the newest version among entries of the cache with the same files and options."""
     kernels = [
         Kernel(series, entry.name.removesuffix(f"-{hashed}"), entry)
         for entry in _place(kind).glob(f"{series}.*-{hashed}")
@@ -298,7 +297,7 @@ def _newest(kind: str, series: str, hashed: str) -> Kernel | None:
 
 
 def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Progress) -> None:
-    """Only the `files`, wildcards below the top of the source: an eighth of all files, a fifth of the space."""
+    """Unpack only `files`, wildcards relative to the top of the source: an eighth of all files, a fifth of the space."""
     what = f"unpacking kernel {kernel.version}"
     progress.begin(what)
     patterns = [f"linux-source-{kernel.series}/{pattern}" for pattern in files]
@@ -312,7 +311,7 @@ def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Prog
             env=toolchain.environment(),
             check=False,
         )
-    # A pattern that this version has no file for is no error: the patterns serve all of them.
+    # A pattern without a match is no error: the same patterns serve all versions.
     real = [
         line
         for line in tar.stderr.splitlines()
@@ -325,14 +324,14 @@ def _unpack(kernel: Kernel, source: Source, files: Sequence[str], progress: Prog
 
 
 def configure(what: str, make: list[str], build: Path, requested: Requested, log: Path, extra: dict[str, str]) -> None:
-    """Write a kernel's .config into `build`; `make` is the command up to its target."""
+    """Write a kernel's .config into `build`. `make` is the command without target."""
     given = build / "requested.config"
     given.write_text(requested.text(), encoding="ascii")
     toolchain.run_logged(what, [*make, "allnoconfig"], log, extra=extra | {"KCONFIG_ALLCONFIG": str(given)})
 
 
 def _make_movable(kernel: Kernel) -> None:
-    """Name source and build relative to the Makefile itself, so that a cache may be copied to another place."""
+    """Make the paths of source and build relative to the Makefile, so that the cache can be copied to another place."""
     makefile = kernel.build / "Makefile"
     text = makefile.read_text(encoding="utf-8")
     for path in (kernel.source, kernel.source.resolve()):
@@ -342,20 +341,20 @@ def _make_movable(kernel: Kernel) -> None:
     makefile.write_text(here + text, encoding="utf-8")
 
 
-# Other builds of the lab's kernels: the same source with more configuration, as lab-NAME.config says.
+# Variants of the lab's kernels: the same source with additional configuration in lab-NAME.config.
 #
-# Its comments say what else such a kernel needs: `# boot:` words for its command line, `# memory:` MiB for itself,
-# `# kernels:` the series that can be built so. A variant a-b has the configuration of a, too.
+# Comments of that file state further needs: `# boot:` words for the kernel's command line, `# memory:` MiB for the kernel
+# itself, `# kernels:` the supported series. A variant a-b includes the configuration of a.
 
 
 def variants() -> list[str]:
-    """The variants that there are."""
+    """Names of all variants."""
     return sorted(path.stem.removeprefix("lab-") for path in HERE.glob("lab-*.config"))
 
 
 @dataclass(frozen=True)
 class Needs:
-    """The needs of a variant of a kernel: words for its command line, memory for itself, a clock that is real."""
+    """The needs of a variant of a kernel: words for its command line, memory, and real time instead of simulated time."""
 
     boot: tuple[str, ...] = ()
     memory_mib: int = 0
@@ -363,23 +362,24 @@ class Needs:
 
 
 def needs(name: str) -> Needs:
-    """Of the variant `name`; nothing for the plain kernel."""
+    """The needs of the variant `name`; the default for the plain kernel."""
     if not name:
         return Needs()
-    # Several processors and a clock that leaps exclude each other.
+    # A guest in simulated time has one processor, so several processors require real time.
     real_time = b"CONFIG_SMP=y" in _config(name)
     return Needs(tuple(_said(name, "boot")), sum(int(word) for word in _said(name, "memory")), real_time)
 
 
 @dataclass(frozen=True)
 class Added:
-    """Configuration on top of lab.config, for a kernel that is built as a tree: a variant's, then a fragment of the user's."""
+    """Configuration in addition to lab.config, for a kernel that is built as a tree: first a variant's, then a fragment of
+    the user."""
 
     variant: str = ""
     fragment: str = ""
 
     def text(self, series: str) -> str:
-        """Its lines, for a kernel of that series."""
+        """Its lines for a kernel of this series."""
         if not self.variant:
             return self.fragment
         _check_series(self.variant, series)
@@ -390,7 +390,7 @@ NOTHING = Added()
 
 
 def obtain_variant(name: str, plain: Kernel, progress: Progress) -> Kernel:
-    """The variant of a kernel, built from the source of `plain`, which need not be built, if it is not in the cache."""
+    """The variant of a kernel, from the cache or built from the source of `plain`. The plain kernel need not be built."""
     if not name:
         return plain
     if plain.tree:
@@ -422,5 +422,5 @@ def _config(name: str) -> bytes:
 
 
 def _said(name: str, what: str) -> list[str]:
-    """Words behind `# WHAT:` in the configuration of a variant."""
+    """The words after `# WHAT:` in the configuration of a variant."""
     return " ".join(re.findall(rf"^# {what}: *(.*)$", _config(name).decode(), re.MULTILINE)).split()

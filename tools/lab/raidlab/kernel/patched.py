@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel without and with a change. A series without the change is the kernel that other guests run. The other one is a
-source tree of the lab's own in the cache. It begins as a copy of the first, objects included, so that only what differs is
-compiled. Of a tree of the user's both are trees of the lab's own; nothing is written into it. Objects stay: a second patch
-compiles only what differs from the first.
-"""
+"""A kernel without and with a change. The kernel without the change is the one that other guests of this series run. The
+kernel with it is a source tree of the lab in the cache. This tree begins as a copy of the first, with objects, so that make
+compiles only the differences. If the user names a source tree, both kernels are trees of the lab; nothing is written into
+the user's tree. The objects stay, so a second patch compiles only its differences from the first."""
 
 from __future__ import annotations
 
@@ -27,17 +26,17 @@ from raidlab.kernel.linux import NOTHING, Added, Kernel
 
 _COMPILED = (".c", ".S")
 _PROGRAMS = {"patch": "patch", "lsdiff": "patchutils", "filterdiff": "patchutils"}
-_AT_ONCE = 500  # names of files on a command line
+_AT_ONCE = 500  # number of file names on a command line
 _UNREADABLE = re.compile(r"^(rename (from|to)|copy (from|to)|GIT binary patch)", re.MULTILINE)
 
-Changes = Mapping[str, Path | None]  # file below the top of the source -> where it is now, None if it is removed
+Changes = Mapping[str, Path | None]  # name below the top of the source -> path of the new file, None if it is removed
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Both kernels, and the files of the patches. Names of files are below the top of the source: `compiled` by themselves;
-    `included`, headers and the like, by an unknown set of files; `elsewhere`, in none of the lab's kernels.
-    """
+    """Both kernels, and the files of the patches, by their names below the top of the source. `compiled` are compiled
+    themselves. `included` are headers and other files that an unknown set of files includes. `elsewhere` are in none of the
+    lab's kernels."""
 
     base: Kernel
     patched: Kernel
@@ -47,13 +46,13 @@ class Pair:
 
 
 def place(source: Path) -> Path:
-    """Where the lab keeps the trees of its own that come from a source."""
+    """The directory of the lab's trees that come from a source."""
     return cache.root() / "patched" / cache.digest([str(source).encode()])
 
 
 def listed(patches: list[str], series: list[str]) -> list[Path]:
-    """The patches of --patch, each a diff or a mailbox of them, then those in the directories of --series: in the order of a
-    file `series` in it if there is one (as quilt has it), else of their names. LabError if one is not there."""
+    """The patches of --patch, each a diff or a mailbox, then those in the directories of --series: in the order of the
+    directory's file `series` (as in quilt), otherwise by name. LabError if one does not exist."""
     paths = [Path(name) for name in patches]
     for name in series:
         directory = Path(name)
@@ -76,7 +75,7 @@ def listed(patches: list[str], series: list[str]) -> list[Path]:
 
 
 def obtain(base: str | None, patches: list[Path], progress: Progress, added: Added = NOTHING) -> Pair:
-    """Build `base`, a series or the directory of a source tree, without and with the patches, in their order."""
+    """Build `base`, a series or the directory of a source tree, without and with the patches in their order."""
     what = f"applying {patches[0].name}" + (f" and {len(patches) - 1} more" if len(patches) > 1 else "")
     missing = sorted({package for program, package in _PROGRAMS.items() if not shutil.which(program)})
     if missing:
@@ -91,7 +90,8 @@ def obtain(base: str | None, patches: list[Path], progress: Progress, added: Add
 
 
 def with_tree(base: str | None, directory: str, progress: Progress, added: Added = NOTHING) -> Pair:
-    """Build `base` and the source tree `directory` as it stands; without a base, its last commit and what was changed since."""
+    """Build `base` and the source tree `directory` in its current state. Without a base, build the tree's last commit and
+    its current state."""
     what = f"--tree {directory}"
     toolchain.require(what)
     path = tree.checked(Path(directory))
@@ -116,7 +116,7 @@ def with_tree(base: str | None, directory: str, progress: Progress, added: Added
 
 
 def configured(base: str | None, progress: Progress, some: Iterable[Added]) -> list[Kernel]:
-    """Build `base` with each of these configurations; the second and later compile what the options change."""
+    """Build `base` with each of these configurations. From the second on, make compiles only the effects of the options."""
     source, name = _source(base, progress)
     kept = place(source)
     kernels = []
@@ -143,7 +143,7 @@ def configured(base: str | None, progress: Progress, some: Iterable[Added]) -> l
 
 
 def between(directory: str, commits: str, progress: Progress, added: Added = NOTHING) -> Pair:
-    """Build both ends of a range A..B of commits of a source tree, as they are in git, whatever is checked out."""
+    """Build both ends of a range A..B of commits of a source tree, from git, independent of the checked out files."""
     what = f"--range {commits}"
     toolchain.require(what)
     path = tree.checked(Path(directory))
@@ -163,7 +163,8 @@ def between(directory: str, commits: str, progress: Progress, added: Added = NOT
 
 
 def telling(pair: Pair, progress: Progress, added: Added = NOTHING) -> tuple[Kernel, list[coverage.Line]]:
-    """The changed kernel, built again to count the blocks of its changed files; and the changed lines that are code in it."""
+    """Build the changed kernel again with counters in the blocks of its changed files. Returns it, and the changed lines
+    with code in it."""
     before, other = pair.base.source.resolve(), pair.patched.source
     third = other.parents[1] / "seen" / "linux"
     files = [name for name in pair.compiled if name.endswith(".c") and not name.startswith("arch/")]
@@ -184,7 +185,7 @@ def _split(text: str) -> list[str]:
 
 
 def _export(what: str, path: Path, commit: str, names: list[str], to: Path) -> None:
-    """Files of a commit."""
+    """Write the files of a commit into a directory."""
     to.mkdir()
     for at in range(0, len(names), _AT_ONCE):
         some = [f":(literal){name}" for name in names[at : at + _AT_ONCE]]
@@ -206,8 +207,8 @@ def _built(
     origin: Path | None,
     kernel: Kernel | None,
 ) -> Pair:
-    """Both kernels, `names` for people. What is built stays in a place named after `origin`, the source if it is not given. The
-    unchanged one is `kernel`, if the cache has it."""
+    """Build both kernels. `names` are their names for people. Their trees stay in a directory named after `origin`
+    (default: the source). The unchanged kernel is `kernel` if the cache has it."""
     kept = place(origin or source)
     with _in_use(kept, progress):
         plain, other = kept / "base" / "linux", kept / "with" / "linux"
@@ -234,7 +235,7 @@ def _built(
 
 @contextmanager
 def _in_use(kept: Path, progress: Progress) -> Iterator[None]:
-    """Hold the lock of a place, and note that it is in use."""
+    """Hold the lock of a directory, and record that it is in use."""
     with cache.locked(kept, progress):
         kept.mkdir(exist_ok=True)
         os.utime(kept)
@@ -242,15 +243,15 @@ def _in_use(kept: Path, progress: Progress) -> Iterator[None]:
 
 
 def _of_series(base: str | None, progress: Progress, added: Added) -> Kernel | None:
-    """The kernel that other guests of a series run, built if need be; None for a tree, and for options of the user's."""
+    """The kernel that other guests of a series run; built if it does not exist. None for a tree, and for additional options."""
     if added.fragment or (base and tree.is_directory(base)):
         return None
     return tree.pick(base, progress, kind=added.variant, objects=True)
 
 
 def _begin(plain: Path, source: Path, progress: Progress, added: Added) -> None:
-    """Make `plain` the source. If it is new it begins as the copy of a base of the same series that is built, or of the
-    series' own kernel: of another source, so that only what differs between the two is compiled."""
+    """Give the tree `plain` the files of the source. A new tree begins as a copy of a built kernel with another source of
+    the same series, or of the series' own kernel, so that only the differences are compiled."""
     if not plain.exists():
         for base in sorted(plain.parents[2].glob("*/base/linux"), key=os.path.getmtime, reverse=True):
             if tree.is_built(base, added, source, progress):
@@ -266,7 +267,7 @@ def _begin(plain: Path, source: Path, progress: Progress, added: Added) -> None:
 
 
 def _source(base: str | None, progress: Progress) -> tuple[Path, str]:
-    """Where the unpatched source is, and its name for people."""
+    """The path of the unpatched source, and its name for people."""
     if base and tree.is_directory(base):
         path = tree.checked(Path(base))
         return path, f"{base} {tree.describe(path) or ''}".strip()
@@ -275,7 +276,8 @@ def _source(base: str | None, progress: Progress) -> tuple[Path, str]:
 
 
 def _applied(what: str, source: Path, patches: list[Path], overlay: Path) -> tuple[Changes, list[str]]:
-    """Copies of the files that the patches touch, patched in `overlay`; and the files that the lab's source does not have."""
+    """Copy the files that the patches change to `overlay` and patch them there. Returns them, and the files that the lab's
+    source lacks."""
     touched: dict[str, None] = {}
     elsewhere: dict[str, None] = {}
     for path in patches:
@@ -302,7 +304,8 @@ def _applied(what: str, source: Path, patches: list[Path], overlay: Path) -> tup
 
 
 def _files(what: str, path: Path) -> dict[str, bool]:
-    """The files that one patch touches, and whether it creates them. LabError: it is unreadable, or leaves the source."""
+    """The files that a patch changes, and whether it creates them. LabError if the patch is invalid or names files outside
+    of the source."""
     if _UNREADABLE.search(path.read_bytes().decode("utf-8", "replace")):
         raise LabError(what, f"{path} renames, copies or is binary", "Make it plain: git diff --no-renames --text")
     done = subprocess.run(["lsdiff", "-s", "--strip=1", str(path)], capture_output=True, text=True, check=False)
@@ -316,7 +319,7 @@ def _files(what: str, path: Path) -> dict[str, bool]:
 
 
 def _is_file(source: Path, name: str) -> bool:
-    """A link of the source may lead anywhere: nothing is patched through one."""
+    """Whether it is a regular file. Links of the source may lead anywhere, so they are not patched."""
     return (source / name).is_file() and (source / name).resolve() == source / name
 
 
@@ -334,7 +337,8 @@ def _patch(what: str, path: Path, absent: list[str], overlay: Path) -> None:
 
 
 def _bring(source: Path, changes: Changes, to: Path) -> None:
-    """Make `to` the source with the changes. Only what differs is written, so make compiles no more than that."""
+    """Give the tree `to` the source with the changes. Only differing files are written, so that make compiles no more than
+    necessary."""
     files: dict[str, Path] = {name: source / name for name in _names(source)}
     for name, path in changes.items():
         if path:
@@ -359,20 +363,20 @@ def _bring(source: Path, changes: Changes, to: Path) -> None:
 
 
 def _state(top: Path) -> str:
-    """What make goes by: names, dates and sizes of all files."""
+    """The state on which make's decisions depend: names, dates and sizes of all files."""
     facts = ((name, os.lstat(top / name)) for name in sorted(_names(top)))
     return cache.digest([f"{name} {one.st_mtime_ns} {one.st_size}".encode() for name, one in facts])
 
 
 def _same(path: Path, there: Path) -> bool:
-    """Whether a file or link has the content of another."""
+    """Whether two files or links have the same content."""
     if path.is_symlink():
         return there.is_symlink() and os.readlink(there) == os.readlink(path)
     return there.is_file() and filecmp.cmp(path, there, shallow=False)
 
 
 def _names(top: Path) -> list[str]:
-    """Of the files and links that the lab needs of a source, below its top."""
+    """Names of the files and links that the lab needs from a source, relative to its top."""
     names_below = []
     for directory, below, names in os.walk(top):
         links = [name for name in below if os.path.islink(os.path.join(directory, name))]
@@ -381,6 +385,6 @@ def _names(top: Path) -> list[str]:
 
 
 def _needed(names: Iterable[str]) -> list[str]:
-    """Of the files of a source those that the lab compiles or may."""
+    """Those files of a source that the lab compiles, or may compile."""
     is_needed = re.compile("|".join(map(fnmatch.translate, linux.patterns()))).match
     return [name for name in names if is_needed(name)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel of the user's own: any source tree, patches included, built outside of it and only as far as it changed.
+"""Kernels from a user's source tree, with any patches. The build is outside of the tree and compiles only changed files.
 
-A tree has one build directory, and its objects stay: make decides what is stale. A guest runs from a copy that is named after
-its content, so that the next build does not affect it.
+Each tree has one build directory, whose objects stay; make decides which are out of date. A guest runs from a copy that has
+its digest as name, so that the next build does not affect the guest.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from raidlab.kernel.linux import NOTHING, Added, Kernel
 from raidlab.userland import compiler
 from raidlab.userland.compiler import Compiler
 
-_OLDEST = (6, 1)  # what raidtrace and the model are written for
+_OLDEST = (6, 1)  # the oldest kernel that raidtrace and the model support
 _NEWEST_TRIED = (7, 3)
-_KEEP_TREES = 8  # build directories, 250 MB each
-_KEEP_BUILT = 4  # what was built of one tree, 12 MB each, 20 with all modules
+_KEEP_TREES = 8  # number of build directories, 250 MB each
+_KEEP_BUILT = 4  # number of built kernels of one tree, 12 MB each, or 20 with all modules
 _SPACE_MIB = 500
-# In the entry of a tree with a guest that has looked for modules: from then on they are built with the kernel, because a later
-# state of the tree may differ in a module alone.
+# This file exists in the entry of a tree after a guest has requested a module. From then on, modules are built with the
+# kernel, because a later state of the tree may differ only in a module.
 _WITH_MODULES = "with-modules"
-# The name of a release must not change with each commit: every file that holds it would be compiled again.
+# The release must not change with each commit, because make would compile each file that contains it again.
 _MAKE = ("LOCALVERSION=",)
 
 
 def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str = "", objects: bool = False) -> Kernel:
-    """The kernel that --kernel names: a series of Debian's, or the directory of a source tree; `kind` is its variant,
-    empty for none. Built if need be; with `objects` it has those, too."""
+    """The kernel of --kernel: one of Debian's series, or the directory of a source tree; built if it does not exist. `kind`
+    is its variant, or empty. With `objects`, the result has its objects."""
     if name and is_directory(name):
         return linux.obtain_variant(kind, obtain(Path(name), progress), progress)
     if kind:
@@ -46,22 +46,20 @@ def pick(name: str | None, progress: Progress, refresh: bool = False, kind: str 
 
 
 def is_directory(name: str) -> bool:
-    """Whether a name means a source tree. A directory that is called like a series is one with ./ before it."""
+    """Whether a name means a source tree. For a directory that is named like a series, the user writes ./ before its name."""
     return "/" in name or (not re.fullmatch(r"[0-9]+\.[0-9]+", name) and Path(name).is_dir())
 
 
 def begin(path: Path, to: Path, progress: Progress, added: Added, goal: Added) -> None:
-    """Begin the tree `to`, built with `goal`, as a copy of `path` and of its build with `added`, so that only differing files
-    are compiled. Nothing happens where it was built before.
-    """
+    """Begin the tree `to`, built with `goal`, as a copy of `path` and of its build with `added`, so that only differing
+    files are compiled. A tree that was built before stays as it is."""
     entry = _entry(path.resolve(), added, compiler.get(progress))
     begin_as(path.resolve(), entry / "build", to, progress, goal)
 
 
 def begin_as(source: Path, build: Path, to: Path, progress: Progress, goal: Added, unchanged: bool = False) -> None:
-    """The same with a source and a build directory that need not be a tree's. Nobody may build in them meanwhile.
-    `unchanged`: if there is a `to`, its files are those of the source, with their dates.
-    """
+    """Begin a tree from a source and a build directory, which need not belong to a tree. Nobody may build in them
+    meanwhile. `unchanged`: if `to` exists, its files and their dates are those of the source."""
     target = to.parent.resolve() / to.name
     place = _entry(target, goal, compiler.get(progress), source)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +69,7 @@ def begin_as(source: Path, build: Path, to: Path, progress: Progress, goal: Adde
         shutil.rmtree(place, ignore_errors=True)
         if target != source and not (unchanged and target.exists()):
             shutil.rmtree(target, ignore_errors=True)
-            # With their dates: what is not newer than its object is not compiled.
+            # Keep the dates: make does not compile a file that is not newer than its object.
             shutil.copytree(source, target, symlinks=True)
         shutil.copytree(build, place / "build", symlinks=True)
         renamed = {bytes(source): bytes(target), bytes(build): bytes(place / "build")}
@@ -82,20 +80,19 @@ def begin_as(source: Path, build: Path, to: Path, progress: Progress, goal: Adde
 
 
 def series_of(source: Path) -> str:
-    """As 6.12; LabError if this is no kernel source."""
+    """The series of a source, such as 6.12. LabError if it is no kernel source."""
     return _name(_version(f"kernel {source}", source))
 
 
 def is_built(path: Path, added: Added, source: Path, progress: Progress) -> bool:
-    """Whether a tree of the lab's own, of the series of `source`, has been built with `added`."""
+    """Whether the lab has built its own tree of the series of `source` with `added`."""
     series = {_series(_version(f"kernel {one}", one)) for one in (path, source)}
     return len(series) == 1 and (_entry(path, added, compiler.get(progress)) / "build" / "linux").exists()
 
 
 def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
-    """Other names in a file that make or the compiler wrote, its date kept. A binary file keeps names if the new ones have
-    another length; only programs that run during the build contain any.
-    """
+    """Replace paths in a file that make or the compiler wrote, and keep its date. A binary file keeps its paths if the new
+    ones have another length: only programs that run during the build contain any."""
     if path.is_symlink():
         there = os.readlink(os.fsencode(path))
         for old, new in renamed.items():
@@ -116,8 +113,8 @@ def _rename(path: Path, renamed: dict[bytes, bytes]) -> None:
 
 
 def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTHING, state: str = "") -> Kernel:
-    """The kernel of the source tree `path`, brought up to date with it; `called` is its name for people, if it has one. Make
-    runs only if the tree's `state`, where the caller knows it, is not that of the last time."""
+    """The kernel of the source tree `path`, brought up to date. `called` is its name for people, if it has one. If the
+    caller passes the tree's `state`, make runs only if the state differs from that of the last build."""
     what = f"kernel {path}"
     source = checked(path)
     version = _version(what, source)
@@ -143,25 +140,25 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
 
 
 def _entry(source: Path, added: Added, built_by: Compiler, like: Path | None = None) -> Path:
-    """Where a tree is built; one that is not there yet will have the version of another."""
+    """The build directory of a tree. A new one gets the build of another version."""
     requested = _requested(_version(f"kernel {source}", like or source), added)
     key = cache.digest((str(source).encode(), requested.text().encode(), built_by.name.encode()))
     return cache.root() / "trees" / f"{re.sub('[^A-Za-z0-9.-]', '_', source.name)}-{key}"
 
 
 def _requested(version: str, added: Added) -> Requested:
-    """The options that the lab requests of a kernel of that version."""
+    """The options that the lab requests for a kernel of this version."""
     return linux.requested_options(_name(version), added.text(_name(version)))
 
 
 def _origin(source: Path) -> str:
-    """What tells a tree from another that was at its place."""
+    """A text that distinguishes a tree from another one that had the same path before."""
     facts = source.stat()
     return f"{facts.st_dev} {facts.st_ino}\n"
 
 
 def checked(path: Path) -> Path:
-    """Where the tree really lies. LabError if it is none that the lab can build."""
+    """The real path of the tree. LabError if it is not a tree that the lab can build."""
     what = f"kernel {path}"
     if not path.is_dir():
         raise LabError(
@@ -174,7 +171,7 @@ def checked(path: Path) -> Path:
 
 
 def describe(source: Path) -> str | None:
-    """What git calls the tree, with -dirty if it was changed; None when it is no checkout of its own."""
+    """The output of git describe, with -dirty if the tree has changes; None if the tree is not a checkout of its own."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(source), *words]
@@ -187,7 +184,7 @@ def describe(source: Path) -> str | None:
 
 
 def _version(what: str, source: Path) -> str:
-    """As its Makefile says; refused if this is no kernel, or one that the lab cannot serve."""
+    """The version in the tree's Makefile. LabError if this is no kernel, or one that the lab does not support."""
     makefile = source / "Makefile"
     if not makefile.exists():
         raise LabError(what, "it has no Makefile, so it is no kernel source", "Name the top of a kernel source tree.")
@@ -208,7 +205,7 @@ def _version(what: str, source: Path) -> str:
 
 
 def _name(version: str) -> str:
-    """Of its series, as 6.12."""
+    """The name of a series, such as 6.12."""
     return ".".join(map(str, _series(version)))
 
 
@@ -218,7 +215,7 @@ def _series(version: str) -> tuple[int, int]:
 
 
 def _refuse_unclean(what: str, source: Path) -> None:
-    """A build outside of the tree would take headers of the build inside."""
+    """Refuse a tree with a build inside, because a build outside of the tree would use the headers of the build inside."""
     for left in (".config", "include/config", "arch/um/include/generated"):
         if (source / left).exists():
             raise LabError(
@@ -237,7 +234,7 @@ def _make(
     origin = entry / "origin"
     directory = _origin(source)
     if not origin.exists() or origin.read_text(encoding="ascii") != directory:
-        # Another tree at the same place: its files may be older than the objects of the one before.
+        # Another tree was at this path: its files may be older than the objects of the previous tree.
         shutil.rmtree(build, ignore_errors=True)
     is_new = not (build / "linux").exists()
     build.mkdir(parents=True, exist_ok=True)
@@ -245,14 +242,14 @@ def _make(
     cache.require_space(build, _SPACE_MIB if is_new else 100, what)
     log = entry / "build.log"
     log.unlink(missing_ok=True)
-    # Each time: a commit may bring a new question, and make would ask it on a terminal that is not there.
+    # Configure before each build: a commit may add an option, and make would ask for its value on a terminal.
     linux.configure(what, _command(source, build), build, requested, log, places)
     config = (build / ".config").read_text(encoding="utf-8")
     if own.lost(config):
         names = ", ".join(f"CONFIG_{name}={own.options[name]}" for name in own.lost(config))
         raise LabError(what, f"the kernel does not take {names}", "Ask for what it depends on, too, or leave it out.")
     lost = requested.lost(config)
-    if lost:  # a tree may be about such a change: report it, and build the rest
+    if lost:  # a tree may be about such a change: report it, and continue
         progress.report(f"{what}: it lacks CONFIG_{', CONFIG_'.join(lost)}, which the lab sets")
     make = [*_command(source, build), f"-j{toolchain.jobs()}"]
     linux.compile_kernel(what, make, log, linux.LINES if is_new else 0, places, progress)
@@ -262,12 +259,12 @@ def _make(
 
 
 def _command(source: Path, build: Path) -> list[str]:
-    """The command that builds a tree, up to its targets."""
+    """The command that builds a tree, without targets."""
     return ["make", "-C", str(source), f"O={build}", *_MAKE, "ARCH=um"]
 
 
 def _keep(entry: Path) -> Path:
-    """A copy of what a guest runs from, named after its content."""
+    """Copy the files that a guest needs to a directory with their digest as name."""
     modroot = entry / "modroot"
     files = [entry / "build" / "linux", entry / "build" / linux.DRIVER]
     loadable = sorted(path for path in modroot.rglob("*") if path.is_file()) if (entry / _WITH_MODULES).exists() else []
@@ -291,8 +288,8 @@ def _keep(entry: Path) -> Path:
 
 
 def add_modules(kernel: Kernel, progress: Progress) -> None:
-    """Fill a kernel's modroot with all modules of its configuration, unless that was done. LabError if it is a tree's, and
-    another state of the tree was built since."""
+    """Fill a kernel's modroot with all modules of its configuration, unless it is complete. LabError if the kernel comes
+    from a tree that has been built in another state since."""
     if kernel.has_modules:
         return
     built_by = compiler.get(progress)
@@ -314,8 +311,8 @@ def add_modules(kernel: Kernel, progress: Progress) -> None:
 
 
 def _point_modules(built: Path, source: Path, entry: Path) -> None:
-    """Modules built before fit as long as configuration, symbols and headers are the same, whatever else was changed: a
-    search for a commit need not build them at each step."""
+    """Use modules of an earlier build while configuration, symbols and headers are the same, so that a bisection need not
+    build them at each step."""
     build = entry / "build"
     symbols = next(path for path in (build / "vmlinux.symvers", build / "Module.symvers") if path.exists())
     files = [build / ".config", symbols, *sorted((build / "include" / "generated").rglob("*.h"))]
@@ -334,7 +331,7 @@ def _point_modules(built: Path, source: Path, entry: Path) -> None:
 
 
 def _forget_old(directory: Path, keep: Path, count: int) -> None:
-    """Note that `keep` is in use, and remove what has not been for longest."""
+    """Record that `keep` is in use, and remove the entries that have been unused for longest."""
     os.utime(keep)
     entries = [path for path in directory.iterdir() if path.is_dir() and path != keep]
     entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
@@ -344,7 +341,7 @@ def _forget_old(directory: Path, keep: Path, count: int) -> None:
 
 @dataclass(frozen=True)
 class Range:
-    """Two commits: their hashes, and what the user called them."""
+    """Two commits: their hashes, and the user's names for them."""
 
     first: str
     last: str
@@ -352,7 +349,7 @@ class Range:
 
 
 def git(what: str, tree: Path, *words: str) -> str:
-    """What git prints, without its last line's end. LabError, which says `what` was done, if it fails."""
+    """The output of a git command without the last end of line. If git fails, LabError with `what` as the action."""
     done = subprocess.run(
         ["git", "-C", str(tree), *words], capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"}
     )
@@ -362,7 +359,7 @@ def git(what: str, tree: Path, *words: str) -> str:
 
 
 def ends(what: str, tree: Path, commits: str) -> Range:
-    """Of A..B, as a user names it. LabError if it is none, or git does not know one."""
+    """Resolve a range A..B from the user. LabError if it is no range, or git does not know a commit."""
     first, dots, last = commits.partition("..")
     if not (first and dots and last) or last.startswith("."):
         raise LabError(what, "not two commits", "Name them as in: --range v6.12..mine")

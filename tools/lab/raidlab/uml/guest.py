@@ -20,27 +20,26 @@ from raidlab.base.failure import LabError
 from raidlab.uml import machine
 from raidlab.uml.machine import CONTROL, OWN_ROOT, Guest
 
-# 2026-01-01 00:00 UTC: what the guest's clock says when it starts.
+# The guest's clock starts at 2026-01-01 00:00 UTC.
 _CLOCK_START_NS = 1767225600 * 10**9
 _POLL_S = 0.02
-_SILENT_S = 60.0  # a run takes seconds; some minutes with files of many gigabytes
+_SILENT_S = 60.0  # a run takes seconds, or some minutes with files of many gigabytes
 _PR_SET_PDEATHSIG = 1
 _ADDR_NO_RANDOMIZE = 0x0040000
-STORE_FULL = b"raidlab: store exhausted"  # what the model writes into the kernel's log
-STOP = threading.Event()  # set, it ends the guests of all threads
-# Between a guest and its runner, in the control directory (hostcalls.c).
+STORE_FULL = b"raidlab: store exhausted"  # the model's line in the kernel log
+STOP = threading.Event()  # if it is set, the guests of all threads end
+# Files in the control directory, with which a guest and its runner communicate (hostcalls.c).
 _MODULES_REQUESTED = "modules-wanted"
 _MODULES_THERE = "modules-there"
-_HIDDEN = ("/dev", "/proc", "/run", "/sys")  # a guest has its own of these
+_HIDDEN = ("/dev", "/proc", "/run", "/sys")  # the guest has its own ones
 
 
 @dataclass(frozen=True)
 class Ending:
     """How a guest ended.
 
-    `code` is the command's exit status, None when it did not end or was not
-    started; then `failure` says why if init could. `process_code` is the
-    status of the User Mode Linux process, negative for a signal.
+    `code` is the command's exit status. It is None if the command did not end or did not start; then `failure` has the
+    reason, if init reported one. `process_code` is the status of the User Mode Linux process, negative for a signal.
     """
 
     code: int | None
@@ -53,14 +52,15 @@ class Ending:
 
 
 def hidden(path: Path) -> bool:
-    """Whether a guest cannot see this path of the host."""
+    """Whether a path of the host is not visible in a guest."""
     return any(path.is_relative_to(top) for top in _HIDDEN)
 
 
 def run(
     guest: Guest, kernel_log: Path, timeout_s: float, sinks: tuple[IO[bytes], IO[bytes]], report: Callable[[str], None]
 ) -> Ending:
-    """Boot, copy the command's output to `sinks` as it comes, `report` when none has, and clean up whatever happens."""
+    """Boot, copy the command's output to `sinks` as it arrives, `report` when none has arrived for a while, and always
+    clean up."""
     memory = _memory_directory(guest.memory_mib)
     _remove_stale(memory)
     control = Path(tempfile.mkdtemp(prefix=f"raidtrace-lab-{os.getpid()}-", dir=memory))
@@ -74,7 +74,7 @@ def run(
             machine.compose(guest, control)
         else:
             shutil.copy(guest.init, control / "init")
-        kernel_log.unlink(missing_ok=True)  # a link that somebody left there is not followed
+        kernel_log.unlink(missing_ok=True)  # do not follow a link with this name
         with open(kernel_log, "xb") as log:
             silence = None if guest.interactive else _Silence(timeout_s, report)
             return _run(guest, control, log, timeout_s, sinks, silence)
@@ -102,8 +102,8 @@ def _host_places(guest: Guest) -> list[str]:
 
 
 def _kernel_arguments(guest: Guest) -> list[str]:
-    """The same words in every run: the kernel's random numbers start from them. So the control directory,
-    which is another one each time, is named as what the process is in."""
+    """The kernel's command line, the same in each run, because it seeds the kernel's random numbers. So the control
+    directory, whose path differs in each run, is named as the working directory of the process."""
     return [
         "linux" if guest.root else str(guest.binary),
         f"mem={guest.memory_mib * 1024 - guest.chance.less_memory_kib}K",
@@ -113,8 +113,8 @@ def _kernel_arguments(guest: Guest) -> list[str]:
         "ro",
         f"init={guest.root.put_init(guest.init) if guest.root else f'{CONTROL}/init'}",
         f"uml_dir={CONTROL}/uml",
-        # A shell lives in real time: in simulated time a guest that waits for a key leaps from timer to timer, a
-        # year in a few seconds and with a busy host processor.
+        # An interactive shell runs in real time. In simulated time, a guest that waits for a key jumps from timer to timer:
+        # a simulated year in a few seconds, with a busy host processor.
         *(
             []
             if guest.interactive or guest.real_time
@@ -127,7 +127,7 @@ def _kernel_arguments(guest: Guest) -> list[str]:
         "con0=fd:0,fd:1" if guest.interactive else "con0=null",
         "con1=null,fd:2",
         "console=tty1",
-        # init is a program of the C library, too.
+        # init uses the C library, too.
         *([f"GLIBC_TUNABLES={machine.TUNABLES}"] if guest.root else []),
         "--",
         CONTROL,
@@ -155,7 +155,7 @@ def _run(
             if silence:
                 silence.look(copied, waited)
             timed_out = time.monotonic() - start > timeout_s
-            # What goes on without room for its data fails one write after the other, for hours if need be.
+            # A program that continues without space for its data would fail in one write after another, for hours.
             if timed_out or STOP.is_set() or full.has_come():
                 break
             _sleep_until_exit(process, _POLL_S)
@@ -176,7 +176,7 @@ def _run(
 
 
 def _add_modules(guest: Guest, control: Path) -> float:
-    """Build the kernel's modules if the guest waits for them. Returns the seconds that took."""
+    """Build the kernel's modules if the guest has requested them. Returns the duration in seconds."""
     there = control / _MODULES_THERE
     if there.exists() or not (control / _MODULES_REQUESTED).exists():
         return 0.0
@@ -199,7 +199,8 @@ def _start(guest: Guest, control: Path, log: IO[bytes]) -> subprocess.Popen[byte
     parent = os.getpid()
 
     def prepare() -> None:
-        # Same addresses in every run; where the host forbids it, runs may differ in memory size by some pages.
+        # Use the same addresses in each run. If the host forbids this, the size of memory may differ by some pages between
+        # runs.
         libc.personality(_ADDR_NO_RANDOMIZE)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
@@ -238,7 +239,7 @@ def _environment(guest: Guest, control: Path) -> dict[str, str]:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the guest and every process it made: they share its process group."""
+    """End the guest and all its processes, which share its process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -247,7 +248,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Mark:
-    """Looks for some text in a file that grows."""
+    """Search for some text in a growing file."""
 
     def __init__(self, path: Path, text: bytes) -> None:
         self._file = open(path, "rb", buffering=0)
@@ -262,7 +263,7 @@ class _Mark:
 
 
 class _Silence:
-    """Reports that nothing has come from a guest for a minute, and again each time this has doubled."""
+    """Report that a guest has printed nothing for a minute, and again each time the silence has doubled."""
 
     def __init__(self, timeout_s: float, report: Callable[[str], None]) -> None:
         self._report, self._timeout_s = report, timeout_s
@@ -270,7 +271,8 @@ class _Silence:
         self._next_s = _SILENT_S
 
     def look(self, copied: int, waited: float = 0.0) -> None:
-        """`copied`: bytes that have just come. `waited`: seconds for which the guest waited for the runner."""
+        """Update the state. `copied`: bytes that have just arrived. `waited`: seconds for which the guest waited for the
+        runner."""
         self._begin += waited
         self._last += waited
         now = time.monotonic()
@@ -286,7 +288,7 @@ class _Silence:
 
 
 class _Stream:
-    """A file that grows on the host, copied to a sink."""
+    """Copy a growing file of the host to a sink."""
 
     def __init__(self, path: Path, sink: IO[bytes]) -> None:
         path.touch()
@@ -294,7 +296,7 @@ class _Stream:
         self._sink = sink
 
     def copy(self) -> int:
-        """Bytes that were new."""
+        """Copy the new bytes, and return their number."""
         copied = 0
         while data := self._file.read(1 << 16):
             self._sink.write(data)
@@ -324,7 +326,7 @@ def _read_status(path: Path) -> tuple[int | None, str | None, float]:
 
 
 def _memory_directory(mebibytes: int) -> Path:
-    """The directory of the guest's memory: a file system in memory that has the space and allows to execute."""
+    """The directory of the guest's memory: on a file system in memory that has enough space and allows execution."""
     candidates = [
         "/dev/shm",
         os.environ.get("XDG_RUNTIME_DIR", ""),
@@ -349,7 +351,7 @@ def _memory_directory(mebibytes: int) -> Path:
 
 
 def _remove_stale(directory: Path) -> None:
-    """What a run that was killed with SIGKILL has left behind."""
+    """Remove the remains of runs that were killed with SIGKILL."""
     for path in directory.glob("raidtrace-lab-*"):
         pid = path.name.split("-")[2]
         if pid.isdigit() and not os.path.exists(f"/proc/{pid}"):

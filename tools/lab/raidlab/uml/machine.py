@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest is made of, before it runs.
+"""The input of a guest, before it runs.
 
-What is chance on a real machine is chosen here by a number: the same number, the same run to the last bit. It is random
-numbers, the moment of the start (and with it where the platters are), the size of memory and that of the environment (and
-with it where a stack begins). None of these is a figure that anybody sets to get a rate, and each changes the rates of some
-workloads (Documentation/lab.rst has how much).
+A seed selects everything that is random on a real machine; with the same seed, two runs are equal to the last bit. It
+selects the random numbers, the time of the start (and so the position of the platters), the size of memory, and the size of
+the environment (and so the start of each stack). Nobody tunes these values for a rate, but each changes the rates of some
+workloads (Documentation/lab.rst has the amounts).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pathlib import Path
 from raidlab.base import cache
 from raidlab.userland.root import Root
 
-CONTROL = "/proc/self/cwd"  # as the User Mode Linux process sees its control directory
-OWN_ROOT = "root"  # in it: the root that is the guest's own
-_START_NS = 20_000_000  # the start is this much later at most: a turn of a disk of 7,200 and more per minute takes less
-_MEMORY_PAGES = 50  # and memory this much smaller, 200 KiB: less than the page cache of the smallest guest would notice
+CONTROL = "/proc/self/cwd"  # the control directory in the view of the User Mode Linux process
+OWN_ROOT = "root"  # name of the guest's own root in it
+_START_NS = 20_000_000  # largest delay of the start: longer than a turn of a disk with 7,200 or more turns a minute
+_MEMORY_PAGES = 50  # largest reduction of memory, 200 KiB: less than even the smallest guest's page cache reacts to
 _PAGE_KIB = 4
-_PAD = 128  # and the environment this much longer, bytes
+_PAD = 128  # largest extension of the environment, in bytes
 
 
 @dataclass(frozen=True)
 class Chance:
-    """What a seed selects: `randomness` starts the host's random numbers for the guest, the rest is as described above."""
+    """The random input that a seed selects. `randomness` seeds the host's random numbers for the guest."""
 
     seed: int = 0
     randomness: int = 0
@@ -39,7 +39,7 @@ class Chance:
 
 
 def chance_of(seed: int) -> Chance:
-    """The chance of a seed. That of 0 is the plain run, with nothing changed."""
+    """The random input of a seed. Seed 0 changes nothing."""
     if not seed:
         return Chance()
     rng = random.Random(seed)
@@ -54,9 +54,9 @@ def chance_of(seed: int) -> Chance:
 
 @dataclass
 class Guest:
-    """What to boot. Paths are the host's; `modules` are (file, parameters) in the order they are inserted; `kernel` says
-    where the kernel comes from, for recordings. Without a `root` the guest has the host's files. `tools` are
-    tools/bin of the checkout for the guest (userland/tools.py)."""
+    """The parts of a guest. Paths are the host's. `modules` are (file, parameters) in the order of insertion. `kernel`
+    names the kernel's origin, for recordings. Without a `root`, the guest uses the host's files. `tools` is tools/bin of
+    the checkout for the guest (userland/tools.py)."""
 
     binary: Path
     init: Path
@@ -67,7 +67,7 @@ class Guest:
     memory_mib: int
     kernel: str
     modroot: Path | None = None
-    add_modules: Callable[[], None] | None = None  # fills modroot, which the guest waits for; None if that was done
+    add_modules: Callable[[], None] | None = None  # fills modroot while the guest waits; None if it is complete
     modules: list[tuple[Path, str]] = field(default_factory=list)
     wait_for_disks: bool = False
     interactive: bool = False
@@ -78,16 +78,16 @@ class Guest:
     chance: Chance = field(default_factory=Chance)
 
 
-# A guest that sees nothing of the host: the same names, programs, environment and processor wherever it runs.
+# A guest that uses nothing of the host: the same paths, programs, environment and processor features on each host.
 #
-# How long a path is, what a library chose by processor, how large the host's ld.so.cache is: each moves pages in a
-# guest, and with them its figures. So directories of the host are links in the control directory, known by their names
-# there; the checkout is at /raidtrace; a setting of the C library limits it to the instructions of plain x86-64.
+# Otherwise the length of a path, a library's choice by processor, or the size of ld.so.cache would move pages in a guest,
+# and so change its figures. Therefore directories of the host are links in the control directory, with fixed names; the
+# checkout is at /raidtrace; and a setting restricts the C library to plain x86-64.
 
 CHECKOUT = "/raidtrace"
-_IN_GUEST = "/run/lab/control"  # the control directory, as a guest's programs see it
+_IN_GUEST = "/run/lab/control"  # path of the control directory in the guest
 _MODULES = "modules"
-# What a processor has beyond the baseline and the C library would choose by, and sizes that it takes from the caches.
+# Features beyond plain x86-64 by which the C library would choose functions, and sizes that it takes from the caches.
 _BEYOND = (
     "AVX512F,AVX512VL,AVX512BW,AVX512DQ,AVX512CD,AVX2,AVX,FMA,FMA4,BMI1,BMI2,LZCNT,MOVBE,POPCNT,ERMS,FSRM,RTM,SSE4_2,"
     "SSE4_1,SSSE3,XSAVE,XSAVEC,AVX_Fast_Unaligned_Load,Fast_Copy_Backward,Fast_Unaligned_Load,Fast_Unaligned_Copy,"
@@ -105,24 +105,24 @@ def hermetic_environment() -> dict[str, str]:
     """The environment of a command, without the lab's own variables."""
     return {
         "GLIBC_TUNABLES": TUNABLES,
-        "LD_BIND_NOW": "1",  # a lazy call's stack frame has as many of the processor's registers as there are
+        "LD_BIND_NOW": "1",  # the stack frame of a lazy call depends on the processor's registers
         "PYTHONPYCACHEPREFIX": "/run/lab/tmp/pyc",
     }
 
 
 def in_guest(text: str) -> str:
-    """A path of the checkout as the guest sees it; other text as it is."""
+    """The guest's name for a path of the checkout; other text unchanged."""
     top = str(cache.CHECKOUT)
     return CHECKOUT + text[len(top) :] if text == top or text.startswith(f"{top}/") else text
 
 
 def module_in_guest(path: Path) -> str:
-    """Where a guest sees a module that is inserted."""
+    """The guest's path of a module."""
     return f"{_IN_GUEST}/{_MODULES}/{path.name}"
 
 
 def compose(guest: Guest, control: Path) -> None:
-    """Make the links of the control directory. Modules are copied: a guest would follow a link in its own root."""
+    """Create the links of the control directory. Modules are copied, because a guest would follow a link in its own root."""
     assert guest.root
     links = {OWN_ROOT: guest.root.path, "out": guest.out, "checkout": cache.CHECKOUT}
     links |= {"linux": guest.binary, "hostcalls.so": guest.preload}
@@ -138,7 +138,7 @@ def compose(guest: Guest, control: Path) -> None:
 
 
 def request(guest: Guest) -> list[str]:
-    """The paths for the guest's init, instead of the host's. The kernel needs the /. to follow a link."""
+    """The paths for the guest's init, instead of the host's. The kernel follows a link only with /. behind it."""
     lines = [f"out {CONTROL}/out/.", f"show {CONTROL}/checkout/. {CHECKOUT}"]
     if guest.tools:
         lines.append(f"show {CONTROL}/tools/. {CHECKOUT}/tools/bin")
@@ -148,5 +148,5 @@ def request(guest: Guest) -> list[str]:
 
 
 def process_environment() -> dict[str, str]:
-    """Of the User Mode Linux process: it lies on the stack of the kernel."""
+    """The environment of the User Mode Linux process, which is stored on the stack of the kernel."""
     return {"PATH": os.defpath, "HOME": CONTROL, "TMPDIR": CONTROL, "LD_PRELOAD": f"{CONTROL}/hostcalls.so"}

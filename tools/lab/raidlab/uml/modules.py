@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is built for a guest besides the kernel: out-of-tree modules, init, and what is preloaded into the kernel.
+"""Builds for a guest besides the kernel: out-of-tree modules, init, and the library that is preloaded into the kernel.
 
-Nothing is built in the checkout: sources are copied into the cache, into a
-directory named after their content.
+Nothing is built in the checkout: the sources are copied into the cache, to a directory with their digest as name.
 """
 
 from __future__ import annotations
@@ -22,14 +21,15 @@ from raidlab.kernel import linux
 from raidlab.kernel.linux import Kernel
 from raidlab.userland import compiler
 
-_KEEP = 6  # builds of one module, newest first; an older one is built again on request
+_KEEP = 6  # number of builds of one module, newest first; older ones are built again if needed
 _PRODUCTS = (".o", ".ko", ".mod", ".mod.c", ".cmd", ".order", ".symvers", ".a", ".d")
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module to build: `kbuild` is made the top of the build, `sources` are copied below it under their own names.
-    `words` are for make; `options` of Linux and `folder`, a directory of headers, are for the compiler."""
+    """A module to build. `kbuild` becomes the file Kbuild at the top of the build; `sources` are copied below it under
+    their names. `words` are arguments of make. `options` of Linux and `folder`, a directory of headers, are passed to the
+    compiler."""
 
     name: str
     kbuild: Path
@@ -69,7 +69,7 @@ def exists(module: Module) -> bool:
 
 
 def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
-    """The module for `kernel`, with every warning of W=1 that its build gave."""
+    """The module for `kernel`, and all warnings of its build with W=1."""
     if not exists(module):
         raise LabError(
             f"building {module.name}",
@@ -93,7 +93,7 @@ def build(module: Module, kernel: Kernel, progress: Progress) -> Built:
 
 
 def _files(module: Module) -> dict[str, Path]:
-    """Name in the build directory -> file."""
+    """Name in the build directory -> source file."""
     files = {"Kbuild": module.kbuild}
     for source in module.sources:
         top = module.kbuild.parent if source.is_relative_to(module.kbuild.parent) else source.parent
@@ -121,7 +121,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         shutil.copyfile(path, target)
     what = f"building {module.name} for {kernel.version}"
     progress.begin(what)
-    # As distributions build it, whatever the kernel itself is optimised for.
+    # Build like distributions, regardless of the kernel's optimization.
     flags = " ".join(["-O2", *(f"-D{option}" for option in module.options)])
     if module.folder:
         flags += f" -I{module.folder.resolve()}"
@@ -136,7 +136,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
         f"-j{toolchain.jobs()}",
         *module.words,
     ]
-    # 6.1 on User Mode Linux has it for those alone that ask.
+    # In 6.1, User Mode Linux has this option only if it is set explicitly.
     if "CONFIG_UBSAN=y\n" in (kernel.build / ".config").read_text(encoding="utf-8"):
         make.append("UBSAN_SANITIZE=y")
     toolchain.run_logged(what, make + ["modules"], entry / "build.log", extra=compiler.get(progress).environment())
@@ -147,7 +147,7 @@ def _compile(module: Module, files: dict[str, Path], kernel: Kernel, entry: Path
 
 @dataclass(frozen=True)
 class Programs:
-    """What the compiler makes: the guest's init, what is preloaded into the kernel, the model's list of keys."""
+    """Built programs: the guest's init, the library that is preloaded into the kernel, the list of the model's keys."""
 
     entry: Path
 
@@ -172,12 +172,12 @@ def _program_content() -> list[bytes]:
 
 
 def installed_programs() -> Path:
-    """Where the package raidtrace-lab-kernel has them, if it is of these sources."""
+    """The programs of the package raidtrace-lab-kernel, if they were built from these sources."""
     return cache.INSTALLED / f"programs-{cache.digest(_program_content())}"
 
 
 def build_programs(progress: Progress) -> Programs:
-    """The programs, built if they are neither installed nor in the cache."""
+    """Build the programs, unless they are installed or in the cache."""
     if installed_programs().exists():
         return Programs(installed_programs())
     content = _program_content()
@@ -195,16 +195,16 @@ def build_programs(progress: Progress) -> Programs:
     return Programs(entry)
 
 
-# Linux's own drivers of the simulated devices, as modules of a kernel of the lab.
+# Linux's drivers of the simulated devices, as modules of a lab kernel.
 #
-# The driver of the 3ware controller is built with the kernel. Those of the other devices are built when a guest first has
-# such a device, from the unchanged source of the same kernel, so that the kernel stays the same file with and without them.
+# The driver of the 3ware controller is built with the kernel. Drivers of other devices are built when a guest first has
+# such a device, from the unchanged source of the same kernel. So the kernel is the same file with and without them.
 
 
 @dataclass(frozen=True)
 class Build:
-    """`folder` below the kernel's source, `words` for make, `products` in the order in which they are loaded. `options` of
-    Linux are set for the compiler alone: the configuration of the kernel does not have them."""
+    """`folder` is relative to the top of the kernel's source, `words` are arguments of make, `products` are the modules in
+    loading order. `options` of Linux are set only for the compiler: the kernel's configuration lacks them."""
 
     folder: str
     words: tuple[str, ...]
@@ -240,7 +240,7 @@ def names() -> list[str]:
 
 
 def modules_of(name: str, kernel: Kernel, progress: Progress) -> list[Path]:
-    """The modules of the driver called `name`, in the order in which they are loaded; built if they are not there."""
+    """The modules of the driver `name`, in loading order; built if they do not exist."""
     if name == profile.DRIVER:
         return [kernel.driver]
     if kernel.source.exists():
@@ -250,7 +250,7 @@ def modules_of(name: str, kernel: Kernel, progress: Progress) -> list[Path]:
 
 def _built(name: str, made_by: Build, kernel: Kernel, progress: Progress) -> list[Path]:
     product = made_by.products[-1]
-    # The kernel of the package raidtrace-lab-kernel has no source; what was built of it is there.
+    # The kernel of the package raidtrace-lab-kernel has no source, but these modules.
     installed = (
         [] if kernel.source.exists() else sorted(kernel.entry.glob(f"modules/{Path(product).stem}-*/src/{product}"))
     )
@@ -260,7 +260,7 @@ def _built(name: str, made_by: Build, kernel: Kernel, progress: Progress) -> lis
     makefile = folder / "Makefile"
     if not makefile.exists():
         raise LabError(f"driver {name}", f"{folder} is not there", "Use a kernel source that has the driver.")
-    # The folder, since some sources include headers of a directory next to theirs, which is not copied.
+    # Name the original folder, because some sources include headers of a directory next to it, which is not copied.
     module = Module(Path(product).stem, makefile, (folder,), product, made_by.words, made_by.options, folder)
-    built = build(module, kernel, progress)  # its warnings are the kernel's
+    built = build(module, kernel, progress)  # ignore the warnings: they are the kernel's
     return [built.path.with_name(product) for product in made_by.products]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest as the options of raidctl lab describe it: devices, modules, environment, results."""
+"""A guest according to the options of raidctl lab: devices, modules, environment, results."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from raidlab.uml import guest, modules, verdict
 from raidlab.uml.machine import CHECKOUT, Chance, Guest, chance_of, hermetic_environment, in_guest, module_in_guest
 from raidlab.userland import root, tools
 
-_MODULE_MIB = 1  # that raidlab.ko takes, whatever its size
-_NOT_FOUND = 127  # as shells say it
+_MODULE_MIB = 1  # memory of raidlab.ko itself
+_NOT_FOUND = 127  # the shell's status for a missing command
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_RUNS_BY_SECCOMP = (6, 16)  # the first kernel with a UML that can
+_RUNS_BY_SECCOMP = (6, 16)  # the first kernel whose UML supports it
 
 
 @dataclass(frozen=True)
 class How:
-    """What does not change what the guest does. `sinks` take the command's standard output and standard error."""
+    """Options without effect on the guest's work. `sinks` get the command's standard output and standard error."""
 
     progress: Progress
     sinks: tuple[IO[bytes], IO[bytes]]
@@ -38,7 +38,7 @@ class How:
 
 
 def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], out: Path, how: How) -> verdict.Verdict:
-    """Boot `lab_kernel` with the devices that the options name, run `command` in it, leave its results in `out`."""
+    """Boot `lab_kernel` with the devices of the options, run `command` in it, and leave its results in `out`."""
     devices = profiles_of(arguments, how.progress)
     for note in devices.notes if devices else ():
         how.progress.report(note)
@@ -59,7 +59,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         out=out,
         command=_delayed([in_guest(word) for word in command] if lab_root else command, chance, how),
         environment=_environment(arguments.env, inserted, lab_root is not None, chance.pad),
-        # The kernel itself, and its page descriptors.
+        # Memory of the kernel itself, and of its page descriptors.
         memory_mib=memory_mib + memory_mib // 60 + 27 + needs.memory_mib,
         kernel=lab_kernel.name,
         modroot=lab_kernel.modroot,
@@ -88,28 +88,29 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
 
 
 def _delayed(command: list[str], chance: Chance, how: How) -> list[str]:
-    """The command, begun later by the time of the seed: the platters, which turn since the guest's boot, are then elsewhere."""
+    """The command with a delay that the seed selects. The platters have turned since boot, so the delay changes their
+    position."""
     if not chance.start_ns or how.interactive:
         return command
     return ["sh", "-c", 'sleep "$0" && exec "$@"', f"{chance.start_ns / 1e9:.9f}", *command]
 
 
 def _processes(arguments: argparse.Namespace, lab_kernel: Kernel) -> tuple[str, ...]:
-    """Words for how a guest's processes are run: by seccomp(2) where the kernel can and the host allows it, in two thirds of
-    the time that ptrace(2) takes. Not where the run is hermetic: the kernel's random numbers start from its command line.
-    """
+    """Words of the command line that select how the guest's processes run: with seccomp(2), if kernel and host support it,
+    in two thirds of the time that ptrace(2) needs. A hermetic run always uses ptrace, because the command line seeds the
+    kernel's random numbers."""
     match = re.match(r"(\d+)\.(\d+)", lab_kernel.version)
     can = match is not None and (int(match[1]), int(match[2])) >= _RUNS_BY_SECCOMP
     return ("seccomp=auto",) if arguments.host and can else ()
 
 
 def _how(machine: Guest) -> dict[str, object]:
-    """For lab.json: with what root and what chance. `host` is this machine's, which no other has."""
+    """The part of lab.json on root and seed. `host` describes this machine only."""
     return {"root": machine.root.name if machine.root else "host", "seed": machine.chance.seed}
 
 
 def profiles_of(arguments: argparse.Namespace, progress: Progress) -> profile.Devices | None:
-    """The devices that the options name, checked; None for a guest without disks."""
+    """The checked devices of the options; None for a guest without disks."""
     if arguments.bare:
         return None
     model = modules.build_programs(progress).model()
@@ -151,7 +152,7 @@ def out_directory(name: str) -> Path:
 
 
 def _terminal() -> dict[str, str]:
-    """The caller's terminal, with its description: a guest's root has none. ncurses takes it from the variable itself."""
+    """The caller's terminal and its terminfo description, which the guest's root lacks. ncurses accepts it in the variable."""
     name = os.environ.get("TERM", "dumb")
     places = [Path.home() / ".terminfo", *(Path(place) / "terminfo" for place in ("/etc", "/lib", "/usr/share"))]
     description = next((path for place in places if name and (path := place / name[0] / name).is_file()), None)
@@ -159,7 +160,7 @@ def _terminal() -> dict[str, str]:
 
 
 def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: bool, pad: int) -> dict[str, str]:
-    """The same whoever calls, but for what --env adds."""
+    """The environment: the same for each caller, except for --env."""
     if not own_root and guest.hidden(cache.CHECKOUT):
         raise LabError(
             "starting the guest",
@@ -185,7 +186,7 @@ def _environment(extra: list[str], inserted: list[tuple[Path, str]], own_root: b
         if path.name == modules.RAIDTRACE.name + ".ko":
             environment["RAIDTRACE_KO"] = (
                 module_in_guest(path) if own_root else str(path)
-            )  # its tests load it again, and its KUnit suites with it
+            )  # the module's tests load it again, with its KUnit suites
     for pair in extra:
         key, separator, value = pair.partition("=")
         if not key or not separator:

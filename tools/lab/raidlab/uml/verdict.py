@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run comes to: exit status, its report, and lab.json."""
+"""The verdict on a run: exit status, report, and lab.json."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ LAB_FAILED = 125
 GUEST_COMPLAINED = 126
 
 _SHOWN = 20
-_NO_PTRACE = "ptrace: Operation not permitted"  # User Mode Linux tries it before anything else
+_NO_PTRACE = "ptrace: Operation not permitted"  # printed before any other message
 _COMPLAINTS = re.compile(
-    # A driver's own messages may say WARNING further on in the line.
+    # Match the beginning of a line: a driver's own message may contain WARNING later.
     r"^\[[^]]*\] WARNING: |\bOops\b|\bBUG\b|Kernel panic|KASAN|KCSAN|UBSAN|Call Trace|general protection"
     r"|INFO: (possible|suspicious|inconsistent|trying|rcu|task|lockdep)|possible (recursive|circular)"
     r"|DEBUG_LOCKS_WARN_ON|refcount_t: |unable to handle|Out of memory|kmemleak: [1-9]"
     r"|raidlab: .*(exhausted|lost|bounds|refused)"
 )
-# What lockdep says of User Mode Linux itself before any module is loaded: excused where it happens, and nowhere else.
+# Known reports of lockdep on User Mode Linux itself, before any module is loaded. Only these are allowed.
 _ITS_OWN = (
-    # 6.1 walks the memory of a new process without a lock, at its first fork; lockdep tells it twice.
+    # 6.1 walks the memory of a new process without a lock at the first fork; lockdep reports this twice.
     r"^\[[^]]*\] WARNING: suspicious RCU usage\n\[[^]]*\] 6\.1\..*\n.*\n\[[^]]*\] lib/maple_tree\.c:.*\n"
     r"(?:.*\n){1,60}?.*\bforce_flush_all\+.*\n.*\bforce_flush_all\+.*\n.*\bfork_handler\+.*$",
-    # 7.2: a second processor frees what it was started with, and kmemleak its note of that, before RCU knows the processor.
+    # 7.2: a second processor frees its start-up data, and kmemleak the record of it, before RCU watches that processor.
     r"^\[[^]]*\] WARNING: suspicious RCU usage\n\[[^]]*\] 7\..*\n.*\n"
     r"\[[^]]*\] kernel/rcu/tree\.c:\d+ Callback enqueued on offline CPU!!\n"
     r"(?:.*\n){1,60}?.*\bkfree\+.*\n(?:.*\n){1,5}?.*\bos_start_secondary\+.*\n.*\bcpu_thread\+.*$",
@@ -45,18 +45,18 @@ class Verdict:
 
 
 def complaints(log: str) -> list[str]:
-    """The lines of a kernel log that no sound run has."""
+    """Lines of a kernel log that report a fault."""
     return [line for line in _EXCUSED.sub("", log).splitlines() if _COMPLAINTS.search(line)]
 
 
 def model_status(text: str) -> dict[str, str]:
-    """/proc/raidlab/status as it was when the command ended."""
+    """The contents of /proc/raidlab/status when the command ended."""
     pairs = (line.partition(":") for line in text.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
 
 
 def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict:
-    """The exit status of `raidctl lab run`, and why when it is not the command's own."""
+    """The exit status of `raidctl lab run`, and the reason if it is not the command's."""
     model = model_status(ending.model_status)
     bad = complaints(log)
     if _number(model, "log_lost"):
@@ -104,7 +104,7 @@ def write_json(
     kernel: Kernel,
     how: dict[str, object],
 ) -> None:
-    """Numbers that are not known are null; nothing is guessed. `how` is what else made the run the one that it is."""
+    """Write lab.json. Unknown numbers are null. `how` has all other inputs that determine the run."""
     model = model_status(ending.model_status)
     facts: dict[str, Any] = {
         "profile": profile,

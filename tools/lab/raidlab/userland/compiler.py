@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The compiler of all that runs in a guest: that of its root's release, so that another host makes the same bits.
+"""The compiler for all programs of a guest: that of the root's release, so that each host builds the same bytes.
 
-A host that has the very same one uses its own. On another it is run from the sysroot in the cache, with the host's C library,
-which has to be as new. Where that is older the host's own compiler is used and reported: then figures are that host's.
+A host with exactly this compiler uses its own. Other hosts run it from the sysroot in the cache, with the host's C library,
+which must be new enough. If it is older, the host's own compiler is used and reported; then the figures are valid for this
+host only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from raidlab.base import cache, toolchain
 from raidlab.base.progress import Progress
 from raidlab.userland import root
 
-# A guest's root with what is built for it: headers, link libraries and the compiler of its release (sysroot.lock).
+# The guest's root with the files for builds: headers, link libraries and the compiler of its release (sysroot.lock).
 
 LOCK = Path(__file__).with_name("sysroot.lock")
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
@@ -26,21 +27,21 @@ PROGRAMS = ("gcc", "ar", "as", "ld", "nm", "objcopy", "objdump", "ranlib", "read
 
 @dataclass(frozen=True)
 class Sysroot:
-    """An unpacked one. `name` stands for all that is in it, with a + if the archive had other versions than the lock."""
+    """An unpacked sysroot. `name` identifies its contents, with a + if the archive had other versions than the lock."""
 
     path: Path
     name: str
 
 
 def locked(what: str) -> str:
-    """What the lock says behind `# WHAT:`."""
+    """The words after `# WHAT:` in the lock."""
     marker = f"# {what}: "
     lines = LOCK.read_text(encoding="ascii").splitlines()
     return next(line.removeprefix(marker) for line in lines if line.startswith(marker))
 
 
 def get_sysroot(progress: Progress) -> Sysroot:
-    """The sysroot, made unless the cache has it."""
+    """The sysroot from the cache, unpacked if it does not exist."""
     below = root.get(progress)
     suite, packages = root.read(LOCK.read_text(encoding="ascii"))
     name = cache.digest((LOCK.read_bytes(), below.name.encode()))
@@ -52,14 +53,14 @@ def get_sysroot(progress: Progress) -> Sysroot:
             root.unpack(entry / "root", got)
             shutil.rmtree(entry / "packages")
             _within(entry / "root")
-            for program in PROGRAMS:  # they report themselves by these names
+            for program in PROGRAMS:  # the programs print these names
                 version = "-12" if program == "gcc" else ""
                 (entry / "root/usr/bin" / program).symlink_to(f"x86_64-linux-gnu-{program}{version}")
     return Sysroot(entry / "root", name + root.mark(entry))
 
 
 def _within(top: Path) -> None:
-    """A linker follows a link to /lib/... to the host's library: links that lead from the top are made relative."""
+    """Make absolute links relative: a linker would follow a link to /lib/... to the host's library."""
     for directory in (top / "usr/lib64", top / LIBRARIES):
         for path in directory.iterdir():
             if path.is_symlink() and path.readlink().is_absolute():
@@ -70,30 +71,30 @@ def _within(top: Path) -> None:
 
 _LIBRARIES = ("libbfd-*", "libctf*", "libgmp.so*", "libisl.so*", "libjansson.so*", "libmpc.so*", "libmpfr.so*",
               "libopcodes-*", "libsframe.so*", "libz.so*", "libzstd.so*")  # fmt: skip
-_C_LIBRARY = (2, 36)  # of the release: what its programs want
-# They find the compiler's libraries, and no C library but the host's, which their loader is of.
+_C_LIBRARY = (2, 36)  # the version that the release's programs need
+# The compilers find their own libraries here, and only the host's C library, to which their loader belongs.
 _SCRIPT = """#!/bin/sh
 root=$(readlink -f "${{0%/*}}/../root")
 LD_LIBRARY_PATH="${{0%/*}}/../lib" exec "$root/usr/bin/{program}" {options} "$@"
 """
-# What it writes down of paths is what it would write at home.
+# Paths in the output are those of an installed compiler.
 _OPTIONS = '--sysroot="$root" -B"${0%/*}/" -ffile-prefix-map="$root"='
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """`name` is the first line of `gcc --version`, `programs` where it is if it is not the host's."""
+    """`name` is the first line of `gcc --version`; `programs` is its directory unless it is the host's."""
 
     name: str
     programs: Path | None = None
 
     def environment(self) -> dict[str, str]:
-        """For builds."""
+        """The environment of builds."""
         return {"PATH": f"{self.programs}:{os.environ.get('PATH', os.defpath)}"} if self.programs else {}
 
 
 def get(progress: Progress) -> Compiler:
-    """The compiler, unpacked if need be."""
+    """The compiler, unpacked if it does not exist."""
     host = toolchain.first_line("gcc", "--version")
     needed = locked("compiler")
     if (host, toolchain.first_line("ld", "--version")) == (needed, locked("linker")):
@@ -109,7 +110,7 @@ def get(progress: Progress) -> Compiler:
 
 
 def _made(built: Sysroot, progress: Progress) -> Path:
-    """Its programs, each a script that starts it."""
+    """Create its programs: scripts that start the compiler."""
     parts = (built.name, _SCRIPT, _OPTIONS, *PROGRAMS, *_LIBRARIES)
     entry = cache.root() / f"compiler-{cache.digest(part.encode() for part in parts)}"
     with cache.entry(entry, progress) as is_new:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The root of a guest: programs that are the same on every host, because they are the lab's own and not the host's.
+"""The root of a guest: programs of the lab that are the same on each host, instead of the host's programs.
 
-root.lock names Debian packages by version and digest. They are unpacked into the cache, not installed: no script of
-theirs runs and nobody needs to be root. Where the archive has another version by now, that one is used and reported.
+root.lock lists Debian packages with versions and digests. They are unpacked into the cache, not installed: none of their
+scripts runs, and root is not needed. If the archive has only another version, it is used and reported.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 
 LOCK = Path(__file__).with_name("root.lock")
-_RECIPE = "1"  # of what is done below with the packages; another one makes everybody unpack again
+_RECIPE = "1"  # version of the steps below; a new one causes all hosts to unpack again
 _WITHOUT = ("./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*", "./usr/share/info/*")
 _MERGED = ("bin", "sbin", "lib", "lib64")
 _DIRECTORIES = ("proc", "dev", "sys", "run", "tmp", "lab", "raidtrace", "etc", "root")
 _FILES = {"etc/passwd": "root:x:0:0:root:/root:/bin/sh\n", "etc/group": "root:x:0:\n"}
-_LINKS = {"usr/bin/sh": "dash", "usr/bin/awk": "gawk"}  # what scripts of packages would have made
+_LINKS = {"usr/bin/sh": "dash", "usr/bin/awk": "gawk"}  # links that the packages' scripts would create
 _SPACE_MIB = 350
-_NOT_LOCKED = "not-locked"  # names packages of another version than the lock's
+_NOT_LOCKED = "not-locked"  # lists packages with another version than the lock's
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,14 @@ class Package:
 
 @dataclass(frozen=True)
 class Root:
-    """An unpacked root. `name` stands for all that is in it: the lock's digest, with a + if the archive had other versions."""
+    """An unpacked root. `name` identifies its contents: the lock's digest, with a + if the archive had other versions."""
 
     path: Path
     name: str
 
     def put_init(self, init: Path) -> str:
-        """Have `init` in the root; its path as a guest sees it. It is named by content: other checkouts share the root."""
+        """Copy `init` into the root and return its path in the guest. Its name has its digest, because other checkouts
+        share the root."""
         content = init.read_bytes()
         name = f"lab/init-{cache.digest((content,))}"
         if not (self.path / name).exists():
@@ -60,7 +61,7 @@ class Root:
 
 
 def get(progress: Progress) -> Root:
-    """The root of root.lock, made unless the cache has it."""
+    """The root of root.lock from the cache, unpacked if it does not exist."""
     text = LOCK.read_bytes()
     digest = cache.digest((text, _RECIPE.encode()))
     entry = cache.root() / f"root-{digest}"
@@ -72,12 +73,12 @@ def get(progress: Progress) -> Root:
 
 
 def mark(entry: Path) -> str:
-    """Behind the name of what has packages of other versions than its lock."""
+    """Suffix for the name of a root or sysroot that has other versions than its lock."""
     return "+" if (entry / _NOT_LOCKED).exists() else ""
 
 
 def read(text: str) -> tuple[str, list[Package]]:
-    """Suite and packages of a lock."""
+    """Read suite and packages from a lock."""
     suite = re.search(r"^# suite: (\S+)$", text, re.MULTILINE)
     if not suite:
         raise LabError("the guest's root", f"{LOCK} names no suite", "Take it from the project again.")
@@ -92,8 +93,8 @@ def _fill(entry: Path, suite: str, packages: list[Package], progress: Progress) 
 
 
 def download(entry: Path, suite: str, packages: list[Package], why: str, progress: Progress) -> list[Path]:
-    """Packages as a lock names them, in entry/packages. If the archive has only another version, that is used and reported.
-    LabError: it has none, or one of another content."""
+    """Download the packages of a lock into entry/packages. If the archive has only another version, it is used and
+    reported. LabError if the archive has no version, or one with another digest."""
     apt = debs.Apt(f"{suite}-root", (suite,), progress)
     what = f"getting {len(packages)} packages for the guest's root"
     progress.report(f"{what} {why}")
@@ -123,7 +124,7 @@ def download(entry: Path, suite: str, packages: list[Package], why: str, progres
 
 
 def unpack(root: Path, packages: list[Path]) -> None:
-    """Their files, but for what only people read."""
+    """Unpack the files of the packages, except documentation."""
     for package in packages:
         debs.unpack(package, root, _WITHOUT)
 
@@ -140,7 +141,7 @@ def _make(root: Path, packages: list[Path]) -> None:
     for name, target in _LINKS.items():
         if not (root / name).exists():
             (root / name).symlink_to(target)
-    # The root's own, static; the second cache that it leaves has the host's inode numbers.
+    # Use the root's own static ldconfig. The second cache that it writes contains inode numbers of the host.
     done = subprocess.run([root / "usr/sbin/ldconfig", "-r", root], capture_output=True, text=True, check=False)
     if done.returncode:
         raise LabError("making the guest's root", f"ldconfig: {done.stderr.strip()}", "Try again: raidctl lab build")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl for a guest's root, on a host of another release: what the host built wants a newer C library than that root has.
+"""raidctl for a guest's root, on a host of another release whose programs need a newer C library than the root's.
 
-It is built against the sysroot, from the same checkout. On a host of that release the checkout's own tools/bin does.
+It is built against the sysroot from the same checkout. On a host of the root's release, tools/bin of the checkout is used.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _SOURCES = ("raidctl", "exporter", "libraidtrace", "workload")
 
 
 def installed() -> Path:
-    """Where the package raidtrace-lab-kernel has a guest's raidctl, if it is of these sources."""
+    """The raidctl of the package raidtrace-lab-kernel for a guest, if it was built from these sources."""
     files = [path for name in _SOURCES for path in sorted((_TOOLS / name).rglob("*.[ch]"))]
     return cache.INSTALLED / f"tools-{cache.digest(path.read_bytes() for path in files)}"
 
 
 def release(text: str) -> str:
-    """Code name in /etc/os-release; empty if it has none."""
+    """The code name in /etc/os-release; empty if there is none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', text, re.MULTILINE)
     return match[1] if match else ""
 
 
 def get(progress: Progress) -> Path | None:
-    """The directory for tools/bin in the guest, the checkout's own if it is suitable. None: it is not built."""
+    """The directory for tools/bin in the guest: the checkout's own if it is suitable. None if it is not built."""
     suite, _ = root.read(root.LOCK.read_text(encoding="ascii"))
     binaries = [path for path in sorted((_TOOLS / "bin").glob("*")) if path.is_file() and not path.is_symlink()]
     if not binaries:
         return None
     if release(Path("/etc/os-release").read_text(encoding="utf-8")) == suite:
-        # It is there anyway; but a mount takes of a guest's memory, so every host's guest has this one.
+        # Mount it on each host, even where it is not needed, because a mount uses some memory of the guest.
         return _TOOLS / "bin"
     if installed().exists():
         return installed() / "bin"
@@ -78,7 +78,7 @@ def _build(entry: Path, libraries: Sysroot, built_by: Compiler, progress: Progre
     toolchain.run_logged(what, make, entry / "build.log", extra=places | built_by.environment())
     shutil.rmtree(entry / "build")
     for path in (_TOOLS / "bin").iterdir():
-        if path.is_symlink():  # relative, with the same directory in the guest
+        if path.is_symlink():  # make it relative: the guest has the same directories
             (entry / "bin" / path.name).unlink(missing_ok=True)
             (entry / "bin" / path.name).symlink_to(path.readlink())
     progress.end()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl lab ab: one command on several kernels, and what differs. In simulated time two guests at a time; in virtual
-machines one after the other, and counts alone."""
+"""raidctl lab ab: one command on several kernels, and the differences. In simulated time, two guests run concurrently. In
+virtual machines, one runs after the other, and only counts are compared."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _MOST = 26
 
 @dataclass(frozen=True)
 class Contender:
-    """A kernel to be compared: how it is called, what `raidctl lab` knows of its source, how a command runs on it with its
-    results in a directory, with a seed."""
+    """A kernel to compare: its name, the description of its source, and the function that runs a command on it with a seed,
+    with results in a directory."""
 
     name: str
     tree: Path | None
     described: str | None
     run: Callable[[list[str], Path, int, str], measures.Recorded]
-    has: frozenset[str] = frozenset()  # options of its configuration, without CONFIG_
+    has: frozenset[str] = frozenset()  # options of its configuration that are set, without CONFIG_
 
 
-# A command on a kernel, where its results go, the seed, the array ("" is --profile's).
+# Parameters: command, kernel, directory for results, seed, profile ("" means --profile's).
 Place = tuple[Contender, list[str], Path, int, str]
 
 
 def act(arguments: argparse.Namespace) -> int:
-    """Status 0; 1 if a repeated run differed, or if a workload of --workload is slower."""
+    """Returns 0, or 1 if a repeated run differed or a workload of --workload is slower."""
     names: list[str] = arguments.kernels
     patches = patched.listed(arguments.patch, arguments.series)
     added = Added(arguments.variant, "".join(map(_fragment, arguments.config)))
@@ -83,12 +83,12 @@ def act(arguments: argparse.Namespace) -> int:
 
 
 def between(arguments: argparse.Namespace, kernels: list[Kernel], progress: Progress) -> int:
-    """One command on kernels that are built."""
+    """Compare one command on kernels that are built."""
     return _compare(arguments, [_simulated(arguments, kernel, progress) for kernel in kernels], [], progress)
 
 
 def _check(arguments: argparse.Namespace, one: bool) -> None:
-    """Refuse options that contradict each other. `one` kernel is enough where a patch or a range makes the other."""
+    """Refuse contradicting options. `one` kernel is enough if a patch or a range produces the other."""
     count = len(arguments.kernels)
     if sum(map(bool, (arguments.patch or arguments.series, arguments.range, arguments.tree))) > 1:
         raise LabError("ab", "more than one of --patch, --range and --tree", "Commit the patch, or leave one out.")
@@ -113,7 +113,7 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
 
 
 def _compare(arguments: argparse.Namespace, contenders: list[Contender], more: list[str], progress: Progress) -> int:
-    """One command on all; `more` are lines below the verdicts. Status 1 if a repeated run differed."""
+    """Compare one command on all kernels. `more` are lines below the verdicts. Returns 1 if a repeated run differed."""
     top = Path(arguments.out).absolute()
     plain = [(one, top / compare.letter(number).lower()) for number, one in enumerate(contenders)]
     places: list[Place] = [
@@ -147,7 +147,7 @@ def _judge(
     some: tuple[workloads.Workload, ...],
     progress: Progress,
 ) -> int:
-    """A verdict on each workload. Status 1 if one is slower."""
+    """Print a verdict on each workload. Returns 1 if one is slower."""
     top = Path(arguments.out).absolute()
 
     def run(jobs: Iterable[tuple[workloads.Workload, int, int]]) -> list[measures.Recorded]:
@@ -183,7 +183,7 @@ def _judge(
 def _ran(
     arguments: argparse.Namespace, pair: patched.Pair, some: list[tuple[str, list[str], str]], progress: Progress
 ) -> list[coverage.Ran]:
-    """Each of the commands (its name, itself, its array) once on a kernel that tells what of the change runs."""
+    """Run each command (name, command, profile) once on a kernel that counts which changed lines run."""
     added = Added(arguments.variant, "".join(map(_fragment, arguments.config)))
     kernel, lines = patched.telling(pair, progress, added)
     top = Path(arguments.out).absolute()
@@ -201,15 +201,15 @@ def _fragment(name: str) -> str:
 
 
 def _at_once(arguments: argparse.Namespace) -> int:
-    """How many guests side by side. Virtual machines end with the thread that started them, so that is this one; in real
-    time a guest has the processors to itself."""
+    """The number of concurrent guests: one for virtual machines, because they end with the thread that started them, and
+    one in real time, because a guest needs the processors for itself."""
     if arguments.vm or linux.needs(arguments.variant).real_time:
         return 1
     return min(2, toolchain.jobs())
 
 
 def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Progress) -> Contender:
-    """Modules built, one after the other and with all processors, before any guest starts."""
+    """Build modules, one after the other with all processors, before any guest starts."""
     for module in (modules.RAIDLAB, modules.RAIDTRACE):
         modules.build(module, lab_kernel, progress)
     devices = runner.profiles_of(arguments, progress)
@@ -233,7 +233,7 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
 
 
 def _virtual(arguments: argparse.Namespace, name: str) -> Contender:
-    """Debian's own kernel of a series, in QEMU."""
+    """Debian's own kernel of a series, for QEMU."""
 
     def run(_command: list[str], out: Path, _seed: int, _array: str) -> measures.Recorded:
         mine = argparse.Namespace(**vars(arguments) | {"kernel": name, "out": str(out), "quiet": True})
@@ -248,7 +248,8 @@ def _virtual(arguments: argparse.Namespace, name: str) -> Contender:
 
 
 def _all(places: list[Place], at_once: int, progress: Progress) -> list[measures.Recorded]:
-    """A guest in simulated time has one processor: as many side by side as there are, at most two."""
+    """Run all. A guest in simulated time has one processor, so as many run concurrently as there are processors, at most
+    two."""
 
     def one(place: Place) -> measures.Recorded:
         contender, command, out, seed, array = place
@@ -276,7 +277,7 @@ def _all(places: list[Place], at_once: int, progress: Progress) -> list[measures
 
 
 def _verdicts(runs_of: list[list[measures.Recorded]], unlike: list[str], repeated: bool) -> list[str]:
-    """Sentences on runs that are identical to the last bit."""
+    """Sentences on runs that are equal to the last bit."""
     sentences = []
     seeds = len(runs_of[0])
     for number, runs in enumerate(runs_of[1:], 1):

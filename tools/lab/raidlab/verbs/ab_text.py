@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raidctl lab ab --workload prints: text, a mail, or JSON."""
+"""The output of raidctl lab ab --workload: text, mail, or JSON."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, SLOWER, Verdic
 
 from raidtrace.quantity import units
 
-_MAIL = 72  # columns
-_SEEN = 0.1  # of the speed: who looks for a change of that size has learnt nothing from a wider interval
+_MAIL = 72  # width in columns
+_SEEN = 0.1  # width of an interval of the speed; a wider one cannot show a change of this size
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The result: both kernels' names, the part of a change that is in the second, the verdicts, the workloads left out
-    with the options that the kernels lack, whether times are the host's (a variant in real time), and which changed lines
-    ran (None without --coverage)."""
+    """The result: the names of both kernels, the part of a change that is in the second, the verdicts, the omitted
+    workloads with the options that the kernels lack, whether times are the host's (a variant in real time), and which
+    changed lines ran (None without --coverage)."""
 
     names: tuple[str, ...]
     pair: Pair | None
@@ -33,7 +33,7 @@ class Judged:
 
 
 def covered(pair: Pair) -> list[str]:
-    """Sentences on the parts of the patches that are not compiled or not in the lab's kernel."""
+    """Sentences on parts of the patches that are not compiled or not in the lab's kernel."""
     sentences = []
     if not pair.compiled and not pair.included:
         sentences.append("NOTHING of the patch is compiled in the lab's kernel: this comparison says nothing about it.")
@@ -43,7 +43,7 @@ def covered(pair: Pair) -> list[str]:
 
 
 def text(arguments: argparse.Namespace, judged: Judged) -> str:
-    """The whole result, in the form that the options choose."""
+    """The whole result in the format that the options select."""
     if arguments.json:
         return json.dumps(_as_json(arguments, judged), indent=2)
     if arguments.mail:
@@ -52,7 +52,7 @@ def text(arguments: argparse.Namespace, judged: Judged) -> str:
 
 
 def summary(verdicts: list[Verdict]) -> str:
-    """One line."""
+    """The result in one line."""
     parts = []
     for verdict in (SLOWER, FASTER, CHANCE, EQUAL, IDENTICAL):
         count = sum(one.verdict == verdict for one in verdicts)
@@ -70,7 +70,7 @@ def _is_wide(one: Verdict) -> bool:
 
 
 def _notes(judged: Judged) -> list[str]:
-    """Sentences that the reader of the verdicts has to know."""
+    """Sentences that a reader needs to interpret the verdicts."""
     sentences = covered(judged.pair) if judged.pair else []
     for missing in sorted({tuple(lack) for lack in judged.lacking.values()}):
         names = [name for name, lack in judged.lacking.items() if tuple(lack) == missing]
@@ -123,7 +123,7 @@ def _time(seconds: float) -> str:
 
 
 def _table(verdicts: list[Verdict]) -> list[str]:
-    """The table, at most 72 columns wide to fit a mail."""
+    """The table, at most 72 columns wide so that it fits into a mail."""
     lines = [f"{'workload':18}{'A':>9}{'B':>9}{'speed':>7}  {'95 %':13}{'seeds':>5}  verdict"]
     for one in verdicts:
         between = f"{one.between[0]:.3f}-{one.between[1]:.3f}" if one.between else ""
@@ -164,7 +164,7 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
 
 
 def _continued(words: list[str]) -> list[str]:
-    """A command in lines of a mail."""
+    """A command on several lines of a mail."""
     lines = [words[0]]
     for word in words[1:]:
         if len(lines[-1]) + len(word) + 5 > _MAIL:

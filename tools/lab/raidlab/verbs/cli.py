@@ -28,7 +28,7 @@ from raidlab.uml import modules, runner, verdict
 from raidlab.verbs import ab, expect, options, workloads
 from raidlab.vm import virtual
 
-# raidctl lab clean: what the cache holds and nothing used for some time.
+# raidctl lab clean: remove entries of the cache that have not been used for some time.
 
 _DAY = 24 * 60 * 60
 _PARTS = (
@@ -45,7 +45,7 @@ _PARTS = (
 
 
 def clean(arguments: argparse.Namespace) -> int:
-    """Status 0."""
+    """Run the verb clean. Returns 0."""
     top = cache.root()
     old = unused(top, time.time() - arguments.days * _DAY)
     for path in old:
@@ -63,13 +63,14 @@ def clean(arguments: argparse.Namespace) -> int:
 
 
 def unused(top: Path, since: float) -> list[Path]:
-    """Entries of the cache that were last used before `since`, seconds since 1970; the one unused for longest is first."""
+    """Entries of the cache that were last used before `since`, in seconds since 1970; the one that has been unused for
+    longest is first."""
     entries = [path for part in _PARTS for path in top.glob(part) if path.is_dir()]
     return sorted((path for path in entries if cache.last_used(path) < since), key=cache.last_used)
 
 
 def _mib(path: Path) -> int:
-    """What a directory takes of the disk."""
+    """The disk space of a directory, in MiB."""
     blocks = 0
     for directory, _, names in os.walk(path):
         for name in names:
@@ -81,7 +82,7 @@ _FAILED = 1
 
 
 class _Stopped(BaseException):
-    """SIGINT, SIGTERM or SIGHUP: not an Exception, so that nothing catches it before the exit."""
+    """SIGINT, SIGTERM or SIGHUP. It is not an Exception, so that only the exit catches it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -90,13 +91,13 @@ class _Stopped(BaseException):
 
 @contextmanager
 def _terminal_kept() -> Iterator[None]:
-    """Put the terminal's settings back, however the guest that changes them ends."""
+    """Restore the terminal's settings, whichever way the guest that changes them ends."""
     before = termios.tcgetattr(sys.stdin)
     flags = fcntl.fcntl(sys.stdin, fcntl.F_GETFL)
     try:
         yield
     finally:
-        # QEMU makes it non-blocking, for everybody who has it.
+        # QEMU makes the terminal non-blocking for all processes that have it open.
         fcntl.fcntl(sys.stdin, fcntl.F_SETFL, flags & ~os.O_ACCMODE)
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
 
@@ -116,7 +117,7 @@ def main(argv: list[str]) -> int:
         print(f"raidctl lab: {error}", file=sys.stderr)
         return failed
     except BrokenPipeError:
-        # Whoever read our output has gone; Python must not try again at exit.
+        # The reader of our output has closed it. Prevent another attempt at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
@@ -125,7 +126,7 @@ def main(argv: list[str]) -> int:
         return failed
     except _Stopped as stopped:
         return 128 + stopped.number
-    except Exception as error:  # a defect; its status must not look like the command's
+    except Exception as error:  # a defect; the status must differ from the command's
         if debug:
             traceback.print_exc()
         print(f"raidctl lab: {defect(error)}", file=sys.stderr)
@@ -138,7 +139,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 def _compared(arguments: argparse.Namespace) -> int:
-    """ab and expect."""
+    """Run the verbs ab and expect."""
     if not arguments.command and not getattr(arguments, "workload", None):
         raise LabError(arguments.verb, "no command", "Put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
     return _VERDICTS[arguments.verb](arguments)
@@ -168,21 +169,21 @@ def _said(result: verdict.Verdict) -> int:
 
 def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool) -> int:
     progress = Progress(arguments.quiet)
-    runner.profiles_of(arguments, progress)  # report a mistake there before building a kernel
+    runner.profiles_of(arguments, progress)  # report a mistake in them before a kernel is built
     lab_kernel = tree.pick(arguments.kernel, progress, kind=getattr(arguments, "variant", ""))
     how = runner.How(progress, (sys.stdout.buffer, sys.stderr.buffer), interactive)
     out = runner.out_directory(arguments.out)
     before = _recordings(out)
     result = _said(runner.boot(arguments, lab_kernel, command, out, how))
     fresh = _recordings(out) - before
-    if fresh:  # the guest knows another name
+    if fresh:  # in the guest, the recording has another name
         path = Path(arguments.out, max(fresh, key=lambda one: one[1])[0])
         progress.report(f"here that recording is {path}; see it: raidctl report {shlex.quote(str(path))}")
     return result
 
 
 def _recordings(out: Path) -> set[tuple[str, int]]:
-    """Names and change times."""
+    """Names of recordings with their times of change."""
     return {(path.name, path.stat().st_mtime_ns) for path in out.glob("*.rtdb")}
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same command on several kernels, side by side: a table, and the meaning of the difference.
+"""The same command on several kernels: a table, and the interpretation of the difference.
 
-Where a difference shows follows from Little's law, which holds for any queue: bytes per second = requests in flight x bytes
-per request / time of a request. So a change of the rate is the product of three changes, and all three are measured. What
-caused them is not in it: more in flight makes each request take longer.
+Little's law holds for any queue: bytes per second = requests in flight x bytes per request / time of a request. So a change
+of the rate is the product of three changes, and all three are measured. The law does not give the cause: more requests in
+flight make each request take longer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from raidlab.verbs import measures
 from raidlab.verbs.measures import Sample
 
-# Of a logarithm: what is less is called the same, what is between is not worth a word. The table shows what there is.
+# Logarithms of ratios. A smaller change is called equal; a change between both is in the table, but no sentence mentions
+# it.
 _SAME = 0.001
 _WORTH_A_WORD = 0.01
 _ROWS = (
@@ -29,7 +30,7 @@ _ROWS = (
     ("seeks", "seeks", 1.0, "{:,.0f}"),
     ("d2c_mean_ms", "issue to completion, mean ms", 1.0, "{:.3f}"),
 )
-# What stands there instead of times, where those are not the model's.
+# Printed instead of times that are not the model's.
 _COUNTS = (
     ("requests", "requests", 1.0, "{:,.0f}"),
     ("bytes", "MiB", 1 / 2**20, "{:.2f}"),
@@ -38,8 +39,8 @@ _COUNTS = (
 
 @dataclass(frozen=True)
 class Row:
-    """One measure on every kernel, the first of which is what the others are compared with: `values` are means over the
-    seeds, `between` has for each of the others where its ratio lies, None with a single seed."""
+    """One measure on each kernel; the first kernel is the reference. `values` are means over the seeds. `between` has the
+    interval of the ratio of each other kernel; None with a single seed."""
 
     name: str
     label: str
@@ -54,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """One phase of one disk in one direction. `rows` is a table, `findings` explain it, one line for each kernel."""
+    """One phase of one disk in one direction. `rows` is a table; `findings` explain it, one line for each kernel."""
 
     phase: str
     disk: str
@@ -64,8 +65,8 @@ class Section:
 
 
 def sections(kernels: list[list[list[measures.Span]]], timed: bool = True) -> list[Section]:
-    """What all runs have in common, phase by phase, in the order of the first; `kernels` have the spans of each of their runs.
-    Without `timed` no measure that follows from times, and no findings, which are about a rate."""
+    """The sections that all runs have in common, by phase, in the order of the first. `kernels` has the spans of the runs
+    of each kernel. Without `timed`, omit measures that depend on times, and the findings, which are about a rate."""
     made = []
     for span in kernels[0][0]:
         same = [
@@ -102,7 +103,7 @@ def letter(number: int) -> str:
 
 
 def finding(first: Sample, other: Sample, direction: str, name: str) -> str:
-    """The change from the first kernel to another, and its cause."""
+    """A sentence on the change from the first kernel to another, and the factor that changed."""
 
     def pair(measure: str) -> tuple[float, float]:
         return first.value(direction, measure) or 0.0, other.value(direction, measure) or 0.0
@@ -165,7 +166,7 @@ def _time(pair: Callable[[str], tuple[float, float]]) -> str:
 
 
 def _order(pair: Callable[[str], tuple[float, float]]) -> str:
-    """Whether the requests came in another order: that causes a change of the time of a request."""
+    """Whether the order of the requests changed, which changes the time of a request."""
     before, after = pair("seeks")
     share = [value * 100 for value in pair("sequential_share")]
     if abs(share[1] - share[0]) < 0.1:

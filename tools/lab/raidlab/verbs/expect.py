@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl lab expect: whether what a command measures is what one expects. Made for `git bisect run`."""
+"""raidctl lab expect: whether an expression on the measured values of a command is true. Made for `git bisect run`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from raidlab.vm import virtual
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
 
 _NOT = 1
-_USAGE = 128  # git bisect run takes 1 to 127 as bad, and stops from 128 on
+_USAGE = 128  # git bisect run interprets 1 to 127 as bad, and stops from 128 on
 
 
 def act(arguments: argparse.Namespace) -> int:
-    """Status 0 if it holds, 1 if not, 128 if the expression is bad. LabError (125) when it cannot be tested: that is what
-    git bisect skips."""
+    """Returns 0 if the expression is true, 1 if it is false, 128 if it is invalid. LabError (status 125) if it cannot be
+    tested: git bisect skips this commit."""
     try:
         expression = Expression(arguments.expression, measures.unknown, truth=True)
     except BadExpression as error:
@@ -84,9 +84,9 @@ def _print_verdict(
         print(f"{'holds' if holds else 'does not hold'}: {expression.text}; {measured} ({where})")
 
 
-# What the command prints goes to standard error: standard output has the verdict.
+# Redirect the command's output to standard error: standard output has the verdict.
 def _in_simulated_time(arguments: argparse.Namespace) -> tuple[Callable[[], str], Callable[[int], measures.Recorded]]:
-    """The kernel's name, and what runs the command with a seed."""
+    """The kernel's name, and a function that runs the command with a seed."""
     progress = Progress(arguments.quiet)
     runner.profiles_of(arguments, progress)
     lab_kernel = tree.pick(arguments.kernel, progress)
@@ -128,7 +128,7 @@ def _in_virtual_machine(
 
 
 def _chosen(spans: list[measures.Span], phase: str | None, disk: str | None) -> measures.Span:
-    """The one phase of one disk that the options choose. LabError: there is none, or more than one."""
+    """The phase of one disk that the options select. LabError if there is none, or more than one."""
     what = "choosing the phase"
     chosen = [span for span in spans if phase in (None, span.phase) and disk in (None, span.disk)]
     names = ", ".join(dict.fromkeys(f"{span.phase} of {span.disk}" for span in spans)) or "none"

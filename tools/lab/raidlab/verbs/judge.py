@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl lab ab --workload: two kernels over a set of workloads, and a verdict on each.
+"""raidctl lab ab --workload: compare two kernels with a set of workloads, and print a verdict on each.
 
-The figure is the time of the command. What gave the controller the same commands at the same times with the first seed
-is identical, and needs no other. The rest run with more seeds: a difference must show at 95 %, and show again, to the
-same side, under as many fresh ones. Of workloads that chance alone tells apart one in eight hundred passes both.
+The measure is the time of the command. A workload is identical if the controller received the same commands at the same
+times with the first seed; it needs no other seed. The others run with more seeds. A difference is significant at 95 %, and
+must be significant again, in the same direction, with as many new seeds. Random differences pass both in one of 800
+workloads.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from raidlab.verbs.measures import Recorded, Sample
 from raidlab.verbs.workloads import Workload
 
 IDENTICAL, EQUAL, CHANCE, FASTER, SLOWER = "identical", "equal", "chance", "faster", "slower"
-_EQUAL = 0.005  # the whole interval is nearer to 1 than this
-_MOVED = 0.01  # of a ratio: what changed less is no mechanism
-# The quantities that a kernel decides. The time of a request follows from these, and from the other requests in the queue.
+_EQUAL = 0.005  # equal if the whole interval is nearer to 1 than this
+_MOVED = 0.01  # a ratio that changed less is not named as mechanism
+# Quantities that the kernel determines. The time of a request depends on these, and on the other requests in the queue.
 _MECHANISMS = (
     ("request_bytes_mean", "size", 1 / 1024, "{:.0f}", " KiB"),
     ("in_flight_mean", "in flight", 1.0, "{:.2f}", ""),
@@ -32,14 +33,15 @@ _MECHANISMS = (
 _MEANS = ("mib_per_s", "requests", *(row[0] for row in _MECHANISMS), "d2c_mean_ms")
 _EFFECT = ("d2c_mean_ms", "only the time of a request", 1.0, "{:.2f}", " ms")
 
-Runs = Callable[[Iterable[tuple[Workload, int, int]]], list[Recorded]]  # workload, kernel (0 or 1), seed
+Runs = Callable[[Iterable[tuple[Workload, int, int]]], list[Recorded]]  # arguments: workload, kernel (0 or 1), seed
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One workload. `seconds` are means of both kernels, `speed` how many times as fast the second is, `between` where that
-    lies at 95 % (None with one seed), `seeds` their number, `mechanism` what else changed, most first, `spread`
-    the first's slowest run in its fastest, `means` those of both kernels by name, in the direction that moved more."""
+    """The verdict on one workload. `seconds` are the means of both kernels. `speed` is the ratio of the second kernel's
+    speed, `between` its interval at 95 % (None with one seed), `seeds` their number. `mechanism` has the other changes, the
+    largest first. `spread` is the ratio of the first kernel's slowest to its fastest run. `means` are those of both kernels
+    by name, in the direction that moved more bytes."""
 
     workload: Workload
     seconds: tuple[float, float]
@@ -53,7 +55,7 @@ class Verdict:
 
 
 def judged(workloads: Iterable[Workload], seeds: int, run: Runs) -> list[Verdict]:
-    """Run each kernel with `seeds` (2 or more) seeds to detect a difference, and as many again to confirm it."""
+    """Run each kernel with `seeds` (2 or more) seeds to detect a difference, and with as many again to confirm it."""
     every = list(workloads)
     runs_of: dict[str, list[list[Recorded]]] = {one.name: [[], []] for one in every}
 
@@ -93,7 +95,7 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], seeds: int) -> Verd
 
 
 def _confirmed(runs: list[list[Recorded]], seeds: int) -> bool:
-    """Whether the fresh seeds show the same as the first ones."""
+    """Whether the new seeds confirm the result of the first ones."""
     first, fresh = _between([side[:seeds] for side in runs]), _between([side[seeds:] for side in runs])
     if not first or not fresh or measures.is_chance(fresh):
         return False
@@ -101,7 +103,7 @@ def _confirmed(runs: list[list[Recorded]], seeds: int) -> bool:
 
 
 def _between(runs: list[list[Recorded]]) -> tuple[float, float] | None:
-    """Where the second's speed lies, in the first's."""
+    """The interval of the second kernel's speed relative to the first."""
     a, b = (_seconds(side) for side in runs)
     return measures.interval(b, a)
 
@@ -112,7 +114,7 @@ def _seconds(side: list[Recorded]) -> list[measures.Value]:
 
 @dataclass(frozen=True)
 class _Sides:
-    """The runs of both kernels on the first disk, and the direction that moved more."""
+    """The runs of both kernels on the first disk, and the direction that moved more bytes."""
 
     a: Sample
     b: Sample
@@ -129,7 +131,7 @@ class _Sides:
 
 
 def _mechanism(sides: _Sides) -> tuple[str, ...]:
-    """What changed beyond chance, the largest change first; if nothing did, that the time of a request alone changed."""
+    """Significant changes, the largest first. If there are none: only the time of a request changed."""
     a, b, direction = sides.a, sides.b, sides.direction
     changed: list[tuple[float, str]] = []
     for what in (*_MECHANISMS, _EFFECT):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names under which `raidctl lab ab` and `expect` know the numbers of a recording.
+"""The names for numbers of a recording in `raidctl lab ab` and `expect`.
 
-They are read from the document of a recording; Documentation/counters.rst defines what they count.
+The values come from the document of a recording; Documentation/counters.rst defines them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from raidtrace.quantity.trials import student_quantile
 
 _SECTOR_BYTES = 512
 _NS_PER_MS = 1e6
-OUTSIDE = "outside"  # the phase that raidctl gives to what happens around the command
+OUTSIDE = "outside"  # raidctl's phase for requests before and after the command
 
 Value = float | None
 Reader = Callable[[dict[str, Any]], Value]
@@ -34,8 +34,8 @@ Reader = Callable[[dict[str, Any]], Value]
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of one direction of a span; `read` takes it from the report's object for the direction. What is `timed`
-    follows from times, and so says nothing in a virtual machine, where they are the emulation's."""
+    """A number of one direction of a span. `read` takes it from the report's object of the direction. A `timed` number
+    depends on times. In a virtual machine it has no meaning, because times are the emulator's."""
 
     name: str
     unit: str
@@ -61,7 +61,7 @@ def _scaled(name: str, factor: float) -> Reader:
 
 
 def _idle(direction: dict[str, Any]) -> Value:
-    """Share of the time at depth 0."""
+    """The share of time at depth 0."""
     bins = direction["histograms"].get("depth_time", [])
     total = sum(row["count"] for row in bins)
     return sum(row["count"] for row in bins if row["low"] == 0) / total if total else None
@@ -104,14 +104,14 @@ class Span:
     directions: dict[str, dict[str, Any]]
 
     def main_direction(self) -> str:
-        """The one that moved more bytes, reads if both moved as many."""
+        """The direction that moved more bytes; reads if both moved the same."""
         return max(DIRECTIONS, key=lambda name: float(self.directions[name]["bytes"]))
 
     def value(self, direction: str, name: str) -> Value:
         return MEASURES[name].read(self.directions[direction])
 
     def named(self, name: str) -> Value:
-        """What a name in an expression stands for. KeyError if it is not known."""
+        """The value of a name in an expression. KeyError if the name is unknown."""
         name = _SPELLINGS.get(name, name)
         if name == "seconds":
             return self.seconds
@@ -122,19 +122,19 @@ class Span:
 
 
 def _plain(name: str) -> str:
-    """The name without a direction."""
+    """The name without its direction."""
     name = _SPELLINGS.get(name, name)
     parts = [name.removeprefix(f"{direction}_") for direction in DIRECTIONS if name.startswith(f"{direction}_")]
     return next((part for part in parts if name not in MEASURES), name)
 
 
 def is_known(name: str) -> bool:
-    """Whether a name may stand in an expression."""
+    """Whether an expression may contain a name."""
     return name == "seconds" or _plain(name) in MEASURES
 
 
 def unknown(name: str) -> str:
-    """Why a name may not stand in an expression; "" for one that may."""
+    """The reason why an expression may not contain a name; "" if it may."""
     if is_known(name):
         return ""
     close = difflib.get_close_matches(name, names(), 1)
@@ -143,33 +143,33 @@ def unknown(name: str) -> str:
 
 
 def is_timed(name: str) -> bool:
-    """Whether a known name follows from times."""
+    """Whether a known name depends on times."""
     return name == "seconds" or MEASURES[_plain(name)].timed
 
 
 def names() -> list[str]:
-    """Every name, without those that only add a direction."""
+    """All names, without those that only add a direction."""
     return ["seconds", *MEASURES, *_SPELLINGS]
 
 
 def spans(rows: Iterable[dict[str, Any]]) -> list[Span]:
-    """All phases and disks of a recording's document, without what lies outside of the command."""
+    """All phases and disks of a recording's document, without requests outside of the command."""
     return [
         Span(row["phase"], row["disk"], row["seconds"], row["directions"]) for row in rows if row["phase"] != OUTSIDE
     ]
 
 
-# One command in one guest under raidctl record, and what its recording says: what ab and expect are made of.
+# One command in one guest under raidctl record, and the results of its recording. ab and expect use this.
 
 RAIDCTL = cache.CHECKOUT / "tools" / "bin" / "raidctl"
 _RECORDING = "lab.rtdb"
 
-Boot = Callable[[list[str], Path], Verdict]  # run a command in a guest, its results into a directory
+Boot = Callable[[list[str], Path], Verdict]  # runs a command in a guest and leaves its results in a directory
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What came of a run. `truth` is the digest of its ground truth."""
+    """The results of a run. `truth` is the digest of the simulated controller's log."""
 
     directory: Path
     spans: list[Span]
@@ -178,13 +178,13 @@ class Recorded:
 
 
 def require_tools() -> None:
-    """Before a kernel is built for minutes."""
+    """Refuse missing tools before a kernel is built for minutes."""
     if not RAIDCTL.exists():
         raise LabError("recording the command", f"{RAIDCTL} is not there", "Build it: make tools")
 
 
 def wrapped(command: list[str], disk: str | None) -> list[str]:
-    """The command under raidctl record, unless it does that itself."""
+    """The command under raidctl record, unless it contains that itself."""
     if "raidctl record" in " ".join(command):
         return command
     disks = ["--disk", disk] if disk else []
@@ -192,10 +192,10 @@ def wrapped(command: list[str], disk: str | None) -> list[str]:
 
 
 def run(arguments: argparse.Namespace, kernel: str, boot: Boot, out: Path) -> Recorded:
-    """Boot, record, read. `kernel` is its name for people. LabError: there is not exactly one recording."""
+    """Boot, record and read. `kernel` is its name for people. LabError unless there is exactly one recording."""
     what = f"the run on {kernel}"
     out = runner.out_directory(str(out))
-    for old in (*out.glob("*.rtdb"), *out.glob("*.rtdb-journal")):  # the second is left by a run that was killed
+    for old in (*out.glob("*.rtdb"), *out.glob("*.rtdb-journal")):  # a killed run left the second
         old.unlink()
     result = boot(wrapped(arguments.command, arguments.disk), out)
     if result.status:
@@ -208,13 +208,13 @@ def run(arguments: argparse.Namespace, kernel: str, boot: Boot, out: Path) -> Re
             f"{len(recordings)} recordings (*.rtdb) in {out}, one is needed",
             "A command that records itself has to leave exactly one in its working directory.",
         )
-    truths = sorted(out.glob("ground-truth*.csv"))  # one for each controller
+    truths = sorted(out.glob("ground-truth*.csv"))  # one file for each controller
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in truths)).hexdigest()
     return Recorded(out, _spans(recordings[0]), digest, json.loads((out / "lab.json").read_text(encoding="utf-8")))
 
 
 def _spans(recording: Path) -> list[Span]:
-    from raidtrace.recording import columns, document  # here: a guest begins sooner without
+    from raidtrace.recording import columns, document  # import here, because a guest starts earlier without it
 
     try:
         return spans(document.load(recording)["spans"])
@@ -222,16 +222,17 @@ def _spans(recording: Path) -> list[Span]:
         raise LabError(f"reading {recording}", str(error), "Look at it: raidctl report") from None
 
 
-# One command with several seeds of chance: means, the interval of a ratio, and when there are enough seeds.
+# One command with several seeds: means, the interval of a ratio, and the decision when there are enough seeds.
 
-# The expectation holds with at most _FEW of all seeds, or with in at least 1 - _FEW: decided with an error of at most _ERROR.
+# The expectation is true for at most _FEW of all seeds, or for at least 1 - _FEW: decided with an error rate of at most
+# _ERROR.
 _FEW = 0.25
 _ERROR = 0.05
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One phase of one disk with each seed; a value is the mean over them."""
+    """One phase of one disk with each seed. A value is the mean over the seeds."""
 
     spans: tuple[Span, ...]
 
@@ -244,16 +245,16 @@ class Sample:
         return self.spans[0].disk
 
     def values(self, direction: str, name: str) -> list[Value]:
-        """One for each seed."""
+        """The values, one for each seed."""
         return [span.value(direction, name) for span in self.spans]
 
     def value(self, direction: str, name: str) -> Value:
-        """Their mean."""
+        """The arithmetic mean of the values."""
         return mean(self.values(direction, name))
 
 
 def mean(values: list[Value]) -> Value:
-    """Geometric, because callers compare by ratio; arithmetic if a value is 0, None if one is not known."""
+    """The geometric mean, because callers compare ratios. The arithmetic mean if a value is 0; None if one is unknown."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -263,8 +264,8 @@ def mean(values: list[Value]) -> Value:
 
 
 def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | None:
-    """Where the ratio after/before of the geometric means lies, at 95 %: Welch's t of the logarithms. None if there are not
-    two values of each, or one has no logarithm."""
+    """The interval of the ratio after/before of the geometric means, at 95 %: Welch's t-test on the logarithms. None if a
+    side has fewer than two values, or a value has no logarithm."""
     logs = [[math.log(value) for value in values if value] for values in (before, after)]
     if min(map(len, logs)) < 2 or len(logs[0]) < len(before) or len(logs[1]) < len(after):
         return None
@@ -280,12 +281,12 @@ def interval(before: list[Value], after: list[Value]) -> tuple[float, float] | N
 
 
 def is_chance(between: tuple[float, float] | None) -> bool:
-    """Whether an interval has 1 in it: the two do not differ significantly."""
+    """Whether an interval includes 1: the two do not differ significantly."""
     return between is not None and between[0] <= 1 <= between[1]
 
 
 def decided(holds: list[bool]) -> bool | None:
-    """Wald's sequential test: whether the expectation holds, from its outcome for each seed. None: more are needed."""
+    """Wald's sequential test: whether the expectation is true, from its result for each seed. None if more seeds are needed."""
     step = math.log((1 - _FEW) / _FEW)
     score = sum(step if one else -step for one in holds)
     if abs(score) < math.log((1 - _ERROR) / _ERROR):

@@ -21,7 +21,7 @@ Act = Callable[[argparse.Namespace], int]
 
 
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """What is ours and, after the first --, the guest's command."""
+    """Split the command line into our part and the guest's command, which follows the first --."""
     if "--" in argv:
         at = argv.index("--")
         return argv[:at], argv[at + 1 :]
@@ -29,7 +29,7 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def parsed(top: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """The options of the command line; a word that is no option is most often a command without its --."""
+    """Parse the command line. An unknown word is usually a command without its --."""
     arguments, extra = top.parse_known_args(words)
     if extra and not extra[0].startswith("-") and arguments.verb in ("run", "shell", "ab", "expect"):
         command = shlex.join([extra[0]] + words[words.index(extra[0]) + 1 :])
@@ -41,7 +41,7 @@ def parsed(top: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace
 
 
 def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
-    """`acts` has a function for each verb; it lands in the result as `act`."""
+    """The parser. `acts` has a function for each verb; the parser stores it as `act`."""
     top = argparse.ArgumentParser(
         prog="raidctl lab",
         description="Run commands in a guest: a Linux kernel with simulated disks. This machine is not changed.",

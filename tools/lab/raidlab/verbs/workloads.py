@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The workloads of `raidctl lab ab --workload`: those of workloads.toml, or of a file of the user's in the same form."""
+"""The workloads of `raidctl lab ab --workload`, from workloads.toml or a user's file in the same format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from raidlab.base.failure import LabError
 ALL = "all"
 OWN = Path(__file__).with_suffix(".toml")
 RECORDING = "lab.rtdb"
-# The first disk, whichever driver it has.
+# The first disk, with any driver.
 _HEAD = (
     "for DISK in /dev/sda /dev/nvme0n1 /dev/vda; do test -b $DISK && break; done;"
     " export DISK MNT=/run/lab/mnt FILE=/run/lab/mnt/file"
@@ -31,7 +31,7 @@ _MAKE = {
 
 @dataclass(frozen=True)
 class Workload:
-    """Lines of shell in a guest with the disks of a profile; workloads.toml says what each key means."""
+    """Shell commands for a guest with the disks of a profile. workloads.toml describes the keys."""
 
     name: str
     does: str
@@ -43,22 +43,22 @@ class Workload:
     set: str = ""
 
     def words(self) -> list[str]:
-        """The command of the guest, which leaves one recording."""
+        """The words of the guest's command, which leaves one recording."""
         steps = []
         if self.filesystem:
             steps.append(f"{{ modprobe -q {self.filesystem}; mkdir -p $MNT && {_MAKE[self.filesystem]} $DISK; }}")
             steps.append(f"mount -t {self.filesystem} $DISK $MNT")
         steps += [self.prepare] if self.prepare else []
         steps += ["sync", "echo 3 >/proc/sys/vm/drop_caches", "sleep 1"]
-        # Output before the recording is of interest only if a step fails.
+        # Output before the recording is printed only if a step fails.
         before = f"{{ {' && '.join(steps)}; }} || {{ cat /run/lab/prepared >&3; exit 1; }}"
         record = f"exec raidctl record --quiet --output {RECORDING} -- sh -c"
         return ["sh", "-c", f'exec 3>&2; {_HEAD}; {before}; exec 2>&3 >&3 3>&-; {record} "$1"', "sh", self.command]
 
 
 def of_set(name: str) -> tuple[Workload, ...]:
-    """The workloads of one set, of all, or the one with that name; or those of a file FILE.toml, or FILE.toml:NAME.
-    LabError: there is none."""
+    """The workloads of a set, all workloads, one by its name, or those of a file FILE.toml or FILE.toml:NAME. LabError if
+    there is none."""
     file, _, name_in_file = name.partition(":") if ".toml" in name else ("", "", name)
     every = read(Path(file) if file else OWN)
     chosen = tuple(one for one in every if name_in_file in ("", ALL, one.set, one.name))
@@ -71,7 +71,7 @@ def of_set(name: str) -> tuple[Workload, ...]:
 
 
 def read(path: Path) -> tuple[Workload, ...]:
-    """What a file has. LabError, with its name, for what cannot be understood."""
+    """Read a file. LabError with its name if it is invalid."""
     what = f"workloads of {path}"
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8")).get("workload", [])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Boot a stock kernel in QEMU, run one command in it, judge how it ended."""
+"""Boot a stock kernel in QEMU, run one command in it, and judge how the command ended."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from raidlab.base.failure import LabError
 from raidlab.uml import verdict
 
-# Emulation is slow and the host may be busy: watchdogs that count seconds would cry wolf, and the stock kernel's
-# own checks of the emulated processor cost boot time. loglevel 5 brings every WARN to the console.
+# Emulation is slow and the host may be busy, so watchdogs that count seconds would report false alarms. The stock kernel's
+# checks of the emulated processor would cost boot time. loglevel 5 prints each WARN on the console.
 CMDLINE = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr mitigations=off random.trust_cpu=on tsc=reliable "
     "no_timer_check nowatchdog rcupdate.rcu_cpu_stall_timeout=300 log_buf_len=4M printk.time=1 audit=0 "
@@ -32,10 +32,10 @@ CMDLINE = (
 POLL_S = 1.0
 COMPLAINT = re.compile(r"blocked for more than|soft lockup|detected stall|list_(?:add|del) corruption|Bad page state")
 STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d+\] ?")
-# One host thread runs both processors in turn. With a thread each, QEMU now and then executes a breakpoint that the
-# kernel has already taken back while it switches a tracepoint on or off: "Oops: int3", without any module of ours.
+# One host thread runs both processors in turn. With a thread each, QEMU sometimes executes a breakpoint that the kernel has
+# already removed while it switches a tracepoint on or off: "Oops: int3", without any of our modules.
 ACCELERATOR = "tcg,thread=single"
-# Each instruction takes a nanosecond of the guest's clock, so what the guest times are numbers of instructions.
+# Each instruction takes a nanosecond of the guest's clock, so the guest's times are numbers of instructions.
 COUNTING = ("-icount", "shift=0")
 PORTS = ("stdout", "stderr", "status", "log")
 
@@ -51,13 +51,13 @@ class Kernel:
 
 @dataclasses.dataclass(frozen=True)
 class Emulator:
-    """How to start QEMU: the words before its options. Empty: the one in PATH."""
+    """The program and first words of QEMU's command line. Empty: the QEMU in PATH."""
 
     command: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
 
     def words(self) -> list[str]:
-        """The command, or a refusal that says what to install."""
+        """The words. LabError with the package to install if QEMU is missing."""
         if self.command:
             return list(self.command)
         program = shutil.which("qemu-system-x86_64")
@@ -70,12 +70,12 @@ class Emulator:
 class Job:
     """One command in one guest.
 
-    `out` is a directory of the host, writable in the guest under the same name; it is also where the command runs.
-    `prepare` is shell text run before it, `devices` are further QEMU options, `shared` memory is needed by vfio-user.
-    `servers` are processes that the guest depends on: when one fails first, the guest is stopped. With `instructions`
-    the guest's clock counts them while it is not idle.
-    `parameters` are more words of the kernel's command line.
-    `terminal` is the size of the user's terminal, lines and columns, which the command then runs on; None: no terminal.
+    `out` is a directory of the host. The guest sees it under the same name, may write to it, and runs the command in it.
+    `prepare` is shell text that runs before the command. `devices` are further QEMU options. `shared` memory is needed by
+    vfio-user. `servers` are processes that the guest depends on: if one fails first, the guest is stopped. With
+    `instructions`, the guest's clock counts instructions while the guest is not idle. `parameters` are added to the
+    kernel's command line. `terminal` is the size (lines, columns) of the user's terminal on which the command runs; None:
+    no terminal.
     """
 
     command: Sequence[str]
@@ -95,7 +95,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a job. `status` is the command's own, or 124, 125, 126 (failure.py); `reason` says why then."""
+    """How a job ended. `status` is the command's own, or 124, 125, 126 (failure.py) with the `reason`."""
 
     status: int
     reason: str
@@ -113,14 +113,14 @@ def order(kernel: Kernel, job: Job) -> str:
         "terminal": "rows {} cols {}".format(*job.terminal) if job.terminal else "",
     }
     path = f"export PATH={shlex.quote(job.path)}:$PATH\n" if job.path else ""
-    # The mark in the kernel log dates the start of the command, in the guest's clock.
+    # The mark in the kernel log gives the command's start in the guest's clock.
     run = f"echo 'lab: command starts' >/dev/kmsg\n{shlex.join(job.command)}\n"
     assignments = "".join(f"{name}={shlex.quote(value)}\n" for name, value in words.items())
     return f"{assignments}job() {{\n{path}{job.prepare}\n{run}}}\n"
 
 
 def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, int]) -> list[str]:
-    """QEMU's options. Always TCG: what is emulated does not depend on what the host could accelerate."""
+    """QEMU's options. Always TCG, so that the emulated machine does not depend on the host's features."""
     machine = "pc,memory-backend=ram" if job.shared else "pc"
     words = ["-accel", ACCELERATOR, "-machine", machine, "-smp", str(job.cpus), "-m", str(job.memory_mib)]
     words += COUNTING if job.instructions else ()
@@ -139,7 +139,7 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
     for tag, path, access in (("host", "/", "on"), ("out", str(job.out), "off")):
         words += ["-virtfs", f"local,path={path},mount_tag={tag},security_model=none,readonly={access},multidevs=remap"]
     words += ["-device", "virtio-serial-pci"]
-    if job.terminal:  # Ctrl-C is the guest's
+    if job.terminal:  # the guest handles Ctrl-C
         words += ["-chardev", "stdio,id=terminal,signal=off", "-device", "virtconsole,chardev=terminal"]
     for name in PORTS:
         path = str(work / name)
@@ -157,7 +157,7 @@ def options(kernel: Kernel, job: Job, work: pathlib.Path, outputs: tuple[int, in
 
 
 def _wait(process: subprocess.Popen[bytes], job: Job) -> bytes:
-    """The output of QEMU until it ended. A device without its server would leave the guest hanging."""
+    """QEMU's output until it ended. A device without its server would make the guest hang."""
     end = time.monotonic() + job.timeout_s
     while True:
         try:
@@ -176,13 +176,13 @@ def emulate(
     outputs: tuple[int, int],
     job: Job,
 ) -> str | None:
-    """Run QEMU until it ends. Returns why that was wrong, None when it ended by itself, raises TimeoutExpired.
+    """Run QEMU until it ends. Returns the reason if that was wrong, None if QEMU ended by itself. Raises TimeoutExpired.
 
-    It never outlives this process: setpriv has the kernel kill it when its parent dies, whatever the parent died of.
+    QEMU never outlives this process: because of setpriv, the kernel kills QEMU when its parent dies for any reason.
     """
     environment = dict(os.environ, **dict(emulator.environment))
     command = ["setpriv", "--pdeathsig", "KILL", *emulator.words(), *words]
-    # On the user's terminal only QEMU's complaints are read here.
+    # On the user's terminal, read only QEMU's error messages here.
     stdin, stdout, stderr = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
     ends = (None, None, subprocess.PIPE) if job.terminal else (stdin, stdout, stderr)
     with subprocess.Popen(command, stdin=ends[0], stdout=ends[1], stderr=ends[2],
@@ -201,7 +201,8 @@ def emulate(
 
 
 def _copy(source: int, target: int) -> None:
-    """Copy until the guest closes its end. When nobody reads the copy any more, read on: the guest must not block."""
+    """Copy until the guest closes its end. If the reader of the copy is gone, continue to read, so that the guest does not
+    block."""
     listening = True
     with open(source, "rb", buffering=0) as pipe:
         while data := pipe.read(65536):
@@ -214,7 +215,7 @@ def _copy(source: int, target: int) -> None:
 
 @contextlib.contextmanager
 def copied(targets: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Pipes for QEMU to write to. It is not given our own descriptors: it truncates what it opens."""
+    """Pipes for QEMU's output. QEMU does not get our own descriptors, because it truncates the files that it opens."""
     writers, threads = [], []
     for target in targets:
         reader, writer = os.pipe()
@@ -231,9 +232,9 @@ def _read(path: pathlib.Path) -> str:
 
 
 def judge(job: Job, work: pathlib.Path, failed: str | None, timed_out: bool) -> tuple[int, str]:
-    """Exit status and reason from the files of the guest: its kernel's log comes first, then its status."""
+    """Exit status and reason from the files of the guest: faults in the kernel's log come first, then its status."""
     log = _merge(_read(work / "log"), _read(work / "console"))
-    (job.out / "kernel.log").unlink(missing_ok=True)  # a link that somebody left there is not followed
+    (job.out / "kernel.log").unlink(missing_ok=True)  # do not follow a link with this name
     (job.out / "kernel.log").write_text(log, encoding="utf-8")
     wrong = complaints(log)
     status = _read(work / "status").strip()
@@ -254,7 +255,7 @@ def judge(job: Job, work: pathlib.Path, failed: str | None, timed_out: bool) -> 
 
 @contextlib.contextmanager
 def work_directory() -> Iterator[pathlib.Path]:
-    """A directory for one run. What a run that was killed with SIGKILL has left behind goes now."""
+    """A directory for one run. The remains of runs that were killed with SIGKILL are removed here."""
     for path in pathlib.Path(tempfile.gettempdir()).glob("raidtrace-vm-*"):
         owner = path.name.split("-")[2]
         if owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
@@ -264,7 +265,7 @@ def work_directory() -> Iterator[pathlib.Path]:
 
 
 def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tuple[int, int] = (1, 2)) -> Outcome:
-    """Boot `kernel`, run `job` in it, its stdout and stderr to the file descriptors `outputs`."""
+    """Boot `kernel` and run `job` in it. Its stdout and stderr go to the file descriptors `outputs`."""
     sys.stdout.flush()
     job.out.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
@@ -282,24 +283,22 @@ def run(kernel: Kernel, job: Job, emulator: Emulator = Emulator(), outputs: tupl
 
 
 def complaints(log: str) -> list[str]:
-    """Lines of a kernel log that report a fault: those that the lab looks for everywhere, and those that only a kernel with
-    several processors and real time can print. Nothing is excused: the stock kernels print nothing about being emulated
-    that looks like a complaint.
-    """
+    """Lines of a kernel log that report a fault: the lab's patterns, and those that only a kernel with several processors
+    and real time can print. There are no exceptions: under emulation the stock kernels print no line that looks like a
+    fault."""
     known = set(verdict.complaints(log))
     return [line for line in log.splitlines() if line in known or COMPLAINT.search(line)]
 
 
 def _merge(kept: str, console: str) -> str:
-    """One log of the ring buffer as the guest sent it and of the console: the console also has what came
-    after, or, when the guest died, all there is.
-    """
+    """Merge the log of the guest's ring buffer with the console's. The console has later lines or, if the guest died, all
+    of them."""
     known = {STAMP.sub("", line).strip() for line in kept.splitlines()}
     late = [line for line in console.splitlines() if STAMP.match(line) and STAMP.sub("", line).strip() not in known]
     return kept + ("\n" if kept and not kept.endswith("\n") else "") + "".join(f"{line}\n" for line in late)
 
 
-# The first user space of a guest: busybox, the modules that reach the host's files, and an order to run.
+# The first user space of a guest: busybox, the modules for the host's files, and an order to run.
 
 WANTED = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
 BUSYBOX = ("/bin/busybox", "/usr/bin/busybox")
@@ -308,7 +307,7 @@ GUEST_SESSION = pathlib.Path(__file__).with_name("guest-session")
 
 
 class Archive:
-    """A cpio archive in the `newc` form that the kernel unpacks. Later archives may follow earlier ones."""
+    """A cpio archive in the format `newc`, which the kernel unpacks. Archives may follow each other."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -337,7 +336,7 @@ class Archive:
 
 
 def busybox() -> bytes:
-    """A statically linked busybox of the host."""
+    """A statically linked busybox from the host."""
     for path in map(pathlib.Path, BUSYBOX):
         if path.exists():
             return path.read_bytes()
@@ -347,7 +346,7 @@ def busybox() -> bytes:
 
 
 def _plain(module: pathlib.Path) -> bytes:
-    """A module's object, uncompressed: busybox has no decompressor."""
+    """A module's uncompressed object, because busybox has no decompressor."""
     if module.suffix == ".xz":
         return lzma.decompress(module.read_bytes())
     if module.suffix == ".zst":
@@ -359,9 +358,9 @@ def _plain(module: pathlib.Path) -> bytes:
 
 
 def load_order(modules: pathlib.Path, names: Iterable[str]) -> list[pathlib.Path]:
-    """Files of the named modules and of what they need, in the order to insert them.
+    """The files of the named modules and of their dependencies, in the order of insertion.
 
-    `modules` is a lib/modules/RELEASE with depmod's output. A name that is built in is left out.
+    `modules` is a lib/modules/RELEASE with depmod's output. Names of built-in modules are skipped.
     """
     needs: dict[str, list[str]] = {}
     for line in (modules / "modules.dep").read_text(encoding="utf-8").splitlines():
@@ -378,7 +377,7 @@ def load_order(modules: pathlib.Path, names: Iterable[str]) -> list[pathlib.Path
             raise LabError(
                 "making an initramfs", f"{modules} has no module {name}", "Only Debian's kernel packages boot here."
             )
-        # modules.dep lists what is needed nearest first
+        # modules.dep lists the nearest dependency first
         order += [path for path in (*reversed(needs[by_name[name]]), by_name[name]) if path not in order]
     return [modules / path for path in order]
 
@@ -395,7 +394,7 @@ def base(modules: pathlib.Path) -> bytes:
 
 
 def write_order(session: str) -> bytes:
-    """The part that depends on the run: what to do once the root is there (sh assignments and functions)."""
+    """The part that depends on the run: the steps after the root is mounted (sh assignments and functions)."""
     archive = Archive()
     archive.file("init", GUEST_INIT.read_bytes())
     archive.file("session", GUEST_SESSION.read_bytes())

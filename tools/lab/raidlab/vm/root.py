@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small Debian 13 in the cache directory: a QEMU with vfio-user, gcc-14 and what a module build needs.
+"""A small Debian 13 in the cache directory: a QEMU with vfio-user, gcc-14, and the packages that a module build needs.
 
-Its packages are unpacked, not installed: no maintainer script runs and nobody needs to be root. Programs run in it by
-chroot in namespaces of their own, or, for QEMU, which has to see the host's files, by its own dynamic loader.
+The packages are unpacked, not installed: no maintainer script runs, and root is not needed. Programs run in it by chroot in
+their own namespaces. QEMU, which must see the host's files, runs by the root's dynamic loader.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ exec chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=C.UTF-8 "$@"
 
 @dataclass(frozen=True)
 class Root:
-    """The unpacked root at `path`."""
+    """An unpacked root at `path`."""
 
     path: pathlib.Path
 
     def command(self, words: Sequence[str], visible: Sequence[pathlib.Path]) -> list[str]:
-        """The command that runs `words` in the root, where the directories `visible` are those of the host."""
+        """The command that runs `words` in the root. The directories `visible` are those of the host."""
         become = [] if os.geteuid() == 0 else ["--map-root-user"]
         binds = [str(path) for path in visible]
         enter = ["unshare", "--mount", *become, "sh", "-c", ENTER, "enter", str(self.path), str(len(binds)), *binds]
         return [*enter, *words]
 
     def emulator(self) -> Emulator:
-        """The root's QEMU, seeing the host's files."""
+        """The root's QEMU, with access to the host's files."""
         libraries = ":".join(str(self.path / directory) for directory in LIBRARIES)
         loader = self.path / "usr/lib64/ld-linux-x86-64.so.2"
         words = [str(loader), "--library-path", libraries, str(self.path / "usr/bin/qemu-system-x86_64")]
@@ -64,7 +64,7 @@ class Root:
 
 
 def get(progress: Progress) -> Root:
-    """The root, made unless the cache has it."""
+    """The root from the cache, created if it does not exist."""
     entry = cache.root() / "vm" / f"root-{cache.digest(name.encode() for name in (*SUITES, *PACKAGES))}"
     with cache.entry(entry, progress) as is_new:
         if is_new:
@@ -77,25 +77,25 @@ def _unpack(entry: pathlib.Path, progress: Progress) -> None:
     apt = debs.Apt(SUITE, SUITES, progress)
     progress.report(f"fetching a {SUITE} root with QEMU and gcc-14 (about 100 MiB)")
     packages = apt.closure(PACKAGES, SUITES[-1])
-    # This one lays the links /bin, /lib ... to /usr that all others are unpacked through.
+    # The first package creates the links /bin, /lib ... to /usr, through which the others are unpacked.
     packages.sort(key=lambda path: not path.name.startswith("base-files_"))
     for package in packages:
         debs.unpack(package, entry, ("./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*"))
     apt.forget()
-    (entry / "usr/bin/awk").symlink_to("gawk")  # what update-alternatives would have done
+    (entry / "usr/bin/awk").symlink_to("gawk")  # link that update-alternatives would create
     for name in ("proc", "dev", "tmp"):
         (entry / name).mkdir(exist_ok=True)
 
 
 def qemu_version(emulator: Emulator) -> tuple[int, int]:
-    """Major and minor version; (0, 0) when it does not run."""
+    """Major and minor version; (0, 0) if it does not run."""
     done = subprocess.run([*emulator.words(), "--version"], capture_output=True, text=True, check=False)
     match = re.search(r"version ([0-9]+)\.([0-9]+)", done.stdout)
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def vfio_user_emulator(progress: Progress) -> Emulator:
-    """A QEMU that can be given the simulated controller: the host's if it is new enough, else the root's."""
+    """A QEMU that supports the simulated controller: the host's if it is new enough, otherwise the root's."""
     host = Emulator()
     if qemu_version(host) >= VFIO_USER_SINCE:
         return host

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A command in a virtual machine with raidtrace and disks: what `raidctl lab run --vm` and tests/vm both start."""
+"""Run a command in a virtual machine with raidtrace and disks, for `raidctl lab run --vm` and tests/vm."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ SERVER = cache.MODELS / "host" / "vfio-user"
 FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Werror")
 GROUND_TRUTH = "ground-truth.csv"
 END_S = 30.0
-STORE_FULL = 3  # exit status of a server that has no room for what is written; its ground truth is whole
+STORE_FULL = 3  # exit status of a server without space for written data; its log of commands is complete
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A server that waits for its one client. `devices` are QEMU's options."""
+    """A server that waits for its single client. `devices` are QEMU's options."""
 
     process: subprocess.Popen[bytes]
     devices: tuple[str, ...]
     status: pathlib.Path
 
     def end(self) -> dict[str, str]:
-        """Wait until it has written its ground truth; what it says of itself. Call it when QEMU has gone."""
+        """Wait until the server has written its log of commands. Returns its report. Call it after QEMU has ended."""
         try:
             failed = self.process.wait(END_S)
         except subprocess.TimeoutExpired:
@@ -54,7 +54,7 @@ class Controller:
 
 
 def build(progress: Progress) -> pathlib.Path:
-    """The server's program, in the cache."""
+    """Build the server's program in the cache."""
     sources = [*sorted(SERVER.glob("*.c")), *cache.model_files(".c")]
     headers = [*sorted(SERVER.glob("*.h")), *cache.model_files(".h")]
     entry = cache.root() / "vm" / f"vfio-user-{cache.digest(path.read_bytes() for path in (*sources, *headers))}"
@@ -73,7 +73,7 @@ def build(progress: Progress) -> pathlib.Path:
 def serving(
     program: pathlib.Path, profile: Profile, out: pathlib.Path, work: pathlib.Path, number: int = 0
 ) -> Iterator[Controller]:
-    """Controller `number` of `profile`, its ground truth into `out`. `work` is a directory for the socket."""
+    """Start controller `number` of `profile`. It writes its log of commands to `out`. `work` is a directory for the socket."""
     path = work / f"vfio-user-{number}.sock"
     status = work / f"raidlab-status-{number}"
     log = out / (f"ground-truth-{number}.csv" if number else GROUND_TRUTH)
@@ -93,7 +93,7 @@ def serving(
 
 
 def total(reports: Sequence[dict[str, str]]) -> dict[str, str]:
-    """The reports of several controllers as one: numbers are added, and a flag is set if one controller has it."""
+    """Add up the reports of several controllers: numbers are added, and a flag is set if one controller has it set."""
     whole: dict[str, str] = {}
     for one in reports:
         for key, value in one.items():
@@ -110,7 +110,7 @@ def flat(profile: Profile) -> str:
     return profile.parameter().removeprefix("config=").strip('"')
 
 
-STATUS = "/run/lab/raidlab-status"  # what /proc/raidlab/status is in User Mode Linux: raidctl says "simulated" by it
+STATUS = "/run/lab/raidlab-status"  # the file for /proc/raidlab/status of User Mode Linux, by which raidctl prints "simulated"
 GUEST_ENVIRONMENT = {
     "HOME": "/run/lab/tmp",
     "TMPDIR": "/run/lab/tmp",
@@ -120,15 +120,15 @@ GUEST_ENVIRONMENT = {
     "LAB": "vm",
 }
 DEFAULT_SERIES = "6.1"
-LEAST_MIB = 640  # two processors, an initramfs and the file systems over 9p
+LEAST_MIB = 640  # two processors, an initramfs, and file systems over 9p
 
 
 @dataclass(frozen=True)
 class Session:
-    """What to run. `array` is the simulated 3ware's profile, None: no such controller. `prepare` is shell text that
-    runs before the command, after raidtrace.ko is inserted if `insert` says so. `devices` are further QEMU options.
-    `cpus`, `instructions` and `parameters` as of boot.Job. `kernel` is another one than Debian's of that series.
-    """
+    """The parts of a run. `array` is the profile of the simulated 3ware, None without such a controller. `prepare` is shell
+    text that runs before the command, and after the insertion of raidtrace.ko if `insert` is set. `devices` are further
+    QEMU options. `cpus`, `instructions` and `parameters` are as in boot.Job. `kernel` replaces Debian's kernel of the
+    series."""
 
     series: str
     command: Sequence[str]
@@ -149,7 +149,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Ended:
-    """How it ended. `model` is what the simulated controller says of itself, empty without one."""
+    """How a session ended. `model` is the report of the simulated controller, empty without one."""
 
     outcome: boot.Outcome
     kernel: str
@@ -168,7 +168,7 @@ def _prepare(session: Session, built: stock.Built) -> str:
 
 
 def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2)) -> Ended:
-    """Get kernel, module, controller and QEMU; boot; run."""
+    """Get kernel, module, controller and QEMU, then boot and run."""
     kernel = session.kernel or stock.get(session.series, progress)
     built = stock.build(kernel, progress)
     emulator = root.vfio_user_emulator(progress) if session.array else boot.Emulator()
@@ -203,7 +203,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
 
 
 def _write_json(path: pathlib.Path, session: Session, ended: Ended) -> None:
-    """lab.json as for User Mode Linux; time is real here, so there are no simulated seconds."""
+    """Write lab.json as for User Mode Linux. Time is real here, so there are no simulated seconds."""
     facts: dict[str, object] = {
         "profile": session.array.name if session.array else None,
         "kernel": ended.kernel,
@@ -224,7 +224,7 @@ def lab_run(
     outputs: tuple[int, int] = (1, 2),
     terminal: tuple[int, int] | None = None,
 ) -> verdict.Verdict:
-    """`raidctl lab VERB --vm`: its options, command and profile; the exit status is as without --vm."""
+    """`raidctl lab VERB --vm`: its options, command and profile. The exit status is as without --vm."""
     session = Session(
         series=arguments.kernel or DEFAULT_SERIES,
         command=command,
@@ -245,7 +245,7 @@ def lab_run(
 
 
 def _environment(pairs: Sequence[str], interactive: bool) -> dict[str, str]:
-    """What is beyond GUEST_ENVIRONMENT."""
+    """Variables in addition to GUEST_ENVIRONMENT."""
     environment = {"TERM": os.environ.get("TERM", "dumb"), "PS1": r"vm:\w# "} if interactive else {}
     for pair in pairs:
         key, separator, value = pair.partition("=")
@@ -256,8 +256,8 @@ def _environment(pairs: Sequence[str], interactive: bool) -> dict[str, str]:
 
 
 def _judge(ended: Ended) -> verdict.Verdict:
-    """As verdict.judge does for User Mode Linux: the ground truth has to be whole."""
-    # First: when the store is full the controller stops the guest, which then ended badly.
+    """Judge like verdict.judge for User Mode Linux: the log of commands must be complete."""
+    # Check this first: if the store is full, the controller stops the guest, which then ended badly.
     if ended.model.get("store_exhausted", "no") != "no":
         why = "the simulated disks' contents did not fit: ask for more with --store SIZE"
         return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))

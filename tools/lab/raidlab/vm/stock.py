@@ -18,9 +18,9 @@ from raidlab.vm import root
 from raidlab.vm.boot import Kernel
 
 SERIES = ("6.1", "6.12", "7.2")
-# Kernels built for a later Debian than this need a compiler that the build root (root.py) does not have.
+# Kernels built for a later Debian need a compiler that the build root (root.py) does not have.
 NEWEST_DEBIAN = 13
-# Drivers of hardware that no guest has, two thirds of a package.
+# Drivers of hardware that no guest has: two thirds of a package.
 WITHOUT = tuple(
     f"*/kernel/{directory}"
     for directory in (
@@ -44,7 +44,7 @@ class Stock:
 
 
 def release_pattern(series: str) -> str:
-    """What the releases of a series look like in package names, e.g. 6.1.0-56-amd64, 7.2.12+deb13-amd64."""
+    """A pattern for the releases of a series in package names, such as 6.1.0-56-amd64 or 7.2.12+deb13-amd64."""
     debian = "|".join(str(number) for number in range(12, NEWEST_DEBIAN + 1))
     return rf"({re.escape(series)}\.[0-9]+(?:-[0-9]+|\+deb(?:{debian})(?:\.[0-9]+)*)-amd64)"
 
@@ -69,7 +69,7 @@ def _newest(series: str, progress: Progress) -> tuple[str, str]:
 
 
 def get(series: str, progress: Progress) -> Stock:
-    """The newest kernel of a series on offer, fetched unless the cache has it."""
+    """The newest available kernel of a series, downloaded unless the cache has it."""
     image, version = _newest(series, progress)
     match = re.search(release_pattern(series), image)
     assert match is not None
@@ -86,7 +86,7 @@ def _fetch(apt: debs.Apt, release: str, image: str, version: str, entry: pathlib
     progress.report(f"fetching Debian's {release}")
     names = {f"{image}={version}", f"linux-headers-{release}"}
     for package in (image, f"linux-headers-{release}"):
-        # Newer kernels split the image; headers are split everywhere, and their programs are a package too.
+        # Newer kernels have a split image. The headers are always split, and their programs are in another package.
         parts = [
             name for name in apt.depends(package) if re.match(r"linux-(base|binary|modules|headers|kbuild)-", name)
         ]
@@ -97,7 +97,7 @@ def _fetch(apt: debs.Apt, release: str, image: str, version: str, entry: pathlib
     shutil.rmtree(work)
     if not (entry / "lib").exists():
         (entry / "lib").symlink_to("usr/lib")
-    # The headers' top Makefile names the place where the package would be installed.
+    # The headers' top Makefile contains the path where the package would be installed.
     makefile = entry / "usr/src" / f"linux-headers-{release}" / "Makefile"
     makefile.write_text(
         makefile.read_text(encoding="utf-8").replace("/usr/src/", f"{entry}/usr/src/"), encoding="utf-8"
@@ -123,7 +123,7 @@ def _found(series: str, release: str, version: str, entry: pathlib.Path) -> Stoc
     return Stock(series, version, kernel, entry, headers, compiler or "gcc")
 
 
-# Modules for a stock kernel, built against Debian's headers with the compiler that Debian used.
+# Modules for a stock kernel, built against Debian's headers with Debian's compiler.
 
 PRODUCTS = ("*.o", "*.ko", "*.mod", "*.mod.c", "*.cmd", ".*", "*.order", "*.symvers", "*.a", "*.d")
 
@@ -139,7 +139,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Module:
-    """Sources, by their names in the build directory, and what comes out of them."""
+    """Sources by their names in the build directory, and the products."""
 
     name: str
     files: dict[str, pathlib.Path]
@@ -147,7 +147,7 @@ class Module:
 
 
 def below(top: pathlib.Path, directory: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Sources of a directory, named as `top` sees them."""
+    """Sources of a directory, with names relative to `top`."""
     files = (path for path in sorted(directory.rglob("*")) if path.is_file())
     return {str(path.relative_to(top)): path for path in files if not any(path.match(what) for what in PRODUCTS)}
 
@@ -159,7 +159,7 @@ def raidtrace() -> Module:
 
 
 def build(stock: Stock, progress: Progress, module: Module | None = None) -> Built:
-    """A module, by default raidtrace.ko, for `stock`; built with W=1 unless the cache has it."""
+    """A module (default: raidtrace.ko) for `stock`; built with W=1 unless the cache has it."""
     module = module or raidtrace()
     parts = [part for name, path in module.files.items() for part in (name.encode(), path.read_bytes())]
     entry = stock.entry / "modules" / f"{module.name}-{cache.digest(parts)}"
@@ -178,7 +178,7 @@ def build(stock: Stock, progress: Progress, module: Module | None = None) -> Bui
 
 
 def _make(stock: Stock, entry: pathlib.Path, module: Module, progress: Progress) -> None:
-    # BTF of a module needs the vmlinux that it was built for; nothing here reads it.
+    # BTF of a module needs the vmlinux of its kernel, and nothing here reads BTF.
     words = ["make", "-C", str(stock.headers), f"M={entry}", "W=1", "CONFIG_DEBUG_INFO_BTF_MODULES="]
     if shutil.which(stock.compiler) is None:
         words.append(f"CC=x86_64-linux-gnu-{stock.compiler}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A virtual machine as the options of raidctl lab describe it: what `--vm` and LAB=vm mean to each verb."""
+"""A virtual machine according to the options of raidctl lab, for `--vm` and LAB=vm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(
     outputs: tuple[int, int] = (1, 2),
     terminal: tuple[int, int] | None = None,
 ) -> verdict.Verdict:
-    """Boot, run `command` with its output to these descriptors or, where `terminal` is its size, on the terminal."""
+    """Boot and run `command`, with its output to these descriptors or on the terminal, if `terminal` has its size."""
     if arguments.kernel and tree.is_directory(arguments.kernel):
         raise _own_kernel(arguments.kernel, arguments.verb)
     if getattr(arguments, "variant", "") or getattr(arguments, "real_time", False):
@@ -43,12 +43,13 @@ def run(
 
 
 def nature(arguments: argparse.Namespace) -> dict[str, object]:
-    """What of a result is simulated, named as in a recording: the controller always, time but in a virtual machine."""
+    """The simulated parts of a result, named as in a recording: always the controller; time only outside of a virtual
+    machine."""
     return {"simulated": True, "lab_time": "real" if arguments.vm else "simulated"}
 
 
 def require_comparable(names: list[str], repeat: bool) -> None:
-    """What ab cannot do in virtual machines is refused before one is started."""
+    """Refuse what ab cannot do in virtual machines, before one starts."""
     for name in names:
         if tree.is_directory(name):
             raise _own_kernel(name, "ab")
@@ -69,7 +70,8 @@ def _own_kernel(name: str, verb: str) -> LabError:
 
 
 def build(arguments: argparse.Namespace) -> bool:
-    """Kernel, raidtrace.ko for it and the controller's server, and where they are. Return: whether a build warned."""
+    """Build the kernel, its raidtrace.ko and the controller's server. Returns their paths, and whether a build printed a
+    warning."""
     if arguments.kernel and tree.is_directory(arguments.kernel):
         raise _own_kernel(arguments.kernel, "build")
     if arguments.variant or arguments.refresh:
