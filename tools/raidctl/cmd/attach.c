@@ -21,11 +21,11 @@ enum { KEY_GROUPS = 0x100, KEY_STREAMS, KEY_SLOWER };
 
 static const struct argp_option options[] = {
 	{ "groups", KEY_GROUPS, "NAME,...", 0,
-	  "Count only these groups of counters; flow is always counted (default: all except hwq)", 0 },
+	  "Count only these groups of counters; flow is always counted (default: all except hwq); raidctl-attach(8) lists them", 0 },
 	{ "streams", KEY_STREAMS, "N", 0,
 	  "Remember the last N streams of sequential requests, 1 to 64 (default 16)", 0 },
 	{ "slower", KEY_SLOWER, "TIME", 0,
-	  "Keep for raidctl tail only requests that fail or take at least TIME, such as 50ms, from issue to completion (default: keep all)",
+	  "Keep for raidctl tail only requests that fail or take at least TIME, such as 50ms, from issue to completion (default: the last 4,096 of all requests)",
 	  0 },
 	{ 0 },
 };

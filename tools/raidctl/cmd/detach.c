@@ -100,7 +100,7 @@ static int run_reset(struct context *context, void *data)
 
 const struct verb verb_detach = {
 	.argp = {
-		options, parse, "DISK...",
+		options, parse, "DISK...\n--all",
 		"Stop counting each DISK and drop its counters. For a disk that was removed, give the name that it had.",
 		NULL, NULL, NULL,
 	},
@@ -110,7 +110,7 @@ const struct verb verb_detach = {
 
 const struct verb verb_reset = {
 	.argp = {
-		options, parse, "DISK...",
+		options, parse, "DISK...\n--all",
 		"Set the counters of each DISK to zero. The completion of requests that are in flight is still counted.",
 		NULL, NULL, NULL,
 	},

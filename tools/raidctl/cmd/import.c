@@ -321,7 +321,7 @@ const struct verb verb_import = {
 	.argp = {
 		options, parse, "TRACE...",
 		"Convert a trace of blktrace to a recording. TRACE is one of: sda, for the files sda.blktrace.0, sda.blktrace.1 and so on, one for each CPU; a file with the events of all CPUs, as blkparse -d writes it; - for standard input, as in: blktrace -d /dev/sda -o - | raidctl import -\v"
-		"raidctl report and raidctl export read it like any other recording. raidctl-import(8) lists the values that a trace does not contain; they are not available.",
+		"raidctl report and raidctl export read the imported recording like any other. raidctl-import(8) lists the values that a trace does not contain; they are not available.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct import_options),

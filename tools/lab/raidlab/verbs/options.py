@@ -48,12 +48,18 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
         epilog="Example: raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",
     )
     verbs = top.add_subparsers(dest="verb", required=True, metavar="VERB")
-    _run(verbs.add_parser("run", help="run a command in a guest", usage="raidctl lab run [options] -- CMD..."))
-    _shell(verbs.add_parser("shell", help="start a shell in a guest"))
+    _run(verbs.add_parser(
+        "run", help="run a command in a guest", usage="raidctl lab run [options] -- CMD...",
+        description="Run CMD in a guest, and pass on its output and exit status.",
+    ))  # fmt: skip
+    _shell(verbs.add_parser(
+        "shell", help="start a shell in a guest", description="Start a shell in a guest, in real time."
+    ))  # fmt: skip
     _ab(verbs.add_parser(
         "ab", help="run a command on several kernels and compare them",
-        usage="raidctl lab ab [options] [--kernel A] [--kernel B... | --patch FILE | --tree DIR] -- CMD...\n"
-        "       raidctl lab ab [options] --kernel A [--kernel B | --patch FILE] --workload SET",
+        usage="raidctl lab ab [options] [--kernel A]\n"
+        "       (--kernel B... | --patch FILE | --tree DIR | --range A..B)\n"
+        "       (--workload SET | -- CMD...)",
         description="Run CMD on several kernels, record it, and compare the recordings. If CMD contains 'raidctl record', it "
         "records itself.",
     ))  # fmt: skip
@@ -63,7 +69,11 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
         description="Run CMD, record it, and test EXPRESSION. Exit status: 0 true, 1 false, 128 invalid expression, "
         "125 not testable.",
     ))  # fmt: skip
-    build = verbs.add_parser("build", help="build kernel and modules, and print their paths")
+    build = verbs.add_parser(
+        "build",
+        help="build kernel and modules, and print their paths",
+        description="Build everything that a guest needs, and print its path.",
+    )
     build.add_argument("--werror", action="store_true", help="fail if building a module gives a warning")
     _vm(build, "instead build raidtrace.ko for Debian's own kernel; the same as LAB=vm")
     build.add_argument(
@@ -79,8 +89,12 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
         "--days", metavar="N", type=int, default=30, help="entries that were not used for N days (default %(default)s)"
     )
     clean.add_argument("--remove", action="store_true", help="remove the listed entries")
-    verbs.add_parser("workloads", help="list the workloads of ab --workload")
-    verbs.add_parser("profiles", help="list the simulated disks")
+    verbs.add_parser(
+        "workloads",
+        help="list the workloads of ab --workload",
+        description="List the workloads of raidctl lab ab --workload.",
+    )
+    verbs.add_parser("profiles", help="list the simulated disks", description="List the simulated disks.")
     verbs.add_parser("show", help="print the keys of a profile").add_argument(
         "profile", metavar="P", help="a name that raidctl lab profiles prints, or a .toml file"
     )
@@ -133,7 +147,7 @@ def _ab(verb: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     verb.add_argument(
         "--tree", metavar="DIR",
-        help="compare this source tree, with its uncommitted changes, with --kernel (default: its last commit)",
+        help="compare --kernel (default: the last commit of DIR) with the source tree DIR, including its uncommitted changes",
     )  # fmt: skip
     verb.add_argument(
         "--config", metavar="FRAGMENT", action="append", default=[],
@@ -152,7 +166,10 @@ def _ab(verb: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     verb.add_argument("--mail", action="store_true", help="print the verdicts as text of 72 columns, for a mail")
     verb.add_argument("--repeat", action="store_true", help="run everything twice, and fail if the runs differ")
-    _seeds(verb, "run each kernel with N random seeds, which gives each ratio an interval of 95 %% (default 1)")
+    _seeds(
+        verb,
+        "run each kernel with N random seeds, which gives each ratio an interval of 95 %% (default 1, with --workload 2)",
+    )
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
     _vm(verb, "use Debian's own kernels in QEMU; compares only counts, not times; the same as LAB=vm")
     _measured(verb)
@@ -174,7 +191,7 @@ def _expect(verb: argparse.ArgumentParser) -> None:
 def _seed(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--seed", metavar="N", type=int, default=0,
-        help="random seed: vary everything that varies by chance on a real machine; the same N repeats a run (default 0)",
+        help="random seed: vary what varies by chance on a real machine; the same N repeats a run (default 0)",
     )  # fmt: skip
 
 

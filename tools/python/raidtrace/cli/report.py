@@ -26,8 +26,13 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-H", "--html", type=pathlib.Path, metavar="FILE", help="write one self-contained HTML page with pictures "
                      "to FILE instead of text; RECORDING may also be the directory of a sweep")  # fmt: skip
     top.add_argument("-v", "--verbose", action="store_true", help="print all counters after the table")
-    top.add_argument("-e", "--explain", action="store_true", help="instead, print unit and definition of each number named "
-                     "in place of RECORDING (a heading of the text or a member of the JSON), or of all numbers")  # fmt: skip
+    top.add_argument(
+        "-e",
+        "--explain",
+        action="store_true",
+        help="print only unit and definition of numbers; write their names (headings of the text or members of the JSON) "
+        "instead of RECORDING; without a name, of all numbers",
+    )
     return top
 
 

@@ -69,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-t", "--trials", "--seeds", type=int,
                      help="trials of each cell, instead of the plan's; in the lab each has another random seed")  # fmt: skip
     lab = top.add_argument_group("in the lab")
-    lab.add_argument("-j", "--jobs", type=int, help=f"number of concurrent guests (default {sweep.cores()})")
+    lab.add_argument("-j", "--jobs", type=int, help="number of concurrent guests (default: the number of processors)")
     lab.add_argument("-k", "--kernel", help="kernel of the guests: 6.1, 6.12, 7.2 or 7.3")
     lab.add_argument(
         "--store", metavar="SIZE", help="memory for the contents of the simulated disks, instead of the plan's"

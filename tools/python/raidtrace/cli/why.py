@@ -21,8 +21,7 @@ from raidtrace.why import verdict
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 DESCRIPTION = """Run a command unchanged and with one change at a time, and report which change makes it faster."""
-EPILOG = """Example: raidctl why --lab 9500s-12-raid0 -- dd if=/dev/sda of=/dev/null bs=1M count=256. After a kill,
-raidctl why restore restores the settings."""
+EPILOG = """After a kill, raidctl why restore restores the settings."""
 RESTORE = """Restore the settings that a killed raidctl why or sweep changed. The next raidctl why also does this."""
 PROFILE = "9500s-12-raid0"
 MAX_RUNS = 25
@@ -95,14 +94,15 @@ def _duration(text: str) -> float:
 def parser() -> argparse.ArgumentParser:
     """The command line, without the command."""
     top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
-                                  usage="raidctl why [options] (--lab [PROFILE] | --disk DISK) -- CMD...")  # fmt: skip
+                                  usage="raidctl why [options]\n"
+                                  "       (--lab [PROFILE] | --disk DISK | --destroy-data DISK) -- CMD...")  # fmt: skip
     top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
                      help=f"in guests with these simulated disks (default {PROFILE}); this machine is not changed")  # fmt: skip
     top.add_argument(
         "-d",
         "--disk",
         metavar="DISK",
-        help="disk to test; it is not written, unless --in-use is given (default in the lab: the first disk)",
+        help="disk to test; it is made read-only, unless --in-use is given (default in the lab: the first disk)",
     )
     top.add_argument("-p", "--prepare", default="", metavar="CMD", help="shell command before each run, not measured")
     top.add_argument(
@@ -136,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="WORD",
-        help="pass this option to raidctl lab run; write it after =",
+        help="pass WORD to raidctl lab run as an option; write it as --lab-option=WORD",
     )
     lab.add_argument("--other-kernel", default="", metavar="SERIES", help="also test this kernel")
     real = top.add_argument_group("on a real disk")
