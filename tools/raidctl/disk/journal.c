@@ -104,7 +104,12 @@ static int ext_external(const struct ext2_super_block *super,
 	return add_device(ret);
 }
 
-/* The file system may be mounted and changing: its journal stays where it is. */
+/*
+ * The file system may be mounted and changing: its journal stays where it is.
+ * The blocks include those that map the journal, of which ext3 has one in each
+ * 4 MiB: without them, a journal of 1 GiB would have more ranges than the
+ * module accepts. Nothing writes them while the file system is mounted.
+ */
 static int read_ext(const char *path, struct journal *ret)
 {
 	struct blocks blocks = { .journal = ret };
@@ -123,9 +128,8 @@ static int read_ext(const char *path, struct journal *ret)
 		err = 0;
 	else if (!fs->super->s_journal_inum)
 		err = ext_external(fs->super, ret);
-	else if (ext2fs_block_iterate3(fs, fs->super->s_journal_inum,
-				       BLOCK_FLAG_READ_ONLY |
-				       BLOCK_FLAG_DATA_ONLY, NULL, take_block,
+		else if (ext2fs_block_iterate3(fs, fs->super->s_journal_inum,
+				       BLOCK_FLAG_READ_ONLY, NULL, take_block,
 				       &blocks))
 		err = -EIO;
 	ext2fs_close_free(&fs);
