@@ -182,10 +182,10 @@ The white paper of 2004, simulated
 ==================================
 
 For everybody who wants to know how accurate the simulated controller of the lab is. After this page you know the error of
-each figure. AMCC/3ware measured a 9500S-12 with twelve WD740GD under Linux 2.6.5: 28 tests of 20 GiB each, 204 figures
+each figure. AMCC/3ware measured a 9500S-12 with twelve WD740GD under Linux 2.6.5: 28 tests of 20 GiB each, 204 values
 ("Benchmarking the 3ware 9000 Controller Using Linux Kernel 2.6", v1.1). ``make reproduce`` runs the same 28 tests in the
 lab, with Linux {kernel} and the simulated controller (:doc:`3w-9xxx`). It writes this page and ``reproduction.csv``, which
-has a row for each published figure. *Held-out* figures were not used to fit the model.
+has a row for each published figure: the median of the trials of one test. *Held-out* figures were not used to fit the model.
 """
 
 HOW = """\
@@ -204,13 +204,13 @@ Differences from the paper:
   needs an eighth of the time, and the guest's figures stay the same.
 - Its seeks, {seeks} in {seekers} processes, are a separate run, with the method of 1.02c (``bonnie-seeks.c``) and the default
   scheduler of 2.6.5 (``tools/paper-2004/anticipatory``).
-- fio repeats iozone's pattern, also to save host time in records of {record} KiB instead of 64.
+- fio repeats iozone's pattern. Its records are {record} KiB instead of 64, to save host time.
 - **Processor time is free.** Copying, file system and driver take no simulated time. So figures that the paper's two Xeons
   limited are not reproduced.
 
 :doc:`reproduction-misses` has the figures that miss, and their causes.
 
-Two things are assumed, because the paper does not contain them; their effect is shown below:
+Two things of the setup are assumed, because the paper does not contain them; their effect is shown below:
 
 - File systems are on a partition that begins at sector 63, as fdisk made it in 2004. It makes no difference.
 - A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the *indirect blocks* (the positions of a

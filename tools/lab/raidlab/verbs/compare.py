@@ -170,8 +170,8 @@ def _order(pair: Callable[[str], tuple[float, float]]) -> str:
     before, after = pair("seeks")
     share = [value * 100 for value in pair("sequential_share")]
     if abs(share[1] - share[0]) < 0.1:
-        return f" The order is the same: {share[1]:.1f} % of the requests are sequential."
-    return f" The order changed: {before:,.0f} -> {after:,.0f} seeks, {share[0]:.1f} -> {share[1]:.1f} % sequential."
+        return f" The order is the same: {share[1]:.2f} % of the requests are sequential."
+    return f" The order changed: {before:,.0f} -> {after:,.0f} seeks, {share[0]:.2f} -> {share[1]:.2f} % sequential."
 
 
 def lines(section: Section) -> list[str]:
@@ -182,7 +182,8 @@ def lines(section: Section) -> list[str]:
     head += ["95 %"] * (count - 1) if with_intervals else []
     table = [f"{section.direction + 's':30}" + "".join(f"{word:>12}" for word in head)]
     for row in section.rows:
-        ratios = [row.ratio(number) for number in range(1, count)]
+        # A base that is printed as zero has no ratio that a reader could check.
+        ratios = [row.ratio(number) if row.texts[0].strip("0.") else None for number in range(1, count)]
         cells = row.texts + ["-" if ratio is None else f"{ratio:.3f}" for ratio in ratios]
         if with_intervals:
             cells += [f"{one[0]:.3f}-{one[1]:.3f}" if one else "-" for one in row.between]
