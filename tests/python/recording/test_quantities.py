@@ -2,6 +2,7 @@
 """What the counters of a direction amount to: each number here was worked out by hand."""
 
 import dataclasses
+import types
 
 import pytest
 
@@ -104,6 +105,8 @@ def test_without_a_request_there_is_no_mean():
 
 def test_a_request_that_is_issued_again_is_no_other():
     assert of(issued=1005, reissued=5).requests() == 1000
+    counts = {"issued": 1005, "reissued": 5, "bytes_issued": 1000 * 131072}
+    assert q.size_mean(types.SimpleNamespace(count=lambda _, name: counts.get(name)), "read") == 256
 
 
 def test_beyond_the_open_bin_the_counter_has_the_mean_and_without_it_there_is_a_bound():

@@ -104,7 +104,7 @@ def scheduler(case: Case) -> Limit:
     depth, allowed = q.depth_mean(case.phase, "all"), slots(case)
     if wait is None or not served or depth is None or allowed is None or not name:
         return unknown("time before the issue, depth or scheduler was not recorded")
-    values = (case.value("i2d-mean", wait, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
+    values = (case.value("waited", wait, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
     if name == "none" or wait < MIN_SCHEDULER_SHARE * served or depth > MAX_USED_SHARE * allowed[0]:
         return ruled_out(text, *values)

@@ -136,7 +136,11 @@ def amplification(case: Case) -> Limit:
         )
         return ruled_out(text, *values)
     optimal = case.phase.setting("optimal_io_size") or 0
-    origin = " (twice optimal_io_size, as the kernel sets it)" if optimal and window * q.SECTOR == 2 * optimal else ""
+    origin = (
+        "; the kernel set this readahead to twice optimal_io_size"
+        if optimal and window * q.SECTOR == 2 * optimal
+        else ""
+    )
     mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE_BYTES > used / 2 else ""
     return inferred(f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
 

@@ -156,8 +156,10 @@ def size_mode(phase: Observation, direction: str) -> tuple[int, float] | None:
 
 
 def size_mean(phase: Observation, direction: str) -> float | None:
-    """Mean size of a request in sectors."""
-    return ratio(phase.count(direction, "bytes_issued"), phase.count(direction, "issued"), SECTOR)
+    """Mean size of a request in sectors. The bytes of a request are counted at its first issue."""
+    issued = phase.count(direction, "issued")
+    first = None if issued is None else issued - (phase.count(direction, "reissued") or 0)
+    return ratio(phase.count(direction, "bytes_issued"), first, SECTOR)
 
 
 def bio_mean(phase: Observation, direction: str) -> float | None:
