@@ -64,7 +64,7 @@ ssize_t getrandom(void *buffer, size_t length, unsigned int flags)
 	return (ssize_t)length;
 }
 
-/* Files of the control directory, which is what the kernel's process is in. */
+/* Files of the control directory, the working directory of the kernel's process. */
 #define MODULES_WANTED	"modules-wanted"
 #define MODULES_THERE	"modules-there"
 #define MODULES		"/modroot/"	/* in the path of each module, and of the index that modprobe reads */
@@ -91,7 +91,7 @@ static void wait_for_modules(const char *path)
 	there = true;
 }
 
-/* How hostfs looks a name up: until 6.12 by the one, since then by the other. */
+/* hostfs looks up a name with the first function until 6.12, and with the second one since then. */
 int lstat64(const char *path, struct stat64 *result)
 {
 	wait_for_modules(path);
@@ -109,7 +109,10 @@ int statx(int directory, const char *path, int flags, unsigned int mask, struct 
 #define XSTATE_BV	512	/* offset of the word with a bit for each component not in its initial state */
 #define FIRST_EXTENDED	2	/* x87 and SSE lie before that word */
 
-/* Bytes that the host wants when it sets the state of a process; 0 if it does not tell. @pid is stopped, and ours. */
+/*
+ * The number of bytes that the host requires to set the state of a process; 0 if it does not report
+ * one. @pid is stopped, and belongs to us.
+ */
 static size_t xstate_size(pid_t pid, unsigned char *buffer)
 {
 	static size_t size;	/* the same for all processes; threads that race store the same */
@@ -120,7 +123,7 @@ static size_t xstate_size(pid_t pid, unsigned char *buffer)
 	return size;
 }
 
-/* Components that lie whole within the first @length bytes, as a mask of XSTATE_BV. */
+/* Components that lie completely within the first @length bytes, as a mask of XSTATE_BV. */
 static uint64_t components_within(size_t length)
 {
 	unsigned int size, offset, unused1, unused2;
@@ -135,8 +138,9 @@ static uint64_t components_within(size_t length)
 }
 
 /*
- * A state that is longer than the host's is cut by the host. One that is shorter is continued with components in their
- * initial state: the kernel never had them, so no process of the guest uses them.
+ * The host truncates a state that is longer than its own. A shorter one is continued with
+ * components in their initial state: the kernel never had them, so no process of the guest uses
+ * them.
  */
 static long set_xstate(pid_t pid, const struct iovec *state)
 {
@@ -156,9 +160,9 @@ static long set_xstate(pid_t pid, const struct iovec *state)
 }
 
 /*
- * 7.2 puts the state behind each task_struct, whose size would be the host's, and with it how many fit into a page.
- * So one size is told on every host: that of a processor with AVX-512. What lies beyond is in its initial state
- * (set_xstate).
+ * 7.2 stores the state behind each task_struct. With the host's size of this state, the number of
+ * tasks in a page would depend on the host. So report one size on every host: that of a processor
+ * with AVX-512. The rest is in its initial state (set_xstate).
  */
 #define XSTATE_TOLD	2696
 
@@ -204,7 +208,10 @@ long ptrace(enum __ptrace_request request, ...)
 	return (long)word;
 }
 
-/* Of this thread: the signal is to be blocked; it is. A handler changes both. */
+/*
+ * State of this thread: whether the signal should be blocked, and whether it really is. A handler
+ * changes both.
+ */
 #define OWN static __thread volatile __attribute__((tls_model("initial-exec")))
 OWN bool blocked, really;
 
@@ -223,7 +230,7 @@ static void set_really(int how)
 	pthread_sigmask(how, &set, NULL);
 }
 
-/* What a handler returns to has its own mask. */
+/* A handler returns to code with its own mask. */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	sigset_t *mask = &((ucontext_t *)context)->uc_sigmask;
@@ -243,7 +250,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	really = sigismember(mask, SIGRTMIN);
 }
 
-/* Who asks is told the kernel's own handler: it may be set again. */
+/* Report the kernel's own handler to the caller, which may set it again. */
 int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction ours;

@@ -79,7 +79,7 @@ struct stream {
 	int from, to;		/* pipe from the command, file on the host; from is -1 at its end */
 };
 
-/* Moves what is there now. */
+/* Move the available bytes. */
 static void drain(struct stream *stream)
 {
 	static char buffer[1 << 16];
@@ -109,7 +109,7 @@ static struct stream open_stream(const char *path, int *write_end)
 	return stream;
 }
 
-/* Reaps every child; returns the command's wait status once it is among them, else -1. */
+/* Reap every child. Return: the wait status of the command if it is among them, else -1. */
 static int reap(pid_t command)
 {
 	int status, found = -1;
@@ -160,7 +160,7 @@ int command_run(const struct request *request, long long *simulated_ns)
 	}
 	*simulated_ns = now_ns() - start_ns;
 
-	/* What the command left running must neither hold the pipes nor touch the disks any more. */
+	/* Processes that the command left running must neither hold the pipes nor use the disks. */
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;

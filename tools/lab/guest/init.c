@@ -36,7 +36,7 @@ static void mount_at(const char *source, const char *target, const char *type, u
 		fail("mount %s on %s: %s", type, target, strerror(errno));
 }
 
-/* Trees that not every kernel has. */
+/* Mount a tree that not every kernel has. */
 static void mount_if_there(const char *target, const char *type)
 {
 	mkdir(target, 0755);
@@ -81,7 +81,10 @@ static void mount_rest(const struct request *request)
 	symlink("/proc/self/fd/2", "/dev/stderr");
 }
 
-/* The same numbers in every run: with the host's entropy kept out (hostcalls.c) even /dev/urandom repeats itself. */
+/*
+ * Use the same numbers in every run: without the host's entropy (hostcalls.c), even /dev/urandom
+ * repeats.
+ */
 static void seed_random(void)
 {
 	struct {
@@ -112,7 +115,10 @@ static void insert_module(char *spec)
 	close(fd);
 }
 
-/* Lets the kernel and programs find modules: there is no place for this kernel's below the host's /lib/modules. */
+/*
+ * Make modules available to the kernel and to programs: the host's /lib/modules has no directory
+ * for this kernel.
+ */
 static void point_modprobe_here(void)
 {
 	int fd = open("/proc/sys/kernel/modprobe", O_WRONLY | O_CLOEXEC);
@@ -128,7 +134,7 @@ static void point_modprobe_here(void)
 	close(fd);
 }
 
-/* One line of text that changes while any disk is being scanned; returns the number of disks. */
+/* A line of text that changes while any disk is being scanned. Return: the number of disks. */
 static int look_at_disks(char *look, size_t room)
 {
 	DIR *blocks = opendir("/sys/block");
@@ -157,7 +163,10 @@ static int look_at_disks(char *look, size_t room)
 	return disks;
 }
 
-/* The driver returns before the last disk's partitions have been read; what reads them must not overlap the command. */
+/*
+ * The driver returns before the partitions of the last disk have been read. This reading must not
+ * overlap with the command.
+ */
 static void wait_for_disks(void)
 {
 	const struct timespec pause_time = { .tv_nsec = 20 * 1000 * 1000 };

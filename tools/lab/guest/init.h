@@ -43,13 +43,13 @@ struct request {
 	bool disks;
 };
 
-/* Fills in @request, which keeps pointing into memory that is never freed. Ends the guest when it cannot be read. */
+/* Fill @request, which refers to memory that is never freed. End the guest if it cannot be read. */
 void request_read(struct request *request);
 
-/* Tells the runner how the command ended; @text is "exit N" or "failed WHY". */
+/* Report to the runner how the command ended; @text is "exit N" or "failed WHY". */
 void status_write(const char *text, long long simulated_ns);
 
-/* The lab itself cannot go on: says why and ends the guest. */
+/* The lab itself cannot continue: print the reason and end the guest. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...);
 
 __attribute__((noreturn)) void power_off(void);
@@ -63,7 +63,10 @@ int file_write_all(int fd, const char *data, size_t length);
 /* Return: 0, also when @from is not there: a guest without the model has no /proc/raidlab; or -errno. */
 int file_copy(const char *from, const char *to);
 
-/* Runs the command to its end and everything it left behind with it. Return: exit status, 128 + N for signal N. */
+/*
+ * Run the command to its end, and end all processes that it left. Return: exit status, 128 + N for
+ * signal N.
+ */
 int command_run(const struct request *request, long long *simulated_ns);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When a command of the disk is done. The head does one thing at a time. It
- * takes the commands that wait in rounds: those that are there when a round
- * begins, each time the one that it can end first. What arrives meanwhile waits
- * for the next round, so that a reader with its next request always queued does
- * not keep the head. Writes end when they are in the write cache; the head
- * writes them when nobody waits for it, when the cache is three quarters full,
- * or for a flush.
+ * The time when a command of the disk completes. The head does one thing at a time. It serves
+ * commands in rounds. A round has the commands that wait when it begins; the head always takes the
+ * command that it can finish first. Later commands wait for the next round, so that a reader whose
+ * next request is always queued does not occupy the head. A write completes when it is in the write
+ * cache. The head writes the cache in three cases: when no command waits for it, when the cache is
+ * three quarters full, and for a flush.
  */
 #include "ahci.h"
 
@@ -38,7 +37,7 @@ static u64 ah_estimate(const struct ah_disk *disk, bool write, u64 lba, u32 sect
 	return ah_serve(&trial, write, lba, sectors, known_ns, now);
 }
 
-/* What the head may do next: a command by its slot, or a dirty piece by its place. */
+/* The next work of the head: a command by its slot, or a dirty piece by its place. */
 struct ah_choice {
 	u32 slot;
 	u32 dirty;
@@ -122,7 +121,7 @@ static void ah_land(struct ah_disk *disk, u32 piece, u64 now)
 	disk->free_ns = ah_serve(&disk->drive, true, landing.lba, landing.sectors, now, now);
 }
 
-/* Of the round: a command, or while the cache is to be written a piece of it. */
+/* The next work of the round: a command, or a piece of the cache while it must be written. */
 static void ah_choose(const struct ah_model *model, u64 now, struct ah_choice *best)
 {
 	ah_choose_command(model, now, best);

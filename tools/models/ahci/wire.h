@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a driver and an AHCI controller with one SATA disk say to each other: Serial ATA AHCI 1.3.1 and ATA8-ACS. */
+/*
+ * The interface between a driver and an AHCI controller with one SATA disk: Serial ATA AHCI 1.3.1
+ * and ATA8-ACS.
+ */
 #ifndef AH_WIRE_H
 #define AH_WIRE_H
 

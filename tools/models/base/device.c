@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What every kind of simulated device has in common. */
+/* The common part of all kinds of simulated devices. */
 #include "base.h"
 
 void rl_device_init(struct rl_device *device, const struct rl_kind *kind,

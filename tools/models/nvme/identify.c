@@ -123,7 +123,7 @@ static void nv_put_namespace(const struct nv_config *config, u8 *page)
 	       nv_blocks_less_one(config, (u64)nv_optimal_kib(config) * 1024), 2);
 }
 
-/* What does not depend on the command set: that the namespace rotates. */
+/* The part that does not depend on the command set: whether the namespace rotates. */
 static void nv_put_common(u8 *page)
 {
 	page[NV_COMMON_FEATURES] = NV_COMMON_ROTATES;

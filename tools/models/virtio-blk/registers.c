@@ -25,7 +25,7 @@ static u64 vb_offered(const struct vb_model *model)
 	return features;
 }
 
-/* What the configuration of a block device holds. */
+/* The configuration of a block device. */
 static void vb_device_config(const struct vb_model *model, u8 page[VB_DEVICE_BYTES])
 {
 	const struct vb_config *config = &model->config;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a driver and a virtio block device on PCI say to each other: Virtual I/O Device (VIRTIO) 1.2, split queues. */
+/*
+ * The interface between a driver and a virtio block device on PCI: Virtual I/O Device (VIRTIO) 1.2,
+ * split queues.
+ */
 #ifndef VB_WIRE_H
 #define VB_WIRE_H
 

@@ -124,7 +124,7 @@ struct anticipation {
 	unsigned int leave;
 };
 
-/* Of a request, in elv.priv: its state and class, and its process. */
+/* Data of a request, in elv.priv: its state and class, and its process. */
 enum request_state { NEVER_INSERTED, QUEUED, DISPATCHED };
 
 static inline enum request_state state_of(struct request *rq)

@@ -72,7 +72,7 @@ static void start_waiting(struct anticipation *ant)
 		ant->waiting = WAITS_FOR_END;
 }
 
-/* What comes of it is up to the next look at the queue. */
+/* Stop waiting. The next look at the queue decides what follows. */
 void stop_waiting(struct anticipation *ant)
 {
 	if (is_waiting(ant))

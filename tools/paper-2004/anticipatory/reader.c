@@ -67,7 +67,7 @@ void reader_asks(struct anticipation *ant, struct reader *reader, struct request
 	reader->started = true;
 }
 
-/* Of another process, but so near that it is as good as the one waited for. */
+/* A request of another process that is as near as the expected one. */
 static bool is_close(struct anticipation *ant, struct request *rq)
 {
 	sector_t last = ant->last[ant->batch], at = blk_rq_pos(rq), most = CLOSE_SECTORS;

@@ -18,7 +18,7 @@
 
 #define WINDOW	(1 << 20)
 
-/* Of one file, the one opened last. */
+/* The state of one file, the one opened last. */
 static int file = -1;
 static char window[WINDOW];	/* what is at window_at */
 static off_t window_at;

@@ -34,7 +34,7 @@ class Test:
         return f"{self.array}-{self.number:02d}"
 
     def title(self) -> str:
-        """What people call it."""
+        """The name that people use."""
         tuned = "" if self.tool == "dd" else " untuned" if self.setra_sectors == tables.UNTUNED else " tuned"
         return f"{self.array} {self.tool} {self.filesystem or 'bare disk'}{tuned}"
 
@@ -69,7 +69,7 @@ def tests() -> tuple[Test, ...]:
 
 
 def metrics(test: Test) -> tuple[str, ...]:
-    """What was published of a test."""
+    """The published figures of a test."""
     return tuple(dict.fromkeys(row.metric for row in rows() if row.test == test))
 
 

@@ -61,7 +61,7 @@ def collect(out: pathlib.Path) -> Data:
 
 
 def kept(source: pathlib.Path) -> Data:
-    """What a picture is drawn from."""
+    """The data of a picture."""
     data: Data = json.loads(source.read_text(encoding="utf-8"))
     return data
 

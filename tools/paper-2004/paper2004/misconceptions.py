@@ -169,7 +169,7 @@ FILESYSTEMS = ("ext2", "ext3", "ext4", "xfs")
 
 
 def sequential(runs: Runs) -> Judgement:
-    """What else a file system reads and writes while a file is written and read in order."""
+    """The other reads and writes of a file system while a file is written and read sequentially."""
     rows, bars = [], []
     for kind in FILESYSTEMS:
         for phase in ("write", "read"):

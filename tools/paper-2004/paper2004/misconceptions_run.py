@@ -36,7 +36,7 @@ def names(where: str) -> list[str]:
 
 
 def digest() -> str:
-    """Of the script that decides what the runs do."""
+    """The digest of the script with the commands of the runs."""
     return hashlib.sha256(CELL.read_bytes()).hexdigest()
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What make reproduce runs: the paper's 28 tests, experiments that change one thing, seeks, small runs that tests repeat."""
+"""The runs of make reproduce: the paper's 28 tests, experiments that change one thing, seeks, and small runs that tests
+repeat."""
 
 import dataclasses
 
@@ -43,7 +44,8 @@ def short() -> list[Run]:
 
 
 def memory_mib(mib: int) -> int:
-    """Of a guest for a smaller run: a fortieth for the page cache, as in the paper, above what the guest itself needs."""
+    """The memory of a guest for a smaller run: a fortieth of the data for the page cache, as in the paper, plus the guest's
+    own."""
     return 24 + mib // 40
 
 

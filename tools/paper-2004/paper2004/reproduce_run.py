@@ -77,7 +77,7 @@ class Run:
         return f"9500s-12-{self.test.array}"
 
     def command(self) -> list[str]:
-        """What runs in the guest, in a directory that has what build() made."""
+        """The commands in the guest, in a directory with the results of build()."""
         kind, job = amcc.job(self.test, self.mib)
         words = kind.command(job)
         if self.seeks:
@@ -89,7 +89,7 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """What a run came to. figures: by metric, as published. phases: what raidtrace counted, see count()."""
+    """The result of a run. figures: by metric, as published. phases: the counts of raidtrace, see count()."""
 
     figures: dict[str, float]
     phases: dict[str, dict[str, float]]
@@ -129,7 +129,7 @@ def _digest(what: object) -> str:
 
 
 def key(run: Run, kernel: str) -> str:
-    """Of what is run in front of what: command, guest, array, kernel."""
+    """The digest of the inputs of a run: command, guest, array, kernel."""
     command = run.command()[1:]
     files = inputs(run.profile())
     digests = [
@@ -147,7 +147,7 @@ def key(run: Run, kernel: str) -> str:
 
 
 def sources(run: Run) -> str:
-    """Of the files that decide when a command is done."""
+    """The digest of the files that determine when a command completes."""
     return _digest(inputs(run.profile()))
 
 
@@ -155,7 +155,7 @@ Behaviour = dict[str, dict[str, float]]  # of the short runs: name -> metric -> 
 
 
 def behaviour(short: dict[str, Result]) -> Behaviour:
-    """What the model does, as far as the short runs show it: sources may differ and decide the same."""
+    """The behaviour of the model in the short runs. Sources may differ and behave the same."""
     return {name: result.figures for name, result in short.items()}
 
 
@@ -242,7 +242,7 @@ def perform(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | N
 
 
 def evaluate(run: Run, directory: pathlib.Path, kernel: str, model: Behaviour | None) -> Result:
-    """What a finished run left, made into its result and kept."""
+    """The result of a finished run, which is stored."""
     recorded = invariants.load(directory / "run.rtdb")
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         raise ReproduceError(f"{run.name}: the recording is not whole, see raidctl report {directory}/run.rtdb")

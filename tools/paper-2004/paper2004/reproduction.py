@@ -149,7 +149,7 @@ def write_csv(path: pathlib.Path, points: Sequence[Point]) -> None:
 
 
 def state(results: Mapping[str, reproduce_run.Result]) -> dict[str, object]:
-    """What the committed figures are of: kernel, digests of all that decides them, and small runs to compare with."""
+    """The inputs of the committed figures: kernel, digests of all files that determine them, and small runs to compare with."""
     inputs: dict[str, str] = {}
     for array in ("raid0", "raid5"):
         inputs |= reproduce_run.inputs(f"9500s-12-{array}")
@@ -164,7 +164,7 @@ def write_state(path: pathlib.Path, results: Mapping[str, reproduce_run.Result])
 
 
 def changed_inputs(committed: Mapping[str, str]) -> list[str]:
-    """What of the digests differs now, by name."""
+    """Names of the digests that differ now."""
     now: dict[str, str] = {}
     for array in ("raid0", "raid5"):
         now |= reproduce_run.inputs(f"9500s-12-{array}")
@@ -248,7 +248,7 @@ def heading(text: str) -> list[str]:
 
 
 def setra(test: amcc.Test) -> str:
-    """What people call it."""
+    """The name that people use."""
     return "tuned" if test.setra_sectors != 256 else "untuned"
 
 

@@ -21,7 +21,8 @@ enum { KEY_GROUPS = 0x100, KEY_STREAMS, KEY_SLOWER };
 
 static const struct argp_option options[] = {
 	{ "groups", KEY_GROUPS, "NAME,...", 0,
-	  "Count only these groups of counters; flow is always counted (default: all except hwq); raidctl-attach(8) lists them", 0 },
+	  "Count only these groups of counters, which raidctl-attach(8) lists; flow is always counted (default: all except hwq)",
+	  0 },
 	{ "streams", KEY_STREAMS, "N", 0,
 	  "Remember the last N streams of sequential requests, 1 to 64 (default 16)", 0 },
 	{ "slower", KEY_SLOWER, "TIME", 0,

@@ -128,7 +128,7 @@ static int read_ext(const char *path, struct journal *ret)
 		err = 0;
 	else if (!fs->super->s_journal_inum)
 		err = ext_external(fs->super, ret);
-		else if (ext2fs_block_iterate3(fs, fs->super->s_journal_inum,
+	else if (ext2fs_block_iterate3(fs, fs->super->s_journal_inum,
 				       BLOCK_FLAG_READ_ONLY, NULL, take_block,
 				       &blocks))
 		err = -EIO;

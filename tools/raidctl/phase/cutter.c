@@ -189,7 +189,7 @@ bool phase_feed(struct phase_cutter *cutter, enum stream stream,
 		feed_byte(cutter, stream, text[i]);
 	if (cutter->program->column && stream == STREAM_STDOUT)
 		cutter->program->column(cutter, cutter->line[stream]);
-	/* Of several phases only the open one has time of its own. */
+	/* Only the open phase of several has time of its own. */
 	if (cutter->opened)
 		cutter->missed += cutter->opened - (cutter->now ? 1 : 0);
 	return cutter->opened || cutter->now != before;

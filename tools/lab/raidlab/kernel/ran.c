@@ -22,7 +22,7 @@ static struct {
 	unsigned long times;
 } blocks[1 << BITS];
 
-/* Blocks that found no place: then nothing can be said of what did not run. */
+/* Blocks for which there was no space: then the other results are not complete. */
 static unsigned long lost;
 
 /*

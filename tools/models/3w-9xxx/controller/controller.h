@@ -207,7 +207,7 @@ const char *tw_background_name(u32 kind);
 
 /* Faults that a profile asks for: when they strike, and what they do. */
 
-/* What becomes of a READ or WRITE that a fault strikes. */
+/* The outcome of a READ or WRITE that a fault affects. */
 enum tw_fate {
 	TW_FATE_NONE,
 	TW_FATE_LOST,		/* never answered */
@@ -312,7 +312,7 @@ void tw_model_write(struct tw_model *model, u32 offset, u32 value);
 /* The time given to wake_at has come; calling it at any other time is harmless. */
 void tw_model_tick(struct tw_model *model);
 
-/* What a host uses of it. */
+/* The functions that a host uses. */
 extern const struct rl_kind tw_kind;
 
 /* Queue an asynchronous event and draw the driver's attention to it. */

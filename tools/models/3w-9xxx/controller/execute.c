@@ -96,7 +96,7 @@ static void tw_transfer_sectors(struct tw_model *model, struct tw_post *post,
 	if (!result->sectors)
 		return;
 	if (result->action == TW_SCSI_WRITE) {
-		/* What the drives have written by now is the old data. */
+		/* Data that the drives have written by now is the old data. */
 		if (model->volatile_cache)
 			tw_timing_advance(&model->timing, post->now);
 		if (!tw_transfer_write(model, list, lba, result->sectors)) {

@@ -88,7 +88,7 @@ static void tw_recall(void *context, u32 number, u64 lba, u32 sectors)
 	tw_platter_recall(context, number, lba, sectors);
 }
 
-/* What the cache holds waits for a battery's end, or is lost. All commands are forgotten. */
+/* Data in the cache waits until the battery is empty, or is lost. All commands are forgotten. */
 static void tw_cut_power(struct tw_model *model, u64 now)
 {
 	const struct tw_landing lost = { tw_recall, model };

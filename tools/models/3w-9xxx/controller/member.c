@@ -58,7 +58,7 @@ void tw_platter_recall(struct tw_model *model, u32 number, u64 lba, u32 sectors)
 
 void tw_platter_erase(struct tw_model *model, u32 number)
 {
-	/* What commands see is erased already. */
+	/* For commands, this part is erased already. */
 	if (model->volatile_cache)
 		tw_copy_sectors(model, tw_cached(model, number, 0), tw_on_platter(model, number, 0),
 				model->timing.array.drive_sectors);
@@ -106,7 +106,7 @@ static void tw_xor(u64 *to, const u64 *from, u32 sectors)
 		to[i] ^= from[i];
 }
 
-/* What one member should hold, from all members that it can be worked out from. */
+/* The expected contents of one member, computed from all members that determine it. */
 static void tw_work_out(struct tw_model *model, u32 unit, u32 member, u64 lba, u32 sectors,
 			u64 *to)
 {

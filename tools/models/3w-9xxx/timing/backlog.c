@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a drive has yet to do for the write-back cache. Drives catch up when they
- * are next looked at, so that reads go first and a write already begun is finished.
+ * The writes of a drive that the write-back cache still holds. A drive catches up when the model
+ * next accesses it, so that reads go first and a write that has begun is finished.
  */
 #include "timing.h"
 
@@ -26,7 +26,7 @@ static u32 tw_pick(const struct tw_backlog *backlog, u64 begin)
 	for (i = 0; i < backlog->count; i++) {
 		if (backlog->entry[i].ready_ns > begin)
 			continue;
-		/* What lies before the head wraps round to a large distance. */
+		/* An offset before the head wraps to a large distance. */
 		distance = (backlog->entry[i].lba - head) & (RL_NEVER >> 1);
 		if (distance < least) {
 			least = distance;

@@ -69,7 +69,10 @@ static u32 tw_uncharged(const struct tw_timing *timing, const struct tw_row *row
 	return 0;
 }
 
-/* What a row's parity needs, ahead of what drives have yet to write. Return: when it is there. */
+/*
+ * Read the data that a row's parity needs, ahead of the pending writes of the drives. Return: the
+ * time when it is available.
+ */
 static u64 tw_read_first(struct tw_timing *timing, const struct tw_row *row, struct tw_plan *plan,
 			 u64 now)
 {

@@ -90,7 +90,7 @@ static u64 tw_read_member(struct tw_timing *timing, u32 unit, u32 member,
 	return rl_drive_read(&timing->drive[number], extent->lba, extent->sectors, start);
 }
 
-/* What was on the missing member: its copy, or all others of its row. */
+/* Read the data of the missing member: from its copy, or from all other members of its row. */
 static u64 tw_read_around(struct tw_timing *timing, u32 unit, const struct tw_extent *extent,
 			  u64 start)
 {

@@ -154,7 +154,7 @@ bool tw_row_is_full(const struct tw_array *array, const struct tw_row *row);
 void tw_parity_plan(const struct tw_array *array, const struct tw_row *row, u32 missing,
 		    struct tw_plan *plan);
 
-/* What a drive has yet to do for the controller's write-back cache. */
+/* The pending writes of a drive for the controller's write-back cache. */
 
 #define TW_BACKLOG		1024	/* entries waiting for one drive */
 
@@ -225,7 +225,10 @@ u64 tw_backlog_add(struct tw_backlog *backlog, const struct tw_dirty *dirty);
 /* Without a cache. Return: when it is done. */
 u64 tw_backlog_do_now(struct tw_backlog *backlog, const struct tw_dirty *dirty);
 
-/* What commands wait for: the firmware and its path to the host, the cache, the drives. */
+/*
+ * The resources that commands wait for: the firmware and its path to the host, the cache, the
+ * drives.
+ */
 
 /**
  * struct tw_timing - all that takes time in one controller

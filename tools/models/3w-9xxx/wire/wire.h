@@ -375,7 +375,7 @@ struct tw_param_command {
 	struct tw_sg_entry sg;
 };
 
-/* What the SG entry of a tw_param_command points to. */
+/* The buffer of the SG entry of a tw_param_command. */
 struct tw_param {
 	struct tw_le16 table;
 	struct tw_le16 index;
@@ -418,7 +418,7 @@ enum tw_wire_checks {
 
 #define TW_SCSI_DATA_BYTES	64
 
-/* What the caller has to do for a command that was not refused. */
+/* The action that the caller takes for a command that was not refused. */
 enum tw_scsi_action {
 	TW_SCSI_DONE,		/* nothing */
 	TW_SCSI_DATA,		/* send @data to the host */

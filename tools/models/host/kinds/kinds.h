@@ -44,7 +44,7 @@ void rl_sums_add(struct rl_sums *sums, const struct rl_device *device);
 /* The first lines of a status: that devices are simulated, of which profile, and sums. @profile: of all of them. */
 void rl_sums_show(const struct rl_sums *sums, const char *profile, struct rl_text *text);
 
-/* What one device has to tell; @number: of the host's devices, from 0. Context: as above. */
+/* The report of one device; @number: its number in the host, from 0. Context: as above. */
 void rl_device_show(const struct rl_device *device, u32 number, struct rl_text *text);
 
 #endif

@@ -15,7 +15,7 @@ from raidtrace.quantity import shown
 from raidtrace.quantity.shown import UserError
 
 DEBUG = "RAIDCTL_DEBUG"  # raidctl --debug VERB sets it
-# What a verb can need beyond the standard library, and the Debian package that has it.
+# Modules that a verb may need beyond the standard library, and their Debian packages.
 PACKAGES = {
     "jinja2": "apt-get install python3-jinja2",
     "markupsafe": "apt-get install python3-jinja2",

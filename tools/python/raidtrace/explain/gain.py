@@ -100,7 +100,7 @@ def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
     return _figure(cycle / max(cycle / TWICE, least), "with twice the limit")
 
 
-# Of a disk that gives no more with more in flight.
+# Gains on a disk whose rate does not grow with more requests in flight.
 MORE_IN_FLIGHT = _figure(1.0, "from more in flight or more readahead")
 
 
@@ -199,7 +199,7 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
         limited = rate is not None and straight(rate)
         return _figure(1 / (1 - part), "without them") if limited else NO_GAIN
     sizes = case.phase.histogram(case.direction, "size")
-    # Of other sizes, the fastest may all be of one process.
+    # With other sizes, the fastest requests may all belong to one process.
     if max(sizes.values(), default=0) < MIN_ONE_SIZE_SHARE * sum(sizes.values()):
         return NO_GAIN
     held_ms = case.wait_ms("i2d_sum_ns", "issued") or 0.0

@@ -74,7 +74,7 @@ MIN_COMPARABLE_SHARE = 0.8  # of the requests that are of one size, so that thei
 MIN_LONGER_FACTOR = 1.05  # of the end of the bin of the fastest request
 PRESET_REQUEST_KIB = 1280  # what Linux sets by itself
 LARGE_READAHEAD_KIB = 4096  # programs that do not read in order may fetch much more than they use
-# Of a read in order: shares of the bios that continue a stream, and of the requests that begin elsewhere.
+# Conditions of a sequential read: shares of the bios that continue a stream, and of the requests that begin elsewhere.
 MIN_ORDER_SHARE, MAX_ORDER_SEEKS = 0.9, 0.1
 SATA_MIB_S = 525.0  # of 6 Gbit/s, with its coding and protocol, as disks' data sheets have it: 550 to 560 MB/s
 MIN_PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much in order, wherever its heads are
@@ -238,7 +238,7 @@ def link_near(case: Case) -> bool:
 
 
 def ceiling_near(case: Case) -> Ceiling | None:
-    """The ceiling of the lab's array, where the rate is near it. What the lab recorded is of its first device."""
+    """The limit of the lab's array, if the rate is near it. The lab records the status of its first device."""
     if case.one_disk():
         return None
     top, rate = lab_ceiling(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0

@@ -167,7 +167,7 @@ class Allowed:
     rate: int
 
     def holds(self, cgroup: str) -> bool:
-        """Whether it is the limit of a cgroup, or of one above it. Of a long path only the end is known."""
+        """Whether it is the limit of a cgroup, or of one above it. Only the end of a long path is known."""
         if cgroup.startswith("..."):
             return self.path.endswith(cgroup[3:])
         return cgroup == self.path or cgroup.startswith(f"{self.path}/")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lines of words for a terminal, and the pager. What comes from a file is shown by shown.visible() before it gets here."""
+"""Text of words for a terminal, and the pager. The caller passes text of files through shown.visible() first."""
 
 import contextlib
 import os

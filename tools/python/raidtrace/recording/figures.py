@@ -364,7 +364,7 @@ def blame(span: Span) -> Mapping[tuple[str, str], int] | None:
     return {(CLASSES[at // width], CLASSES[at % width]): count for at, count in span.histogram("all", "blame").items()}
 
 
-# What a disk that is made of others gave to them.
+# The bios and bytes that a stacked disk passed on to its members.
 
 
 @dataclasses.dataclass(frozen=True)

@@ -217,7 +217,7 @@ class SampleRows:
                 "SELECT sample, CAST(histograms AS BLOB) FROM sample WHERE histograms IS NOT NULL ORDER BY sample"
             )
             return
-        # Of the rows that older recordings have, in the order of their key.
+        # Read the rows of older recordings in the order of their key.
         query = (
             "SELECT sample, direction, kind, json_group_object(bin, count) FROM bin GROUP BY sample, direction, kind"
         )

@@ -227,7 +227,7 @@ def _details(recorded: Recorded) -> Iterator[Part]:
         yield from _inside(tables.of_span(span, recorded.added))
         if span.phase != OUTSIDE:
             yield from _pictures(span)
-        # Of the machine and of layers once, below the disks of the phase.
+        # Print the counters of the machine and of layers once, below the disks of the phase.
         if at + 1 < len(recorded.spans) and recorded.spans[at + 1].number == span.number:
             continue
         if span.phase != OUTSIDE:

@@ -71,8 +71,8 @@ def lines(index: Index, table: str) -> list[Line]:
 
 
 def _summary(numbers: Sequence[int], values: Sequence[float]) -> trials.Summary:
-    """Statistics in the order in which the trials were run. What stands out is named by its trial's number: in random order,
-    or when a trial failed, that is not its place among those that were run."""
+    """Statistics in the order in which the trials were run. An outlier is named by the number of its trial. In random
+    order, or when a trial failed, this number is not its position among the trials that ran."""
     summary = trials.summarise(values)
     return dataclasses.replace(summary, outliers=tuple(sorted(numbers[at - 1] for at in summary.outliers)))
 
