@@ -401,7 +401,7 @@ struct raidtrace_queued {
 	unsigned char direction;
 };
 
-/* What is to come of a request. */
+/* The future events of a request. */
 enum raidtrace_progress {
 	RAIDTRACE_NOT_ISSUED,
 	RAIDTRACE_IN_FLIGHT,

@@ -238,7 +238,7 @@ static void stream_lives_a_second(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, streams->forgotten, 1ULL);
 	raidtrace_streams_follow(streams, 80000, 80008, end);
 	KUNIT_EXPECT_EQ(test, streams->forgotten, 1ULL);
-	/* What went on lives on. */
+	/* A stream that continued is still alive. */
 	raidtrace_streams_follow(streams, 80008, 80016, end + 5);
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(streams, end + RAIDTRACE_STREAM_ALIVE_NS), 1U);
 	raidtrace_streams_start(streams, 4);

@@ -808,7 +808,10 @@ static void history_has_all_times(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ended->direction, (u32)DIR_READ);
 	KUNIT_EXPECT_FALSE(test, ended->error || ended->again);
 	KUNIT_EXPECT_NULL(test, raidtrace_history_next(history, &number));
-	/* Of two bios the older one, while another request is in flight; then it fails, the second time. */
+	/*
+	 * Take the older one of two bios, while another request is in flight; then it fails, the
+	 * second time.
+	 */
 	queue_bio(test, START + 100, 0x200, CLASS_DATA, 0, 0);
 	take(test, START + 105, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 12), 0x6262, 0, 0);
 	queue_bio(test, START + 110, 0x300, CLASS_DATA, 8, 0);

@@ -287,7 +287,7 @@ u64 rl_drive_read(struct rl_drive *drive, u64 lba, u32 sectors, u64 now)
 	return rl_drag(drive, start - drive->geometry->command_ns);
 }
 
-/* What is written is not in any segment afterwards. */
+/* Written sectors are removed from all segments. */
 static void rl_drop_segments(struct rl_drive *drive, u64 lba, u32 sectors)
 {
 	u32 i;

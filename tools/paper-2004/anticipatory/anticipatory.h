@@ -10,7 +10,7 @@
  * - After a sync request is done nothing else is sent for up to 6 ms, if its process, as it used to, will soon ask for the
  *   next one, and nothing nearer waits.
  *
- * What is left out: that a process has ended is not noticed, so it is waited for once, 6 ms.
+ * Not implemented: the end of a process is not noticed, so the scheduler waits for it once, for 6 ms.
  */
 #ifndef ANTICIPATORY_H
 #define ANTICIPATORY_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known of a process, and whether its next request is worth waiting for. */
+/* The state of a process, and whether its next request is worth waiting for. */
 
 #include <linux/slab.h>
 

@@ -235,7 +235,7 @@ _BUILDS = {
 
 
 def names() -> list[str]:
-    """Of all drivers that are built as modules of their own."""
+    """The names of all drivers that are built as separate modules."""
     return list(_BUILDS)
 
 

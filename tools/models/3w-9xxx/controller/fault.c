@@ -75,7 +75,10 @@ static void tw_replace(struct tw_model *model, u64 now)
 	tw_queue_event(model, TW_AEN_DRIVE_INSERTED, TW_SEVERITY_INFO);
 	if (model->fault.offline[number / drives])
 		return;
-	/* What is rebuilt is the one missing first: this one, whichever was removed first. */
+	/*
+	 * The rebuild is of the member that was missing first: this one, whichever was removed
+	 * first.
+	 */
 	if (health->also == number % drives) {
 		health->also = health->missing;
 		health->missing = number % drives;

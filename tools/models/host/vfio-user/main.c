@@ -4,9 +4,9 @@
  *
  *   vfio-user --config KEY=VALUE,... --log FILE --status FILE [--number NUMBER] <LISTENING-SOCKET
  *
- * Of several devices of one profile it is the one with that number, from 0.
+ * If a profile has several devices, NUMBER selects one, from 0.
  *
- * Serves one client, in real time, until it goes; then writes the ground truth.
+ * The program serves one client, in real time, until it disconnects. Then it writes the ground truth.
  * Exit status: 0 done, 1 failed, 2 usage, 3 the store is full: whoever writes on would fail one command after the
  * other.
  */

@@ -207,7 +207,7 @@ def _dd_rate(lines: list[str], at: int, phase: str, size: int, text: str) -> Fig
 
 # Output of fio with --output-format=json or json+, of any job file.
 #
-# Whatever fio says before the JSON (notes, warnings) is passed over. Each job and direction that moved a byte is one figure:
+# Text that fio prints before the JSON (notes, warnings) is skipped. Each job and direction that moved a byte is one figure:
 # its bytes over its run time, KiB/s. Processor use is the job's own, user and system, of one processor. The phase is the
 # job's name, with -read or -write behind it when a job did both.
 

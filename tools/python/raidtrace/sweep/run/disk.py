@@ -157,7 +157,7 @@ def arrays_of(
     return arrays
 
 
-# What a sweep on real disks wants of this machine: which disks, what it would destroy, and whether it is fit to measure.
+# The requirements of a sweep on real disks: which disks it uses, what it would destroy, and whether the machine is ready.
 
 MOUNT = "/run/raidtrace/sweep/ID.mnt"  # as --dry-run shows it
 
