@@ -219,6 +219,12 @@ def first(meta=None, direction="read", **knobs):
     return every_limit[0].key if every_limit[0].verdict is Verdict.INFERRED else None
 
 
+def uneven(by):
+    """Samples of which one has so many requests of 1,000 more, and the next as many less."""
+    moved = [0.1, 0.1, 0.1, 0.1, 0.1 + by / 1000, 0.1 - by / 1000, 0.1, 0.1, 0.1, 0.1]
+    return [(at / 10, (at + 1) / 10, 1.0, round(part, 4)) for at, part in enumerate(moved)]
+
+
 EVERY_GROUP = "flow size seek stream depth latency place plug origin blame submitter readahead"
 MIB = 1 << 20
 RECORDED = {"readahead_sectors": "256", "max_sectors_kb": "128", "queue_depth": "254", "nr_requests": "256", "fstype": "xfs",

@@ -2,7 +2,7 @@
 """The gain that a remedy is expected to have: what it is computed from, and where no figure is given."""
 
 import pytest
-from made_phase import judged
+from made_phase import judged, uneven
 
 from raidtrace.explain.evidence import Verdict
 from raidtrace.explain.gain import unbroken
@@ -142,9 +142,3 @@ def test_on_a_local_disk_a_request_takes_what_the_fastest_did():
     local = {"driver": "nvme", "submitters": [(7, "dd", 250, 0, 0), (9, "rsync", 750, 0, 0)], "others": (9,)}
     result, _ = gain("competing", **local, seconds=0.1, depth=2.0, i2d_ms=0.1, d2c={0.1: 10, 0.2: 990})
     assert result == pytest.approx(3.0, rel=0.06)
-
-
-def uneven(by):
-    """Samples of which one has so many requests of 1,000 more, and the next as many less."""
-    moved = [0.1, 0.1, 0.1, 0.1, 0.1 + by / 1000, 0.1 - by / 1000, 0.1, 0.1, 0.1, 0.1]
-    return [(at / 10, (at + 1) / 10, 1.0, round(part, 4)) for at, part in enumerate(moved)]
