@@ -60,6 +60,17 @@ def unpacked(packed, path):
     return path
 
 
+def changed(path, *statements, of=None):
+    """Run statements in a recording, or in a copy of another one. A statement is a text, or a text and its parameters.
+    Returns the path."""
+    if of:
+        path.write_bytes(of.read_bytes())
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for statement in statements:
+            db.execute(*((statement,) if isinstance(statement, str) else statement))
+    return path
+
+
 def script(path):
     """A program of the tree without a suffix, as a module."""
     loader = importlib.machinery.SourceFileLoader(path.name, str(path))
