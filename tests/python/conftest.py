@@ -61,13 +61,12 @@ def unpacked(packed, path):
 
 
 def changed(path, *statements, of=None):
-    """Run statements in a recording, or in a copy of another one. A statement is a text, or a text and its parameters.
-    Returns the path."""
+    """Run statements in a recording, or in a copy of another: texts, or a statement and its parameters. Returns the path."""
     if of:
         path.write_bytes(of.read_bytes())
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         for statement in statements:
-            db.execute(*((statement,) if isinstance(statement, str) else statement))
+            db.executescript(statement) if isinstance(statement, str) else db.execute(*statement)
     return path
 
 

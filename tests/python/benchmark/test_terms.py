@@ -3,11 +3,10 @@
 
 import json
 import shlex
-import sqlite3
 
 import made_sweep
 import pytest
-from conftest import call
+from conftest import call, changed
 from made_phase import record
 
 from raidtrace.benchmark import registry as benchmark
@@ -85,9 +84,7 @@ def test_past_the_page_cache_is_another_test_of_everything():
 def bonnie(directory, size, seeks=400):
     meta = {"command": json.dumps(["bonnie++", "-d", "/mnt", "-s", size]), "lab_profile": "9500s-12-raid0"}
     path = record(directory, (("run", {}),), {"fstype": "xfs"}, meta=meta)
-    with sqlite3.connect(path) as db:
-        db.execute("UPDATE output SET text=?, stream='stdout'", (BONNIE.format(seeks=seeks),))
-    return path
+    return changed(path, ("UPDATE output SET text=?, stream='stdout'", (BONNIE.format(seeks=seeks),)))
 
 
 def rows(*words):

@@ -3,10 +3,9 @@
 
 import json
 import random
-import sqlite3
 
 import pytest
-from conftest import call
+from conftest import call, changed
 from hypothesis import given
 from hypothesis import strategies as st
 from made_phase import record
@@ -110,11 +109,7 @@ def test_a_recording_with_a_table(tmp_path):
     output = "21474836480 bytes (21 GB, 20 GiB) copied, 177.143 s, 121 MB/s"
     meta = {"command": json.dumps(["dd", "if=/dev/sda", "of=/dev/null"]), "lab_profile": "9500s-12-raid0"}
     path = record(tmp_path, (("run", {}),), {"fstype": ""}, meta=meta)
-
-    db = sqlite3.connect(path)
-    db.execute("UPDATE output SET text=?, stream='stderr'", (output,))
-    db.commit()
-    db.close()
+    changed(path, ("UPDATE output SET text=?, stream='stderr'", (output,)))
     done = call(cli_compare.main, "--json", "--with", "amcc-9500s-2004", path)
     assert done.returncode == 0, done.stderr
     (result,) = json.loads(done.stdout)["rows"]

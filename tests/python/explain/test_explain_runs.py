@@ -383,7 +383,7 @@ def test_options_choose_direction_and_window(tmp_path):
 )
 def test_readahead_is_not_called_why_when_the_load_or_the_machine_is_another(tmp_path, name, statement):
     low, high = paths_of(tmp_path)
-    changed(high, *statement.split(";"))
+    changed(high, statement)
     chain = explain_runs.two(low, high).chains[0]
     assert chain.story is not Verdict.INFERRED
     assert name in chain.link("changed").statement

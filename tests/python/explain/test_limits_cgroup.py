@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """io.max as a cause: both sides of each condition, which cgroups a limit holds, and what else then is not named."""
 
-import sqlite3
-
 import pytest
+from conftest import changed
 from made_phase import first, judged, phase, record, verdict
 
 from raidtrace.explain import pair, runs
@@ -192,19 +191,13 @@ def test_of_two_recordings_a_limit_is_reported_where_there_is_one():
     assert pair.changed(older, some, ({}, {})) == [("io.max", "-", limit(riops=7))]
 
 
-def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max", groups=None, phases=None):
+def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max"):
     """A recording of 4096 reads of 128 KiB in 4 s, by dd and a kernel thread in /a."""
-    path = record(directory, phases or [("run", {"idle": 0.5})], settings={"io.max": limit_of})
-    db = sqlite3.connect(path)
+    path = record(directory, [("run", {"idle": 0.5})], settings={"io.max": limit_of})
     for number, (comm, octets, bios) in enumerate((("dd", 1 << 27, 1024), ("kworker/0:1", 3 << 27, 3072))):
+        columns = "sample, submitter, pid, comm, cgroup, queued, bytes_queued, seeks_queued"
         row = (1, number, number + 7, comm, "/a", bios, octets, 0)
-        db.execute(
-            "INSERT INTO submitter(sample, submitter, pid, comm, cgroup, queued, bytes_queued, seeks_queued) "
-            "VALUES(?,?,?,?,?,?,?,?)", row)  # fmt: skip
-    if groups:
-        db.execute("UPDATE target SET groups=?", (groups,))
-    db.commit()
-    db.close()
+        changed(path, (f"INSERT INTO submitter({columns}) VALUES(?,?,?,?,?,?,?,?)", row))
     return path
 
 

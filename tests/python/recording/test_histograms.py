@@ -7,7 +7,7 @@ import subprocess
 import long_recording
 import numpy
 import pytest
-from conftest import TOP, unpacked
+from conftest import TOP, changed, unpacked
 
 from raidtrace.recording import invariants, observation, sample_rows, series
 from raidtrace.recording.columns import RecordingError
@@ -102,8 +102,7 @@ def rows(tmp_path):
 def test_a_text_that_raidctl_does_not_write_is_refused(rows, text):
     long_recording.pack(rows)
     invariants.load(rows)
-    with sqlite3.connect(rows) as db:
-        db.execute("UPDATE sample SET histograms = ? WHERE sample = 9", (text,))
+    changed(rows, ("UPDATE sample SET histograms = ? WHERE sample = 9", (text,)))
     with pytest.raises(RecordingError):
         invariants.load(rows)
     result = subprocess.run([RAIDCTL, "report", rows], capture_output=True, text=True)

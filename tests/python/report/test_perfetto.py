@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 
 import pytest
-from conftest import TOP
+from conftest import TOP, changed
 
 from raidtrace.recording import sample_rows
 from raidtrace.recording.columns import RecordingError
@@ -118,22 +118,11 @@ def compare(result, rows):
 
 
 def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_path):
-    path = tmp_path / "events.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    kept = [
-        (1, 1, 100, 300, 8, "read", None),
-        (2, 2, 150, 250, 16, "write", "dd"),
-        (3, 3, 250, 400, 24, "read", HOSTILE),
-    ]
-    with sqlite3.connect(path) as db:
-        db.executemany(
-            "INSERT INTO request(target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,comm,error,again)"
-            " VALUES(1,?,?,?,?,?,?,'data',0,?,?,0)",
-            [
-                (n, issued, done, sector, 512 * n, direction, comm, n == 2)
-                for n, _, issued, done, sector, direction, comm in kept
-            ],
-        )
+    columns = "target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,comm,error,again"
+    row = f"INSERT INTO request({columns}) VALUES(1,?,?,?,?,?,?,'data',0,?,?,0)"
+    kept = ((1, 100, 300, 8, "read", None), (2, 150, 250, 16, "write", "dd"), (3, 250, 400, 24, "read", HOSTILE))
+    requests = [(row, (n, begin, end, at, 512 * n, where, comm, n == 2)) for n, begin, end, at, where, comm in kept]
+    path = changed(tmp_path / "events.rtdb", *requests, of=recorded)
     export.perfetto(tmp_path / "c.trace", path)
     packets = decoded(tmp_path / "c.trace")
     named = tracks(packets)
@@ -148,14 +137,9 @@ def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_p
 
 @pytest.mark.parametrize("stored", [None, -1])  # -1: of raidctl 1.0
 def test_a_flush_has_no_sector(recorded, tmp_path, stored):
-    path = tmp_path / "flush.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute(
-            "INSERT INTO request(target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,error,again)"
-            " VALUES(1,9,100,300,?,0,'flush','other',0,0,0)",
-            (stored,),
-        )
+    columns = "target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,error,again"
+    row = f"INSERT INTO request({columns}) VALUES(1,9,100,300,?,0,'flush','other',0,0,0)"
+    path = changed(tmp_path / "flush.rtdb", (row, (stored,)), of=recorded)
     export.perfetto(tmp_path / "d.trace", path)
     labels = [event["name"][0] for _, _, event in events(decoded(tmp_path / "d.trace"), "BEGIN")]
     assert "flush 0 KiB, other" in labels
@@ -171,11 +155,8 @@ def named_parent(named):
 
 
 def test_names_are_valid_and_hide_nothing(recorded, tmp_path):
-    path = tmp_path / "hostile.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute("UPDATE phase SET name = ? || rowid", (HOSTILE,))
-        db.execute("UPDATE target SET disk = ? || rowid", (HOSTILE,))
+    names = (("UPDATE phase SET name = ? || rowid", (HOSTILE,)), ("UPDATE target SET disk = ? || rowid", (HOSTILE,)))
+    path = changed(tmp_path / "hostile.rtdb", *names, of=recorded)
     export.perfetto(tmp_path / "b.trace", path)
     raw = (tmp_path / "b.trace").read_bytes()
     assert b"\x1b" not in raw and "\u202e".encode() not in raw and rb"a\x1b[2J\u202eb" in raw

@@ -16,7 +16,7 @@ import html5lib
 import long_recording
 import numpy
 import pytest
-from conftest import TOP, unpacked
+from conftest import TOP, changed, unpacked
 
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import style as plot
@@ -182,22 +182,17 @@ def test_pictures_have_names_and_the_page_s_colours(page, tree):
 
 @pytest.mark.slow
 def test_what_a_recording_says_is_text(recorded, tmp_path):
-    path = tmp_path / "hostile.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    db = sqlite3.connect(path)
-    for table, column in (("meta", "value"), ("phase", "name"), ("submitter", "comm"), ("target", "disk"), ("target", "driver"),
-                          ("setting", "value"), ("output", "text")):  # fmt: skip
-        where = "WHERE key != 'interval_ns'" if table == "meta" else ""
-        db.execute(f"UPDATE {table} SET {column} = ? || rowid {where}" if table not in ("meta", "submitter") else
-                   f"UPDATE {table} SET {column} = ? {where}", (HOSTILE,))  # fmt: skip
-    db.execute("INSERT INTO output(time_ns, stream, text) VALUES(1, 'stdout', ?)", (HOSTILE,))
-    db.execute(
-        "INSERT INTO disturbance(disturbance, kind, subject, start_ns, end_ns, unit, value, text) "
-        "VALUES(1, ?, ?, 0, 1, ?, 1, ?)",
-        (HOSTILE,) * 4,
-    )
-    db.commit()
-    db.close()
+    names = (("phase", "name"), ("target", "disk"), ("target", "driver"), ("setting", "value"), ("output", "text"))
+    path = changed(
+        tmp_path / "hostile.rtdb",
+        ("UPDATE meta SET value = ? WHERE key != 'interval_ns'", (HOSTILE,)),
+        ("UPDATE submitter SET comm = ?", (HOSTILE,)),
+        *((f"UPDATE {table} SET {column} = ? || rowid", (HOSTILE,)) for table, column in names),
+        ("INSERT INTO output(time_ns, stream, text) VALUES(1, 'stdout', ?)", (HOSTILE,)),
+        ("INSERT INTO disturbance(disturbance, kind, subject, start_ns, end_ns, unit, value, text) "
+         "VALUES(1, ?, ?, 0, 1, ?, 1, ?)", (HOSTILE,) * 4),
+        of=recorded,
+    )  # fmt: skip
     page = report_html.page([path])
     tree = parse(page)
     assert len(list(tree.iter(f"{HTML}script"))) == 2
@@ -211,11 +206,13 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
 
 @pytest.mark.slow
 def test_whether_invariants_hold_is_detected_when_it_is_read(recorded, tmp_path):
-    path = tmp_path / "changed.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute("INSERT OR REPLACE INTO meta VALUES('invariants', 'hold')")
-        db.execute("UPDATE sample SET end_ns = start_ns - 1 WHERE sample = (SELECT max(sample) FROM sample)")
+    last = "WHERE sample = (SELECT max(sample) FROM sample)"
+    path = changed(
+        tmp_path / "changed.rtdb",
+        "INSERT OR REPLACE INTO meta VALUES('invariants', 'hold')",
+        f"UPDATE sample SET end_ns = start_ns - 1 {last}",
+        of=recorded,
+    )
     text = "".join(parse(report_html.page([path])).itertext())
     assert "an invariant of the counters does not hold: a counter of sample" in text
 

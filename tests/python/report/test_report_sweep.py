@@ -6,6 +6,7 @@ import re
 import html5lib
 import made_sweep
 import pytest
+from conftest import changed
 from made_sweep import made
 
 from raidtrace.quantity.shown import UserError
@@ -107,9 +108,6 @@ def test_a_directory_without_a_sweep_and_one_without_figures_are_refused(tmp_pat
     with pytest.raises(UserError, match="there is no sweep"):
         report_sweep.page(tmp_path)
     made_sweep.write(tmp_path)
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / sweep_index.NAME) as db:
-        db.execute("UPDATE cell SET state='waiting'")
+    changed(tmp_path / sweep_index.NAME, "UPDATE cell SET state='waiting'")
     with pytest.raises(UserError, match="no cell of this sweep has a figure"):
         report_sweep.page(tmp_path)
