@@ -70,6 +70,15 @@ def changed(path, *statements, of=None):
     return path
 
 
+class Without(str):
+    """Words that a text must not have, in a table of words that texts must have."""
+
+
+def fits(words, text):
+    """Whether a text has these words, or must not have them and does not."""
+    return words not in text if isinstance(words, Without) else words in text
+
+
 def script(path):
     """A program of the tree without a suffix, as a module."""
     loader = importlib.machinery.SourceFileLoader(path.name, str(path))
