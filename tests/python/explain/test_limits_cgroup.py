@@ -43,11 +43,7 @@ def rate(requests):
     return {"requests": requests, "charged": ours(requests, requests << 17)}
 
 
-FLAT = {
-    "depth": 40.0,
-    "rows": {(16, 12): 100, (32, 24): 900},
-    "at_issue": {16: 100, 32: 900},
-}
+FLAT = {"depth": 40.0, "rows": {(16, 12): 100, (32, 24): 900}, "at_issue": {16: 100, 32: 900}}
 BUSY = {"idle": 0.1, "charged": ours(by_kernel=500)}
 # what is inferred, and what of it is too little or too much
 SIDES = [
@@ -85,10 +81,36 @@ def test_enough_is_inferred_first_and_too_little_is_not(case):
     assert verdict("io.max", meta, direction, **other) is not INFERRED
 
 
-@pytest.mark.parametrize("key", ["program", "processor"])
-def test_a_throttled_program_is_not_the_cause(key):
-    assert judged(("program", "processor"), cpu=0.5, **throttled()).verdict is OUT
-    assert judged(("program", "processor"), cpu=0.5, **throttled("")).verdict is INFERRED
+LOW = limit(rbps=99_000_000)  # fewer came than are allowed on the whole, and more for a moment
+LOW_WRITES = LOW.replace("rbps=9", "wbps=9")
+SET_LATER = [(10**9, "io.max", "", limit(rbps=32_768_000)), (2 * 10**9, "io.max", limit(rbps=32_768_000), "")]
+OTHER_SET = [(10**9, "nomerges", "", limit(rbps=32_768_000))]
+# It queued as much as both, of which the reads are half: they are what came, or nothing of it.
+BOTH = {"other": (1000, 1.0), "charged": [*ours(), *ours(path="/other")]}
+DEEP = {"idle": 0.0, "charged": ours()}
+SILENT = {"samples": [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]}
+VERDICTS = {
+    "a throttled program is no cause": (("program", "processor"), OUT, {"cpu": 0.5, **throttled()}),
+    "without a limit it is": (("program", "processor"), INFERRED, {"cpu": 0.5, **throttled("")}),
+    "a limit that was set while it ran": ("io.max", INFERRED, throttled("", changes=SET_LATER)),
+    "another setting": ("io.max", OUT, throttled("", changes=OTHER_SET)),
+    "reads and writes of one cgroup": ("io.max", OPEN, throttled(**BOTH)),
+    # throttled bios are not a program that sleeps
+    "bios of kernel threads below a limit": ("io.max", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
+    "then the program may not sleep": ("program", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
+    "bios of the program below a limit": ("io.max", OUT, throttled(LOW, charged=ours())),
+    "then the program sleeps": ("program", INFERRED, throttled(LOW, charged=ours())),
+    "writes of kernel threads below a limit": (
+        "io.max", OUT, {"direction": "write", **throttled(LOW_WRITES, charged=ours(by_kernel=1))}),
+    "writes below a limit": ("io.max", OUT, {"direction": "write", **throttled(LOW_WRITES, charged=ours())}),
+    "a reset is a cause of its own": ("reset", INFERRED, throttled(**DEEP, **SILENT)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_what_a_limit_does_to_a_verdict(name):
+    key, expected, facts = VERDICTS[name]
+    assert verdict(key, **facts) is expected
 
 
 def test_of_what_is_ruled_out_the_program_says_no_more():
@@ -115,18 +137,6 @@ def test_what_was_not_recorded_is_reported(text, what):
     assert ("submitter" in message.statement) is (what is OPEN)
 
 
-def test_a_limit_that_was_set_while_it_ran_counts_too():
-    changes = [(10**9, "io.max", "", limit(rbps=32_768_000)), (2 * 10**9, "io.max", limit(rbps=32_768_000), "")]
-    assert verdict("io.max", **throttled("", changes=changes)) is INFERRED
-    assert verdict("io.max", **throttled("", changes=[(10**9, "nomerges", "", limit(rbps=32_768_000))])) is OUT
-
-
-def test_reads_and_writes_of_one_cgroup_are_distinguished_as_far_as_they_can_be():
-    """It queued as much as both, of which the reads are half: they are what came, or nothing of it."""
-    both = {"other": (1000, 1.0), "charged": [*ours(), *ours(path="/other")]}
-    assert verdict("io.max", **throttled(**both)) is OPEN
-
-
 def test_the_limit_that_is_nearest_is_the_one_that_is_reported():
     text = "\n".join((limit(rbps=40_000_000), limit(rbps=33_000_000).replace("/a b", "/a b/c"), limit(riops=9999)))
     assert "of /a b/c allows" in judged("io.max", **throttled(text, charged=ours(path="/a b/c/d"))).statement
@@ -139,31 +149,11 @@ def test_large_bios_are_those_that_are_split():
     assert judged("io.max", **text).values[0].value == pytest.approx(1.0, abs=1e-3)
 
 
-def test_throttled_bios_are_not_a_program_that_sleeps():
-    """Fewer came than are allowed on the whole, and more for a moment."""
-    low = limit(rbps=99_000_000)
-    for by_kernel, what in ((1, OPEN), (0, OUT)):
-        text = throttled(low, charged=ours(by_kernel=by_kernel))
-        assert verdict("io.max", **text) is what
-        assert (verdict("program", **text) is OPEN) is (what is OPEN)
-        assert (
-            verdict(
-                "io.max",
-                direction="write",
-                **throttled(low.replace("rbps=9", "wbps=9"), charged=ours(by_kernel=by_kernel)),
-            )
-            is OUT
-        )
-
-
 def test_what_is_near_its_limit_gains_by_nothing_else():
-    deep = {"idle": 0.0, "charged": ours()}
-    assert first(**throttled(limit(rbps=38_000_000), **deep)) is None
-    assert first(**throttled(limit(rbps=39_000_000), **deep)) == "readahead"
-    text = judged("readahead", **throttled(limit(rbps=38_000_000), **deep))
+    assert first(**throttled(limit(rbps=38_000_000), **DEEP)) is None
+    assert first(**throttled(limit(rbps=39_000_000), **DEEP)) == "readahead"
+    text = judged("readahead", **throttled(limit(rbps=38_000_000), **DEEP))
     assert text.statement.endswith("; but io.max allows little more") and not text.remedy and text.verdict is OPEN
-    silent = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
-    assert verdict("reset", **throttled(**{**deep, "samples": silent})) is INFERRED
 
 
 def test_bios_throttled_before_the_phase_are_no_more_than_all():
