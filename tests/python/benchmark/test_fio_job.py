@@ -31,9 +31,18 @@ def refused(tmp_path: pathlib.Path, text: str | bytes, raw: bool = False) -> tup
     return registry.refused_line(job, raw)
 
 
+TAKEN = [f"{name}=1\n" for name in sorted(registry.FIO_OPTIONS)]
+TAKEN += [f"ioengine={engine}\n" for engine in registry.FIO_ENGINES]
+TAKEN += [f"mem={memory}\niomem {memory}\n" for memory in registry.FIO_MEMORY]
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_what_says_how_much_is_taken(tmp_path, text):
+    assert refused(tmp_path, text) is None
+
+
 @pytest.mark.parametrize("name", sorted(registry.FIO_OPTIONS))
-def test_what_says_how_much_is_taken(tmp_path, name):
-    assert refused(tmp_path, f"{name}=1\n") is None
+def test_names_of_options_are_in_small_letters(tmp_path, name):
     assert refused(tmp_path, f"{name.upper()}=1\n") == (1, name.upper())
 
 
@@ -80,16 +89,6 @@ def test_a_harmless_one(tmp_path):
 )
 def test_what_could_lead_elsewhere(tmp_path, line, option):
     assert refused(tmp_path, f"{HARMLESS}{line}\nbs=4k\n") == (15, option)
-
-
-@pytest.mark.parametrize("engine", registry.FIO_ENGINES)
-def test_engines(tmp_path, engine):
-    assert refused(tmp_path, f"ioengine={engine}\n") is None
-
-
-@pytest.mark.parametrize("memory", registry.FIO_MEMORY)
-def test_memory(tmp_path, memory):
-    assert refused(tmp_path, f"mem={memory}\niomem {memory}\n") is None
 
 
 def test_a_raw_disk_has_no_file(tmp_path):

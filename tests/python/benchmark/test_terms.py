@@ -148,11 +148,6 @@ def test_a_sweep_says_it_in_its_table_and_makes_no_ratio(tmp_path):
     assert not other.same_test() and other.difference().startswith("not the same test: data 1 GiB instead of 20 GiB")
 
 
-def test_a_published_range_has_no_trial_in_its_middle(tmp_path):
-    published_range = published.find("caltech", {"md_chunk_kib": 4, "filesystem": "xfs"}, "bonnie++", "write")
-    assert published_range.values == (181000.0, 193000.0) and published_range.middle == 187000.0
-
-
 def test_rows_are_named():
     figures = comparison.normal((1.0,), "KiB/s")
     keys = ((("chunk", "4"), ("phase", "read")), (("chunk", "8"), ("phase", "read")))

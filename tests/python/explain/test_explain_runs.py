@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import TOP, call, changed
+from conftest import TOP, Without, call, changed, fits
 from made_phase import SECOND, phase, record
 
 from raidtrace.cli import compare as cli_compare
@@ -41,11 +41,6 @@ def test_the_untuned_chain_holds_and_readahead_limits_it(tmp_path):
     assert depth.source.counters == ("depth-time",)
     keys = [link.key for link in chain.links]
     assert keys == sorted(keys, key=LINKS.index)
-
-
-def test_the_throughput_is_compared_with_littles_law(tmp_path):
-    chain = one(record(tmp_path, (("read", {"d2c_ms": 9.0}),)))
-    assert chain.link("throughput").verdict is Verdict.CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -275,13 +270,32 @@ def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
     assert chain.summary[1] == "Inferred limit of B, not of A: queue depth."
 
 
+# arguments of record(), a link of the chain, its verdict, and words that it has
+LINKED = {
+    "the throughput of Little's law": ({"phases": (("read", {"d2c_ms": 9.0}),)}, "throughput", Verdict.CONTRADICTED, ""),
+    "half of the time next to the mean": (
+        {"phases": (("read", {"depth": 8, "idle": 0.6}),)}, "depth", Verdict.NOT_SHOWN,
+        "3.20 in flight on average, none half of the time, at most 8"),
+    "bytes of calls": ({"command": {"rchar": 488 << 20}}, "cache", Verdict.SHOWN, "%"),
+    "bytes of libaio are not known": ({"command": {"rchar": 487 << 20}}, "cache", Verdict.NOT_AVAILABLE, Without("%")),
+    "a readahead smaller than a request": (
+        {"settings": {"readahead_sectors": "64"}}, "bios", Verdict.SHOWN,
+        "128 KiB on average, more than readahead is set to"),
+    "a readahead of a request": ({}, "bios", Verdict.SHOWN, Without("more than readahead")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_a_link_says(tmp_path, name):
+    arguments, key, expected, words = LINKED[name]
+    link = one(record(tmp_path, **arguments)).link(key)
+    assert link.verdict is expected and fits(words, link.statement), link
+
+
 def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path):
-    chain = one(record(tmp_path, settings={"readahead_sectors": "64"}))
-    link = chain.link("bios")
-    assert "128 KiB on average, more than readahead is set to" in link.statement
+    link = one(record(tmp_path, settings={"readahead_sectors": "64"})).link("bios")
     mean = next(value for value in link.values if value.name == "bio-mean")
     assert mean.value == 256 and mean.predicted == (64.0, 256.0)
-    assert "more than readahead" not in one(record(tmp_path / "usual")).link("bios").statement
 
 
 @pytest.mark.slow
@@ -303,11 +317,6 @@ def test_one_line_says_why_there_is_nothing(tmp_path):
         done = call({"explain": cli_explain.main, "compare": cli_compare.main}[name], *words)
         assert done.returncode == 1 and not done.stdout
         assert done.stderr.startswith(f"raidctl {name}: {tmp_path}/no.rtdb: ") and done.stderr.count("\n") == 1
-
-
-def test_half_of_the_time_is_reported_next_to_the_mean(tmp_path):
-    chain = one(record(tmp_path, (("read", {"depth": 8, "idle": 0.6}),)))
-    assert "3.20 in flight on average, none half of the time, at most 8" in chain.link("depth").statement
 
 
 def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path):
@@ -429,13 +438,6 @@ def test_one_thing_that_has_two_names_did_not_change_together(tmp_path, config, 
     text = " ".join(chain.summary)
     assert ("changed together" in text) == together and ("The only recorded difference: " in text) == (not together)
     assert ("array whole -> initialisation" in chain.link("changed").statement) == bool(events)
-
-
-def test_bytes_requested_by_libaio_are_not_known_and_no_percentage(tmp_path):
-    message = one(record(tmp_path / "a", command={"rchar": 488 << 20})).link("cache")
-    assert message.verdict is Verdict.SHOWN and "%" in message.statement
-    untold = one(record(tmp_path / "b", command={"rchar": 487 << 20})).link("cache")
-    assert untold.verdict is Verdict.NOT_AVAILABLE and "%" not in untold.statement
 
 
 def test_a_rate_of_data_alone_far_beyond_any_that_was_observed_is_not_claimed(tmp_path, monkeypatch):

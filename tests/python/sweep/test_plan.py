@@ -184,6 +184,7 @@ def test_published_units():
     assert (published_range.low, published_range.high) == (pytest.approx(112.114 * 1024), pytest.approx(116.472 * 1024))
     published_range = published.find("caltech", {"md_chunk_kib": 512, "filesystem": "xfs"}, "bonnie++", "read")
     assert (published_range.low, published_range.middle, published_range.high) == (224000, 239500, 255000)
+    assert published_range.values == (224000, 255000)  # no trial is in the middle
     published_range = published.find(
         "howto", {"md_level": "raid0", "md_chunk_kib": 16, "fs_block_kib": 2, "queue_depth": 1}, "", "read"
     )

@@ -226,7 +226,7 @@ def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Ver
 @pytest.mark.parametrize("high, sure", [(1.09, True), (1.11, False)])
 def test_that_it_is_not_the_disk_is_shown_where_the_bound_is_below_a_tenth(high: float, sure: bool) -> None:
     text = bounded(high)
-    assert text.shown == sure and text.causes == (("not the disk",) if sure else ())
+    assert text.shown == sure and text.causes == (("not the disk",) if sure else ()) and text.commands == ()
     assert ("It may not be the disk, or that is chance: " in text.sentence) != sure, text
 
 
