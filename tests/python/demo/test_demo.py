@@ -90,13 +90,10 @@ def guests_of(directory, script, jobs=2):
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (
-            "echo \"LAB is '$LAB'\" >&2\nexit 3",
-            "LAB is ''",
-        ),  # guests run in simulated time whatever LAB says
+        ("echo \"LAB is '$LAB'\" >&2\nexit 3", "LAB is ''"),  # guests run in simulated time whatever LAB says
         ("echo 'demo-cell: something broke' >&2\nexit 3", "exit status 3(.|\n)*something broke"),
     ],
-)
+)  # fmt: skip
 def test_a_failing_guest_is_reported_with_its_output(tmp_path, monkeypatch, script, message):
     monkeypatch.setenv("LAB", "vm")
     with pytest.raises(UserError, match=message):

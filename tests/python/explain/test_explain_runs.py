@@ -380,16 +380,13 @@ def test_options_choose_direction_and_window(tmp_path):
     [
         ("direct", "UPDATE origin SET class='direct'"),
         ("in order", "UPDATE flow SET stream_queued = stream_queued / 2"),
-        (
-            "writes",
-            f"INSERT INTO flow (sample, direction, {', '.join(NAMES)}) SELECT sample, 'write', {WRITES} FROM flow",
-        ),
+        ("writes", f"INSERT INTO flow (sample, direction, {', '.join(NAMES)}) SELECT sample, 'write', {WRITES} FROM flow"),
         ("errors", "UPDATE flow SET errors = 1"),
         ("streams", "UPDATE sample SET streams_alive_queued = 4; UPDATE flow SET sequential_queued = queued / 2"),
         ("kernel", "INSERT OR REPLACE INTO meta VALUES('kernel', '6.12')"),
         ("nr_requests", "UPDATE setting SET value='64' WHERE name='nr_requests'"),
     ],
-)
+)  # fmt: skip
 def test_readahead_is_not_called_why_when_the_load_or_the_machine_is_another(tmp_path, name, statement):
     low, high = paths_of(tmp_path)
     changed(high, statement)

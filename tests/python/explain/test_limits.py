@@ -133,9 +133,7 @@ SIDES = [
         ({**APART, "settings": {"controller_events": "Rebuild failed"}}, {"depth": 1.9}),
         ({"settings": {"md_sync_action": "recover"}}, {"settings": {"md_sync_action": "idle"}}),
     ),
-    *sides("degraded", meta=LAB)(
-        ({**APART, "settings": {"md_degraded": "1"}}, {"requests": 12000}),
-    ),
+    *sides("degraded", meta=LAB)(({**APART, "settings": {"md_degraded": "1"}}, {"requests": 12000})),
     *sides("sync", direction="write")(
         ({"flushes": (130, 5.0)}, {"flushes": (130, 4.5)}),
         ({"flushes": (130, 5.0)}, {"flushes": (0, 5.0)}),
@@ -146,9 +144,7 @@ SIDES = [
         ({**SLOWER, "discards": (62, 10.0)}, {"discards": (58, 10.0)}),  # 15.5 and 14.5 % of 4 s
         ({**SLOWER, "discards": (62, 10.0)}, {"d2c": {5.6: 10, 8.0: 990}}),
     ),
-    *sides("discard", direction="write")(
-        ({**SLOWER, "discards": (4, 200.0)}, {"discards": (3, 300.0)}),
-    ),
+    *sides("discard", direction="write")(({**SLOWER, "discards": (4, 200.0)}, {"discards": (3, 300.0)})),
     *sides("competing")(
         ({**CONCURRENT, "other": (200, 9.0)}, {"other": (150, 9.0)}),
         ({**CONCURRENT, "other": (200, 9.0)}, {"other": (200, 6.0)}),
@@ -170,10 +166,7 @@ SIDES = [
         ({**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}}, {"settings": {"scheduler": "bfq"}}),  # it shares the disk already
         ({**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "i2d_ms": 1.5}, {"i2d_ms": 0.5}),
         ({**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "driver": "ahci"}, {"driver": "nvme"}),
-        (
-            {**CONCURRENT, "other": (200, 9.0), "driver": "nvme", "d2c": {6.5: 10, 8.0: 990}},
-            {"d2c": {7.5: 10, 8.0: 990}},
-        ),
+        ({**CONCURRENT, "other": (200, 9.0), "driver": "nvme", "d2c": {6.5: 10, 8.0: 990}}, {"d2c": {7.5: 10, 8.0: 990}}),
         ({**NOT_OURS, "others": (9,)}, {"submitters": [(7, "dd", 800, 1, 0), (9, "kworker/0:1", 200, 1, 0)]}),
         ({**CONCURRENT, "other": (200, 9.0), "submitters": KERNELS}, {"submitters": OURS}),
     ),
@@ -258,21 +251,15 @@ SIDES = [
         ({**UNMERGED, "sectors": 64}, {"sectors": 65}),
         ({**UNMERGED, "seeks": 0.02}, {"seeks": 0.022}),
     ),
-    *sides("no readahead")(
-        ({"bios": 4000, "sectors": 64}, {"sectors": 65}),
-    ),
-    *sides("direct", meta=LAB)(
-        (DIRECT, {"requests": 11900}),
-    ),
+    *sides("no readahead")(({"bios": 4000, "sectors": 64}, {"sectors": 65})),
+    *sides("direct", meta=LAB)((DIRECT, {"requests": 11900})),
     *sides("program")(
         ({"idle": 0.16}, {"idle": 0.14}),
         ({"idle": 0.16, "interval": 0.63}, {"interval": 0.65}),  # of 0.64 s
         ({"idle": 0.5, "cpu": 0.19}, {"cpu": 0.21}),
         ({"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.09}}, {"kernel": {"kcryptd": 0.11}}),
     ),
-    *sides("program", meta=SIMULATED)(
-        ({"idle": 0.5, "cpu": 0.5}, {"idle": 0.1}),
-    ),
+    *sides("program", meta=SIMULATED)(({"idle": 0.5, "cpu": 0.5}, {"idle": 0.1})),
     *sides("processor")(
         # Computing and the busy disk together take the time; where they do not, something else does.
         ({"idle": 0.5, "cpu": 0.38}, {"cpu": 0.37}),
@@ -280,9 +267,7 @@ SIDES = [
         ({"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.28}}, {"cpu": 0.09}),
         ({"idle": 0.5, "cpu": 0.28, "kernel": {"kcryptd": 0.1}}, {"cpu": 0.27}),
     ),
-    *sides("processor", direction="write")(
-        ({"idle": 0.5, "kernel": {"md": 0.38}}, {"kernel": {"md": 0.37}}),
-    ),
+    *sides("processor", direction="write")(({"idle": 0.5, "kernel": {"md": 0.38}}, {"kernel": {"md": 0.37}})),
     *sides("program", meta=BELOW)(
         # the kernel computes for somebody, below dm or md
         ({"idle": 0.5, "kernel": {"system": 0.19}}, {"kernel": {"system": 0.21}}),
@@ -332,10 +317,7 @@ SIDES = [
         ({"ahead": 0.51}, {"ahead": 0.49}),
         ({"depth": 10.0, "settings": {"readahead_sectors": "2047"}}, {"settings": {"readahead_sectors": "2048"}}),
         ({"depth": 31.0, "streams": 31}, {"streams": 32}),
-        (
-            {"settings": {"queue_depth": "2"}, "depth": 2.0},
-            {"settings": {"queue_depth": "1", "readahead_sectors": "512"}},
-        ),
+        ({"settings": {"queue_depth": "2"}, "depth": 2.0}, {"settings": {"queue_depth": "1", "readahead_sectors": "512"}}),
         (
             {"driver": "nvme", "rows": {(0, 0.75): 2, (1, 0.75): 998}, "at_issue": {0: 2, 1: 998}},
             {"rows": {(0, 0.75): 2, (1, 1.5): 998}},
@@ -349,9 +331,7 @@ SIDES = [
         ({"driver": "nvme"}, {"d2c": {8.0: 900, 7.0: 100}}),  # the fastest against the mean of 8 ms
         ({"driver": "nvme", "d2c": {8.0: 900, 7.0: 100}, "share_of_size": 0.89}, {"share_of_size": 0.9}),
     ),
-    *sides("readahead", meta=LAB)(
-        ({"requests": 11300}, {"requests": 12000}),
-    ),
+    *sides("readahead", meta=LAB)(({"requests": 11300}, {"requests": 12000})),
     *sides("device")(
         (CAPPED, {"driver": "3w-9xxx"}),
         ({**CAPPED, "requests": 40, "samples": uneven(90)}, {"requests": 23}),
@@ -378,10 +358,7 @@ SIDES = [
             {**FLAT, "rows": {(16, 12): 9, (32, 24): 688, (32, 12): 312}},
             {"rows": {(16, 12): 9, (32, 24): 553, (32, 12): 447}},
         ),
-        (
-            {**TWICE, "rows": {(0, 12): 9, (1, 12): 777, (1, 48): 223}},
-            {"rows": {(0, 12): 9, (1, 12): 779, (1, 48): 221}},
-        ),
+        ({**TWICE, "rows": {(0, 12): 9, (1, 12): 777, (1, 48): 223}}, {"rows": {(0, 12): 9, (1, 12): 779, (1, 48): 221}}),
         (FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),
         ({**FLAT, "sectors": 65}, {"sectors": 64}),
         ({**FLAT, "seeks": 0.02}, {"seeks": 0.022}),
@@ -396,10 +373,7 @@ SIDES = [
     *sides("throttled")(
         (THROTTLED, {"driver": "3w-9xxx"}),  # a limit of the volume: an even rate, while requests wait
         ({**THROTTLED, "driver": "ahci", "settings": VIRTUAL_SATA}, {"settings": {"rotational": "0"}}),
-        (
-            {**THROTTLED, "driver": "ahci", "settings": {"model": "QEMU HARDDISK"}},
-            {"settings": {"model": "ST1000DM003"}},
-        ),
+        ({**THROTTLED, "driver": "ahci", "settings": {"model": "QEMU HARDDISK"}}, {"settings": {"model": "ST1000DM003"}}),
         ({**THROTTLED, "d2c": {6.0: 10, 8.0: 990}}, {"d2c": {6.6: 10, 8.0: 990}}),
         ({**THROTTLED, "requests": 300, "samples": uneven(6)}, {"samples": uneven(9)}),
         ({**THROTTLED, "samples": uneven(3)}, {"samples": uneven(4)}),  # of some 600 requests
@@ -442,7 +416,7 @@ SIDES = [
         ({"requests": 12000}, {"idle": 0.16}),
         ({"requests": 11800}, {"requests": 11700}),
     ),
-]
+]  # fmt: skip
 
 
 def arguments(text):

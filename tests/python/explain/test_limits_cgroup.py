@@ -58,12 +58,7 @@ SIDES = [
     ("read", {}, throttled(), throttled("")),
     ("read", {}, throttled(idle=0.16), throttled(idle=0.14)),
     ("read", {}, throttled(**BUSY), throttled(**{**BUSY, "charged": ours(by_kernel=499)})),
-    (
-        "write",
-        {},
-        throttled(limit(wiops=250), **BUSY, direct=0.51),
-        throttled(limit(wiops=250), **BUSY, direct=0.49),
-    ),
+    ("write", {}, throttled(limit(wiops=250), **BUSY, direct=0.51), throttled(limit(wiops=250), **BUSY, direct=0.49)),
     ("read", {}, throttled(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2), *ours(octets=OCTETS // 2, path="/")]),
      throttled(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2 - 1), *ours(octets=OCTETS // 2 + 1, path="/")])),
     ("read", {}, throttled(charged=ours(path="/a b/c")), throttled(charged=ours(path="/a bc"))),

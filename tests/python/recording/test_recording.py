@@ -14,15 +14,9 @@ from raidtrace.report import export
 from raidtrace.report import text as report_text
 
 TWO = [
-    (
-        1,
-        0,
-        400,
-        {"read": {"issued": 3, "in_flight": 2, "in_flight_max": 2}},
-        {("read", "depth_time"): {0: 100, 2: 300}},
-    ),
+    (1, 0, 400, {"read": {"issued": 3, "in_flight": 2, "in_flight_max": 2}}, {("read", "depth_time"): {0: 100, 2: 300}}),
     (2, 400, 1000, {"read": {"issued": 5, "in_flight": 1, "in_flight_max": 2}}, {("read", "depth_time"): {1: 600}}),
-]
+]  # fmt: skip
 PHASES = ((1, "write", 0, 400), (2, "read", 400, 1000))
 
 

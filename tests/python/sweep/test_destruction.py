@@ -53,10 +53,7 @@ USES = {
         lambda m: (m.process(70, "sleep", space="mnt:[2]"), m.mount("sdb1", "/x", 70)),
         ["its partition sdb1 is mounted on /x in the mount namespace of 70 (sleep)"],
     ),
-    "root": (
-        lambda m: m.mount("sdb1", "/"),
-        ["the root file system is on it", "its partition sdb1 is mounted on /"],
-    ),
+    "root": (lambda m: m.mount("sdb1", "/"), ["the root file system is on it", "its partition sdb1 is mounted on /"]),
     "root of the first process alone": (
         lambda m: (m.process(1, "init"), m.space(1, "mnt:[2]"), m.mount("sdb1", "/", 1)),
         [
@@ -95,10 +92,7 @@ USES = {
         lambda m: m.add("md0").add("dm-0").hold("sdb1", "md0").hold("md0", "dm-0"),
         ["its partition sdb1 is a member of md0 (md)", "md0 above it is a member of dm-0 (device mapper)"],
     ),
-    "LVM": (
-        lambda m: m.add("dm-0", **{"dm/uuid": "LVM-abc"}).hold("sdb", "dm-0"),
-        ["it is a member of dm-0 (LVM)"],
-    ),
+    "LVM": (lambda m: m.add("dm-0", **{"dm/uuid": "LVM-abc"}).hold("sdb", "dm-0"), ["it is a member of dm-0 (LVM)"]),
     "an open encrypted container": (
         lambda m: m.add("dm-0", **{"dm/uuid": "CRYPT-LUKS2-abc"}).hold("sdb", "dm-0"),
         ["it is a member of dm-0 (an open encrypted container)"],
