@@ -9,14 +9,12 @@ from collections.abc import Mapping
 
 import pytest
 from made_phase import span_of
-from test_experiment import NOW, Made, ahead, outcome
+from test_experiment import FREE, NOW, SEEKS, Made, ahead, outcome
 
 from raidtrace.why import chance, changes, experiment, figures, verdict
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import Run
 
-SEEKS = Change("seeks free", "seeks", Kind.LAB)
-FREE = Change("array free of its limits", "disk", Kind.FREE)
 META = {"simulated": "yes"}
 
 
