@@ -41,9 +41,8 @@ def test_a_report_of_somebody_else_is_not_overwritten(tmp_path):
     (tmp_path / "report.txt").write_text("mine")
     with pytest.raises(results.ResultsError, match="contains report.txt"):
         demo.clear(tmp_path, cells)
-    assert [path.name for path in tmp_path.iterdir()] == ["report.txt"] and (
-        tmp_path / "report.txt"
-    ).read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.txt"]
+    assert (tmp_path / "report.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("other", ["raidctl demo too\n", "make reproduce\n", ""])

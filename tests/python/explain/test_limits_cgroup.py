@@ -158,11 +158,8 @@ def test_bios_throttled_before_the_phase_are_no_more_than_all():
 
 def test_of_a_long_path_the_end_is_known():
     of = Allowed("/" + "x" * 300, "rbps", 1)
-    assert (
-        of.holds("..." + "x" * 252)
-        and not of.holds("..." + "x" * 250 + "y")
-        and not Allowed("/y", "rbps", 1).holds("...x")
-    )
+    assert of.holds("..." + "x" * 252) and not of.holds("..." + "x" * 250 + "y")
+    assert not Allowed("/y", "rbps", 1).holds("...x")
 
 
 def test_lines_that_say_nothing_are_no_limits():

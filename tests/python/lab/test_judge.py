@@ -171,9 +171,8 @@ def test_which_changed_lines_ran_stands_below(results):
 
 def test_json_has_it_all(results):
     expected = json.loads(report(results, pair=PAIR, json=True))
-    assert expected["workloads"][0]["verdict"] == "slower" and expected["patch"]["elsewhere"] == [
-        "drivers/nvme/host/core.c"
-    ]
+    assert expected["workloads"][0]["verdict"] == "slower"
+    assert expected["patch"]["elsewhere"] == ["drivers/nvme/host/core.c"]
 
 
 def test_what_a_kernel_cannot_run_is_reported_and_skipped(results):

@@ -76,9 +76,8 @@ def test_phases_are_slices_and_counters_have_the_numbers_of_each_sample(recorded
     export.perfetto(tmp_path / "a.trace", recorded)
     packets = decoded(tmp_path / "a.trace")
     names = tracks(packets)
-    assert all(packet["trusted_packet_sequence_id"] == ["1"] for packet in packets) and packets[0][
-        "sequence_flags"
-    ] == ["1"]
+    assert all(packet["trusted_packet_sequence_id"] == ["1"] for packet in packets)
+    assert packets[0]["sequence_flags"] == ["1"]
     db = sqlite3.connect(recorded)
     begun = [(time, rest["name"][0]) for time, track, rest in events(packets, "BEGIN") if names[track][0] == "phases"]
     assert begun == db.execute("SELECT start_ns, name FROM phase WHERE name != 'outside' ORDER BY phase").fetchall()

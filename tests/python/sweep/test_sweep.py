@@ -411,9 +411,8 @@ def test_rubbish_on_disks(recording, message, tmp_path):
 def test_a_trial_in_the_lab_is_a_draw_of_chance(trial, words, tmp_path):
     cell = dataclasses.replace(CELL, trial=trial)
     command = cell_lab.Lab(tmp_path / "raidctl", tmp_path, "", CELL_PLAN).command(cell, tmp_path)
-    assert command[command.index("--") - len(words) : command.index("--")] == words and command.count("--seed") == (
-        trial > 1
-    )
+    assert command[command.index("--") - len(words) : command.index("--")] == words
+    assert command.count("--seed") == (trial > 1)
 
 
 @pytest.mark.parametrize(

@@ -360,12 +360,8 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
     for most, count in ((53, 3), (50, 2), (49, 1)):
         place = Stopped(ahead, most_runs=most)
         table, sentence = outcome(place)
-        assert (
-            table.stopped
-            and not table.rows
-            and len(table.costs) == count
-            and sentence.sentence.startswith("No change was measured")
-        )
+        assert table.stopped and not table.rows and len(table.costs) == count
+        assert sentence.sentence.startswith("No change was measured")
         assert table.unfinished == ["stopped by a signal: no change was measured"]
         table.baseline = dataclasses.replace(table.baseline, recording="/a b/run.rtdb")
         lines = verdict.lines(table, sentence, True)
