@@ -31,27 +31,20 @@ def values(figures):
     return {f.phase: f.value for f in figures}
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "seconds"),
-    [
-        ("dd-english", 314572800, None),
-        ("dd-german", 314572800, None),
-        ("dd-french", 314572800, None),
-        ("dd-chinese", 314572800, None),
-        ("dd-polish-comma", 314572800, None),
-        ("dd-ukrainian", 314572800, None),
-        ("dd-russian", 7106560, None),
-        ("dd-russian-old", 1549, 0.427457),
-        ("dd-progress", 14745600000, None),  # not what it had copied after the first second
-        ("dd-tiny", 1024, None),
-        ("dd-busybox", 314572800, 2.5),
-        ("dd-bsd", 20971520, 0.0512),
-        ("dd-before-8.24", 21474836480, 177.143),
-        ("dd-no-rate-time", 21474836480, 177.143),
-    ],
-)
-def test_dd_in_every_form_and_language(name, size, seconds):
-    if seconds is None:  # of a real run: the second number of the line that begins with the bytes
+# bytes, and seconds where these are not the second number of the line that begins with the bytes, as of a real run
+DD = {
+    **{f"dd-{name}": (314572800, None) for name in ("english", "german", "french", "chinese", "polish-comma", "ukrainian")},
+    "dd-russian": (7106560, None), "dd-russian-old": (1549, 0.427457), "dd-tiny": (1024, None),
+    "dd-progress": (14745600000, None),  # not what it had copied after the first second
+    "dd-busybox": (314572800, 2.5), "dd-bsd": (20971520, 0.0512),
+    "dd-before-8.24": (21474836480, 177.143), "dd-no-rate-time": (21474836480, 177.143),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DD)
+def test_dd_in_every_form_and_language(name):
+    size, seconds = DD[name]
+    if seconds is None:
         line = next(line for line in PRINTED[name].splitlines() if re.search(rf"\b{size}\b", line))
         words = re.sub(r"\([^)]*\)", "", line)
         seconds = float(re.findall(r"[\d.,e+-]*\d(?= s\b)", words)[0].lstrip(",").replace(",", "."))

@@ -98,24 +98,15 @@ def test_published_seeks_are_not_compared_with_seeks_of_other_calls(tmp_path):
     path = bonnie(tmp_path, "2048:64k")
     result = rows(path, "--with", "amcc-9500s-2004")
     assert result["seeks"]["same-test"] is False
-    assert (result["seeks"]["ratio"], result["seeks"]["percent"], result["seeks"]["exceeds-spread"]) == (
-        None,
-        None,
-        None,
-    )
+    assert [result["seeks"][name] for name in ("ratio", "percent", "exceeds-spread")] == [None] * 3
     assert result["read"]["same-test"] and result["read"]["ratio"]
     assert {one["name"] for one in result["read"]["differs"]} == {DATA, CALL}
     text = call(cli_compare.main, path, "--with", "amcc-9500s-2004").stdout
     (line,) = [line for line in text.splitlines() if line.startswith("seeks")]
     assert line.split()[-1] == "x" and "%" not in line.replace(line.split()[-3], "").replace(line.split()[-2], "")
-    message = " ".join(text.split())
-    assert (
-        "Not the same test: data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B, seekers 3 in A, 5 in B: seeks"
-        in message
-    )
-    assert (
-        "Other terms: data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B: write, rewrite, read." in message
-    )
+    message, differ = " ".join(text.split()), "data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B"
+    assert f"Not the same test: {differ}, seekers 3 in A, 5 in B: seeks" in message
+    assert f"Other terms: {differ}: write, rewrite, read." in message
 
 
 def test_published_seeks_of_the_same_terms_are(tmp_path):
