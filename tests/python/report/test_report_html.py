@@ -404,36 +404,29 @@ SUMS, GROWING = 0.6, 0.85
 EXPLAIN_FIXED_ROWS = 3_000_000  # explain draws nothing
 
 
-def children_cpu():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def cpu_of(*command):
+    """Processor time of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def read_every_row(path):
-    """Yardstick: processor time to take every row of the table bin into Python once, in a process of its own, and how many."""
-    code = f"""
-import sqlite3
-for row in sqlite3.connect({str(path)!r}).execute("SELECT sample, direction, kind, bin, count FROM bin"):
+# Yardstick: to take every row of the table bin into Python once.
+READ_ROWS = """
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute("SELECT sample, direction, kind, bin, count FROM bin"):
     pass
 """
-    before = children_cpu()
-    subprocess.run(["/usr/bin/python3", "-c", code], check=True)
-    return children_cpu() - before
-
-
-def sum_histograms(path):
-    """Processor time to have all histograms summed, by phase and disk, in a process of its own."""
-    code = f"""
+# All histograms summed, by phase and disk.
+SUM_HISTOGRAMS = """
 import gc, sqlite3, sys
 gc.disable()
-sys.path.insert(0, {str(TOP / "tools" / "python")!r})
+sys.path.insert(0, sys.argv[2])
 from raidtrace.recording.sample_rows import SampleRows
-rows = SampleRows(sqlite3.connect({str(path)!r}))
+rows = SampleRows(sqlite3.connect(sys.argv[1]))
 assert rows.group_sums()["read", "d2c"]
 """
-    before = children_cpu()
-    subprocess.run(["/usr/bin/python3", "-c", code], check=True)
-    return children_cpu() - before
 
 
 @pytest.fixture
@@ -453,16 +446,10 @@ def test_a_page_of_a_long_recording_takes_no_longer_than_reading_its_rows_and_is
         assert db.execute("SELECT count(*) FROM sample").fetchone()[0] == SECONDS * 10 * 4
     yardstick, drawing, summed, explained = [], [], [], []
     for _ in range(2):  # the second time if a busy machine may have slowed the first
-        yardstick.append(read_every_row(path))
-        summed.append(sum_histograms(path))
-        before = children_cpu()
-        subprocess.run(
-            [TOP / "tools/bin/raidctl", "report", "--html", page, path], check=True, stdout=subprocess.DEVNULL
-        )
-        drawing.append(children_cpu() - before)
-        before = children_cpu()
-        subprocess.run([TOP / "tools/bin/raidctl", "explain", path], check=True, stdout=subprocess.DEVNULL)
-        explained.append(children_cpu() - before)
+        yardstick.append(cpu_of("/usr/bin/python3", "-c", READ_ROWS, path))
+        summed.append(cpu_of("/usr/bin/python3", "-c", SUM_HISTOGRAMS, path, TOP / "tools/python"))
+        drawing.append(cpu_of(TOP / "tools/bin/raidctl", "report", "--html", page, path))
+        explained.append(cpu_of(TOP / "tools/bin/raidctl", "explain", path))
         per_row = min(yardstick) / rows
         kept = (
             min(explained) <= per_row * (GROWING * rows + EXPLAIN_FIXED_ROWS),
