@@ -250,15 +250,19 @@ def test_what_is_no_use_of_the_disk_is_no_reason(made, arrange):
     assert reasons(made, "sdb") == []
 
 
+def claiming(made, taken):
+    """The machine; what is claimed is put into a list."""
+    return dataclasses.replace(
+        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
+    )
+
+
 def test_one_bad_disk_and_none_is_taken(made):
     taken = []
     made.add("sdb").add("sdc").add("sdd")
     made.mount("sdd", "/data")
-    machine = dataclasses.replace(
-        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
-    )
     with pytest.raises(device.DeviceError, match="sdd: it is mounted"):
-        destruction.permit(machine, ["sdb", "sdc", "sdd"], forced=True)
+        destruction.permit(claiming(made, taken), ["sdb", "sdc", "sdd"], forced=True)
     assert f"{made.dev}/sdd" not in taken
 
 
@@ -307,10 +311,7 @@ def test_a_claim_of_a_moment_as_of_udev_is_waited_for(made, why):
 def test_a_released_disk_is_claimed_again_by_the_next_check(made):
     made.add("sdb")
     taken = []
-    machine = dataclasses.replace(
-        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
-    )
-    with destruction.permit(machine, ["sdb"], forced=True) as permit:
+    with destruction.permit(claiming(made, taken), ["sdb"], forced=True) as permit:
         kept = len(taken)
         permit.check(["sdb"])
         assert len(taken) == kept
