@@ -102,8 +102,7 @@ SIDES = [
         ({"samples": SILENT}, {"samples": [(0, 0.5, 1, 0.5), (0.5, 0.9, 0.98, 0.0), (0.9, 1, 1, 0.5)]}),
         (
             {"samples": [(0, 0.11, 1, 0.0), (0.11, 1, 1, 1)], "seconds": 40.0},
-            {"samples": [(0, 0.09, 1, 0.0), (0.09, 1, 1, 1)]},
-        ),
+            {"samples": [(0, 0.09, 1, 0.0), (0.09, 1, 1, 1)]}),
     ),
     *sides("changed")(
         ({"changes": CHANGE, "samples": TWO_RATES}, {"changes": ()}),
@@ -116,12 +115,10 @@ SIDES = [
         ({**APART, "settings": {"md_degraded": "1"}}, {"depth": 1.9}),
         (
             {**APART, "settings": {"controller_events": "Degraded unit"}},
-            {"settings": {"controller_events": "Degraded unit\nRebuild completed"}},
-        ),
+            {"settings": {"controller_events": "Degraded unit\nRebuild completed"}}),
         (
             {"settings": {"controller_events": "Degraded unit\nRebuild started"}},
-            {"settings": {"controller_events": "Rebuild started\nRebuild completed"}},
-        ),
+            {"settings": {"controller_events": "Rebuild started\nRebuild completed"}}),
         *(
             (
                 {"settings": {"controller_events": f"{work} started"}},
@@ -174,8 +171,7 @@ SIDES = [
         # of writes that others made the command's reads are others
         (
             {"other": (200, 9.0), "by_command": {"write": 0, "read": 200 << 17}},
-            {"by_command": {"write": 128 << 20, "read": 200 << 17}},
-        ),
+            {"by_command": {"write": 128 << 20, "read": 200 << 17}}),
     ),
     *sides("slow part")(
         ({"d2c": SLOW}, {"settings": {"md_sync_action": "recover"}}),
@@ -199,8 +195,7 @@ SIDES = [
         ({**SLOTS, "idle": 0.45}, {"idle": 0.55}),
         (
             {**SLOTS, "depth": 4.0, "i2d_ms": 9.0, "settings": {"queue_depth": "4"}},
-            {"depth": 5.0, "settings": {"queue_depth": "5"}},
-        ),
+            {"depth": 5.0, "settings": {"queue_depth": "5"}}),
     ),
     *sides("request slots")(
         # of each hardware queue
@@ -304,8 +299,7 @@ SIDES = [
         ({**CUT, "share_of_size": 0.51}, {"share_of_size": 0.49, "sectors": 16}),
         (
             {**CUT, "sectors": 64, "settings": {"max_sectors_kb": "32", "readahead_sectors": "16384"}},
-            {"sectors": 66, "settings": {"max_sectors_kb": "33", "readahead_sectors": "16384"}},
-        ),
+            {"sectors": 66, "settings": {"max_sectors_kb": "33", "readahead_sectors": "16384"}}),
     ),
     *sides("readahead")(
         ({"depth": 4.1}, {"depth": 4.3}),
@@ -320,13 +314,11 @@ SIDES = [
         ({"settings": {"queue_depth": "2"}, "depth": 2.0}, {"settings": {"queue_depth": "1", "readahead_sectors": "512"}}),
         (
             {"driver": "nvme", "rows": {(0, 0.75): 2, (1, 0.75): 998}, "at_issue": {0: 2, 1: 998}},
-            {"rows": {(0, 0.75): 2, (1, 1.5): 998}},
-        ),
+            {"rows": {(0, 0.75): 2, (1, 1.5): 998}}),
         # requests take twice as long with four times as many in flight: still twice as fast
         (
             {"driver": "nvme", "rows": {(0, 0.75): 900, (3, 1.5): 900}, "at_issue": {0: 900, 3: 900}},
-            {"rows": {(0, 0.75): 900, (3, 6.0): 900}},
-        ),
+            {"rows": {(0, 0.75): 900, (3, 6.0): 900}}),
         ({"driver": "nvme"}, CAPPED),
         ({"driver": "nvme"}, {"d2c": {8.0: 900, 7.0: 100}}),  # the fastest against the mean of 8 ms
         ({"driver": "nvme", "d2c": {8.0: 900, 7.0: 100}, "share_of_size": 0.89}, {"share_of_size": 0.9}),
@@ -356,8 +348,7 @@ SIDES = [
         # less than a fifth more for twice the depth
         (
             {**FLAT, "rows": {(16, 12): 9, (32, 24): 688, (32, 12): 312}},
-            {"rows": {(16, 12): 9, (32, 24): 553, (32, 12): 447}},
-        ),
+            {"rows": {(16, 12): 9, (32, 24): 553, (32, 12): 447}}),
         ({**TWICE, "rows": {(0, 12): 9, (1, 12): 777, (1, 48): 223}}, {"rows": {(0, 12): 9, (1, 12): 779, (1, 48): 221}}),
         (FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),
         ({**FLAT, "sectors": 65}, {"sectors": 64}),
