@@ -164,12 +164,8 @@ def test_a_disk_its_driver_scheduler_readahead_and_mounts(made):
     (result,) = facts.find(made.machine(), ["sda"])
     assert result.mounts == (Mount("/mnt/a b", "ext4", "rw,noatime"), Mount("/d", "ext4", "rw,noatime"),
                              Mount("/b", "btrfs", "ro,relatime,space_cache"), Mount("/c", "ext4", "ro,noatime"))  # fmt: skip
-    assert (result.driver, result.scheduler, result.readahead_kib, result.kind) == (
-        "3w-9xxx",
-        "mq-deadline",
-        128,
-        Kind.ARRAY,
-    )
+    of_disk = (result.driver, result.scheduler, result.readahead_kib, result.kind)
+    assert of_disk == ("3w-9xxx", "mq-deadline", 128, Kind.ARRAY)
     assert facts.find(made.machine(), ["dm-0"])[0].scheduler == ""
 
 

@@ -56,12 +56,8 @@ def test_what_a_trace_and_a_quiet_machine_add(place):
     lines = text_of(place / "other.rtdb").splitlines()
     assert {"kernel     u", "quiet      no disturbance; watched: swap"} <= {*lines}
     _, imported, _ = document.load(place / "other.rtdb")["targets"]
-    assert (imported["disk"], imported["driver"], imported["rotational"], imported["max_sectors"]) == (
-        "sdb",
-        None,
-        None,
-        None,
-    )
+    of_disk = [imported[name] for name in ("disk", "driver", "rotational", "max_sectors")]
+    assert of_disk == ["sdb", None, None, None]
 
 
 def test_json_is_that_of_raidctl_before(place):

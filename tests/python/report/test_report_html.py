@@ -228,9 +228,8 @@ def test_the_page_has_each_table_of_the_text(tmp_path, monkeypatch):
         shown = {tuple("".join(cell.itertext()) for cell in row) for row in rows}
         number = 0
         of_spans = [table for span in result.spans for table in report_tables.of_span(span)]
-        rare = {
-            table.id for table in of_spans if any(column.rare for column in table.columns)
-        }  # on the page in all rows or none
+        # on the page in all rows or none
+        rare = {table.id for table in of_spans if any(column.rare for column in table.columns)}
         for span in result.spans:
             for table in report_tables.of_span(span):
                 number += len(table.rows)

@@ -45,12 +45,8 @@ def test_each_sentence_of_the_summary_leads_to_its_data(tree):
 
 def test_every_figure_has_a_row_and_what_was_varied_a_picture(tree):
     names = [svg.get("aria-label") for svg in tree.iter(f"{SVG}svg")]
-    assert [re.split("[:,]", name)[0] for name in names] == [
-        "Reading",
-        "File systems",
-        "Surface",
-        "Published and measured",
-    ]
+    titles = [re.split("[:,]", name)[0] for name in names]
+    assert titles == ["Reading", "File systems", "Surface", "Published and measured"]
     rows = list(next(tree.iter(f"{HTML}tbody")))
     assert len(rows) == 4 + 4 * 3 + 9
     assert not list(tree.iter(f"{HTML}b")), "a plan's title is text"

@@ -119,15 +119,14 @@ def test_no_option_of_a_plan_names_another_disk(key, options):
 
 
 def test_options_that_name_nothing_are_taken():
-    for options in (
+    taken = (
         "-O ^has_journal -m 0",
         "-i size=512 -m crc=1,finobt=0",
         "--unsupported",
         "noatime,data=writeback,logbufs=8",
-    ):
-        assert plan.parse(
-            GOOD.replace('workload = "seq"', f'workload = "seq"\nmkfs_options = "{options}"'), "p", "p.toml"
-        )
+    )
+    for options in taken:
+        assert parse(GOOD.replace('workload = "seq"', f'workload = "seq"\nmkfs_options = "{options}"'))
 
 
 @pytest.mark.parametrize(

@@ -238,13 +238,8 @@ def test_runs_are_limited() -> None:
     assert table.ended == "--runs 8" and "not all that gained is confirmed" in table.unfinished
     last = " ".join(verdict.lines(table, sentence, False)).partition("Not finished")[2]
     assert last.startswith(" (--runs 8 ended the search): not tried: readahead 64, ")
-    assert (sentence.causes, sentence.change, sentence.factor, sentence.commands, sentence.shown) == (
-        (),
-        "",
-        1.0,
-        (),
-        False,
-    )
+    assert (sentence.causes, sentence.change, sentence.factor) == ((), "", 1.0)
+    assert not sentence.commands and not sentence.shown
     assert sentence.sentence.startswith(
         "No change is shown to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), which more pairs must confirm. "
         "To test further: --runs 26."

@@ -115,12 +115,8 @@ def test_what_only_the_lab_can_change_is_looked_at_where_less_is_explained(
 
 def test_the_three_best_are_confirmed_and_no_more() -> None:
     """The fourth gains, too, and its one pair is not believed."""
-    gains = {
-        ("queue_depth", "32"): 4.0,
-        ("scheduler", "none"): 3.0,
-        ("scheduler", "bfq"): 2.0,
-        ("nr_requests", "1024"): 1.5,
-    }
+    gains = {("queue_depth", "32"): 4.0, ("scheduler", "none"): 3.0, ("scheduler", "bfq"): 2.0}
+    gains["nr_requests", "1024"] = 1.5
 
     def seconds(_values: Mapping[str, str], change: Change) -> float:
         return 12.0 / gains.get(change.settings[0], 1.0) if change.settings else 12.0
