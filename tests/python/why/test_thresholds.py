@@ -149,14 +149,6 @@ def test_a_bound_that_gave_more_is_named_next_to_what_else_can_be_changed() -> N
     assert "changes gave 1.00x." in sentence.sentence and "bound" not in sentence.sentence
 
 
-@pytest.mark.parametrize("now, steps", [("511", ["512", "8192"]), ("512", ["8192"]), ("2047", ["8192"]), ("2048", [])])
-def test_a_finer_step_lies_above_what_is_set(now: str, steps: list[str]) -> None:
-    """A quarter of what gained, where that is still more than before, and four times."""
-    tried = changes.finer(changes.setting("read_ahead_kb", "2048"), {"read_ahead_kb": now}, True)
-    assert [dict(change.settings)["read_ahead_kb"] for change in tried] == steps
-    assert changes.finer(changes.setting("read_ahead_kb", "2048"), {"read_ahead_kb": now}, False) == []
-
-
 @pytest.mark.parametrize("status, cap, failure", [
     (124, 6.0, "ended after 6 s, three times as long as it is"), (124, 0.0, ""), (123, 6.0, ""),
 ])  # fmt: skip
