@@ -91,7 +91,7 @@ TEXTS = {
     "two imported traces are of one kind": (
         made(source=LITTLE), made(source=BIG), f"source\nA: {LITTLE}\nB: {BIG}\n", Without("not comparable")),
     "an imported trace and a recording": (made(source=LITTLE), made(), "not comparable: an imported trace lacks"),
-    "the same": (made(), made(), "Machine, command and settings are the same."),
+    "two equal recordings": (made(), made(), "Machine, command and settings are the same."),
     "the nth phase of a name belongs to the nth": (
         with_span(made(), 1, phase="read"), made(), "phase read sda: only in A, nothing to compare with",
         "phase write sda: only in B, nothing to compare with"),

@@ -477,20 +477,21 @@ VERDICTS = {
     "that nothing says so is no contradiction": ("degraded", OPEN, {}),
     "a missing drive that costs little": ("degraded", OPEN, {"settings": MISSING}),
     "a driver that says nothing of its drives": ("degraded", UNKNOWN, {"settings": NO_EVENTS}),
-    "but md does": ("degraded", OPEN, {"settings": {**NO_EVENTS, "md_degraded": "0"}}),
+    "md reports no missing drive where the driver says nothing": (
+        "degraded", OPEN, {"settings": {**NO_EVENTS, "md_degraded": "0"}}),
     "reads that take not very differently": ("slow part", OPEN, {"d2c": {2.0: 100, 10.0: 800, 16.0: 100}}),
     "reads that take alike": ("slow part", OUT, {"d2c": {2.0: 100, 10.0: 800, 14.0: 100}}),
     "few bytes may be unwritten": ("program", OPEN, {**WRITES, **FEW_DIRTY}),
-    "direct writes are not held": ("program", INFERRED, {**WRITES, **FEW_DIRTY, "direct": 0.6}),
-    "nor are reads": ("program", INFERRED, FEW_DIRTY),
+    "few bytes may be unwritten, but the writes are direct": ("program", INFERRED, {**WRITES, **FEW_DIRTY, "direct": 0.6}),
+    "few bytes may be unwritten, but these are reads": ("program", INFERRED, FEW_DIRTY),
     **{
         f"vm.dirty_bytes is {text}": ("program", INFERRED, {**WRITES, "idle": 0.5, "machine": {"vm.dirty_bytes": text}})
         for text in ("0", str((64 << 20) + 1), "n/a")
     },
-    "bios of a quarter of a window": ("no readahead", INFERRED, SMALL_BIOS),
-    "then it is no matter of its size": ("readahead", OUT, SMALL_BIOS),
-    "larger bios": ("no readahead", OUT, LARGER_BIOS),
-    "then it is one": ("readahead", INFERRED, LARGER_BIOS),
+    "no readahead, with bios of a quarter of a window": ("no readahead", INFERRED, SMALL_BIOS),
+    "readahead, with bios of a quarter of a window": ("readahead", OUT, SMALL_BIOS),
+    "no readahead, with larger bios": ("no readahead", OUT, LARGER_BIOS),
+    "readahead, with larger bios": ("readahead", INFERRED, LARGER_BIOS),
     "small bios out of order": ("no readahead", OUT, {**SMALL_BIOS, "order": 0.49}),
     "small bios past the cache": ("no readahead", OUT, {**SMALL_BIOS, "direct": 0.51}),
     "readahead is off": ("no readahead", OUT, {**SMALL_BIOS, "settings": {"readahead_sectors": "0"}}),
@@ -519,15 +520,16 @@ VERDICTS = {
     "others may delay the fastest request, too": ("competing", OPEN, {**ALWAYS_THERE, "at_issue": {0: 49, 1: 951}}),
     "a scheduler that holds back": ("scheduler", INFERRED, BFQ),
     "a scheduler may hold back the others": ("scheduler", OPEN, {**BFQ, **RSYNC}),
-    "no largest size": ("request size", UNKNOWN, {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": ""}}),
-    "no size": ("request size", UNKNOWN, {**CUT, "settings": {"max_sectors_kb": ""}}),
-    "no hardware size": ("request size", UNKNOWN, {"settings": {"max_hw_sectors_kb": None}}),
-    "no scheduler": ("scheduler", UNKNOWN, {**HELD, "settings": {"scheduler": "", "queue_depth": "9"}}),
-    "no scheduler in the recording": ("scheduler", UNKNOWN, {"settings": {"scheduler": None}}),
-    "no readahead, for pieces": ("pieces", UNKNOWN, {"settings": {"readahead_sectors": None}}),
-    "no readahead": ("readahead", UNKNOWN, {"settings": {"readahead_sectors": None}}),
-    "no queue depth": ("queue depth", OUT, {"settings": {"queue_depth": None}}),
-    "nothing in flight": ("direct", UNKNOWN, {"idle": 1.0}),
+    "the largest request was not recorded": (
+        "request size", UNKNOWN, {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": ""}}),
+    "the size of requests was not recorded": ("request size", UNKNOWN, {**CUT, "settings": {"max_sectors_kb": ""}}),
+    "the limit of the hardware was not recorded": ("request size", UNKNOWN, {"settings": {"max_hw_sectors_kb": None}}),
+    "the scheduler is empty": ("scheduler", UNKNOWN, {**HELD, "settings": {"scheduler": "", "queue_depth": "9"}}),
+    "the scheduler was not recorded": ("scheduler", UNKNOWN, {"settings": {"scheduler": None}}),
+    "pieces, and readahead was not recorded": ("pieces", UNKNOWN, {"settings": {"readahead_sectors": None}}),
+    "readahead was not recorded": ("readahead", UNKNOWN, {"settings": {"readahead_sectors": None}}),
+    "the queue depth was not recorded": ("queue depth", OUT, {"settings": {"queue_depth": None}}),
+    "direct, and nothing was in flight": ("direct", UNKNOWN, {"idle": 1.0}),
 }  # fmt: skip
 
 
@@ -540,15 +542,15 @@ def test_open_ruled_out_or_not_known(name):
 STATEMENTS = {
     "resets are counted": ("reset", "2 times", {"changes": RESETS}),
     "resets that took time": ("reset", "reset its controller 2 times", {"changes": RESETS, "samples": SILENT}),
-    "silence alone": ("reset", "nothing recorded says why", {"samples": SILENT}),
+    "silence without a reset": ("reset", "nothing recorded says why", {"samples": SILENT}),
     "a flush while it is silent": ("reset", "a flush was in flight", {**WRITES, "samples": SILENT, "flushes": (1, 1500.0)}),
     "requests of the largest size": ("request size", "100.0% of the requests are as large", {}),
-    "smaller requests": ("request size", "; 0.0% of the requests are as large", {"sectors": 8}),
+    "no request of the largest size": ("request size", "; 0.0% of the requests are as large", {"sectors": 8}),
     "streams take turns": ("seeks", "with 24.0 in flight", TURNS),
     "the table of streams is full": ("seeks", "more may be there", {**TURNS, "streams": 16}),
     "the table of streams has room": ("seeks", Without("more may be there"), TURNS),
-    "errors": ("errors", "3 reads failed", {"errors": 3}),
-    "an error": ("errors", "1 read failed", {"errors": 1}),
+    "errors are counted": ("errors", "3 reads failed", {"errors": 3}),
+    "one error is one read": ("errors", "1 read failed", {"errors": 1}),
     "what a controller reported": (
         "degraded", 'the controller reported: "Degraded unit"; its cost',
         {"settings": MISSING}),
@@ -558,24 +560,24 @@ STATEMENTS = {
     "readahead has no part where little is read ahead": ("readahead", "read ahead", {"ahead": 0.4}),
     "readahead has no part in writes": ("readahead", "of writes nothing is predicted", WRITES),
     "several streams": ("readahead", "each of up to 4 streams", {"streams": 4, "depth": 7.0}),
-    "one stream": ("readahead", Without("streams"), {}),
-    "twice the setting": ("readahead", "POSIX_FADV_SEQUENTIAL", {"depth": 4.0}),
-    "as the setting": ("readahead", Without("POSIX_FADV_SEQUENTIAL"), {"depth": 2.0}),
+    "one stream is not called several": ("readahead", Without("streams"), {}),
+    "in flight twice what the setting predicts": ("readahead", "POSIX_FADV_SEQUENTIAL", {"depth": 4.0}),
+    "in flight as the setting predicts": ("readahead", Without("POSIX_FADV_SEQUENTIAL"), {"depth": 2.0}),
     "a wait before it queues": ("request slots", "before it queues", FULL_SLOTS),
     "a queue that ran empty does not contradict a busy disk": (
         "device", "the queue ran empty 120 times: for 9% of the time it had no request, or one alone", {**EMPTIES, "dry": 120}),
     "dm-crypt computed more": ("processor", "dm-crypt", {"idle": 0.5, "cpu": 0.3, "kernel": {"kcryptd": 0.4}}),
     "the command computed more": ("processor", "the command", {"idle": 0.5, "cpu": 0.3, "kernel": {"kcryptd": 0.29}}),
     "how much was computed": ("program", "0.38 of a processor", HALF_COMPUTED),
-    "one change": ("changed", Without("more after it"), {"changes": CHANGE, "samples": TWO_RATES}),
-    "two changes": (
+    "one change has none after it": ("changed", Without("more after it"), {"changes": CHANGE, "samples": TWO_RATES}),
+    "of two changes the second is named": (
         "changed", "more after it", {"changes": [*CHANGE, (3 * 10**9, "scheduler", "none", "bfq")], "samples": TWO_RATES}),
     "how many were late": ("slow part", "10% of equal reads", {"d2c": SLOW}),
     "the rate of one disk in requests": ("device", "250 reads a second is its rate: with 1 in flight one takes", CAPPED),
     "rows of eight are enough to look for a ceiling": (
         "device", "from 4 to 8 in flight and more the throughput grew by",
         {"depth": 9.0, "rows": {(4, 12): 100, (8, 12): 900}, "at_issue": {4: 100, 8: 900}}),
-    "rows of four are not": (
+    "rows of four are too few to look for a ceiling": (
         "device", "too few depths", {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "at_issue": {2: 100, 4: 900}}),
     "who writes next to reads": ("competing", "queued by jbd2/sda-8", {
         **CONCURRENT, "other": (400, 9.0), "submitters": [(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)]}),
@@ -592,41 +594,42 @@ TAGS = {**FULL_SLOTS, "q2c_ms": 99.0, "settings": {"nr_requests": "4", "schedule
 SHORT = {"depth": 2.0, "i2d_ms": 10.0}
 REMEDIES = {
     "the largest request that the disk takes": ("request size", "echo 128 >", CUT),
-    "of another disk": (
+    "the largest request that another disk takes": (
         "request size", "echo 96 >", {**CUT, "settings": {"max_sectors_kb": "8", "max_hw_sectors_kb": "96"}}),
     "small direct reads may be larger": ("direct", "read in larger pieces", {**DIRECT, "sectors": 127}),
-    "larger ones need not": ("direct", Without("read in larger pieces"), {**DIRECT, "sectors": 128}),
+    "large direct reads need not be larger": ("direct", Without("read in larger pieces"), {**DIRECT, "sectors": 128}),
     "a missing drive": ("degraded", "replace the drive", {"settings": MISSING}),
-    "larger requests": ("throttled", "max_sectors_kb", {**FULL, "settings": {**WIDE, "max_sectors_kb": "1279"}}),
-    "not the present setting": (
+    "larger requests on a throttled volume": (
+        "throttled", "max_sectors_kb", {**FULL, "settings": {**WIDE, "max_sectors_kb": "1279"}}),
+    "larger requests are not the present setting": (
         "throttled", Without("max_sectors_kb"), {**FULL, "settings": {**WIDE, "max_sectors_kb": "1280"}}),
-    "a drive has no battery": ("sync", "power-loss", {**WRITES, "driver": "nvme", "flushes": (130, 5.0)}),
-    "a controller has one": ("sync", "battery", {**WRITES, "flushes": (130, 5.0)}),
+    "flushes of a drive, which has no battery": ("sync", "power-loss", {**WRITES, "driver": "nvme", "flushes": (130, 5.0)}),
+    "flushes of a controller, which has a battery": ("sync", "battery", {**WRITES, "flushes": (130, 5.0)}),
     "threads of md": ("processor", "group_thread_cnt", {"idle": 0.5, "cpu": 0.3, "kernel": {"md": 0.4}}),
     "the file of a queue depth": (
         "queue depth", "echo 32 >/sys/block/sda/device/queue_depth", {**SHORT, "settings": {"queue_depth": "2"}}),
     "the file of request slots": (
         "request slots", "echo 256 >/sys/block/sda/queue/nr_requests", {**SHORT, "settings": {"nr_requests": "2"}}),
     "readahead for one reader": ("readahead", "setra 16384 /dev/sda", {}),
-    "less for many together": ("readahead", "setra 4096 /dev/sda", {"streams": 4, "depth": 7.0}),
+    "less readahead for many readers together": ("readahead", "setra 4096 /dev/sda", {"streams": 4, "depth": 7.0}),
     "without a scheduler as many requests as may be": ("request slots", "echo 256 >", {**TAGS, "tags": 300}),
     "without a scheduler no more than tags": ("request slots", "echo 32 >", {**TAGS, "tags": 32}),
-    "with one more than tags": (
+    "with a scheduler more requests than tags": (
         "request slots", "echo 256 >", {**TAGS, "tags": 32, "settings": {"nr_requests": "4", "scheduler": "mq-deadline"}}),
     # what may still help at the rate of one disk
-    "less readahead": ("device", "Readahead is 4 MiB and may fetch what the program does not use", {
+    "less readahead at the rate of a disk": ("device", "Readahead is 4 MiB and may fetch what the program does not use", {
         **CAPPED, "settings": {"readahead_sectors": "8192"}}),
-    "readahead is a little smaller": ("device", "larger ones move more", {
+    "larger requests where readahead is smaller": ("device", "larger ones move more", {
         **CAPPED, "settings": {"readahead_sectors": "8190", "max_hw_sectors_kb": "128"}}),
-    "little is read ahead": (
+    "larger requests where little is read ahead": (
         "device", "larger ones move more", {**CAPPED, "ahead": 0.4, "settings": {"readahead_sectors": "8192"}}),
-    "the size that the hardware takes": ("device", "echo 512 >/sys/block/sda/queue/max_sectors_kb", {
+    "requests of the size that the hardware takes": ("device", "echo 512 >/sys/block/sda/queue/max_sectors_kb", {
         **CAPPED, "sectors": 256, "settings": {"max_hw_sectors_kb": "512"}}),
-    "no more than Linux takes": ("device", "echo 1280 >/sys/block/sda/queue/max_sectors_kb", {
+    "requests no larger than Linux makes": ("device", "echo 1280 >/sys/block/sda/queue/max_sectors_kb", {
         **CAPPED, "sectors": 256, "settings": {"max_hw_sectors_kb": "4096"}}),
     "more readahead for small reads": ("device", "larger ones move more: blockdev --setra 4096", {
         **CAPPED, "sectors": 64, "settings": {"max_hw_sectors_kb": "128"}}),
-    "reads of another size": ("device", "counts requests, larger ones move more", {
+    "larger reads where readahead does not make them": ("device", "counts requests, larger ones move more", {
         **CAPPED, "sectors": 65, "settings": {"max_hw_sectors_kb": "128"}}),
 }  # fmt: skip
 

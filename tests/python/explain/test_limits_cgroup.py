@@ -86,15 +86,15 @@ DEEP = {"idle": 0.0, "charged": ours()}
 SILENT = {"samples": [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]}
 VERDICTS = {
     "a throttled program is no cause": (("program", "processor"), OUT, {"cpu": 0.5, **throttled()}),
-    "without a limit it is": (("program", "processor"), INFERRED, {"cpu": 0.5, **throttled("")}),
+    "a program without a limit is the cause": (("program", "processor"), INFERRED, {"cpu": 0.5, **throttled("")}),
     "a limit that was set while it ran": ("io.max", INFERRED, throttled("", changes=SET_LATER)),
-    "another setting": ("io.max", OUT, throttled("", changes=OTHER_SET)),
+    "another setting that changed while it ran": ("io.max", OUT, throttled("", changes=OTHER_SET)),
     "reads and writes of one cgroup": ("io.max", OPEN, throttled(**BOTH)),
     # throttled bios are not a program that sleeps
     "bios of kernel threads below a limit": ("io.max", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
-    "then the program may not sleep": ("program", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
+    "the program, with bios of kernel threads below a limit": ("program", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
     "bios of the program below a limit": ("io.max", OUT, throttled(LOW, charged=ours())),
-    "then the program sleeps": ("program", INFERRED, throttled(LOW, charged=ours())),
+    "the program, with its own bios below a limit": ("program", INFERRED, throttled(LOW, charged=ours())),
     "writes of kernel threads below a limit": (
         "io.max", OUT, {"direction": "write", **throttled(LOW_WRITES, charged=ours(by_kernel=1))}),
     "writes below a limit": ("io.max", OUT, {"direction": "write", **throttled(LOW_WRITES, charged=ours())}),

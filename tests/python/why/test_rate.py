@@ -121,13 +121,13 @@ LIMITS: dict[str, tuple[dict[str, Any], Rates, tuple[str, ...], str]] = {
     "bytes below the rate": (
         {"seconds": 2.0, "disk_requests": 100, "disk_bytes": {"read": 237 * MIB}}, BOTH, (), "not shown by experiment"),
     # a short command at a limit may be a little faster; from 6 % above the fastest reader on it is none
-    "a little faster": ({"disk_requests": 3190}, BOTH, IOPS, Without("a burst")),
+    "a little faster than a limit": ({"disk_requests": 3190}, BOTH, IOPS, Without("a burst")),
     "a burst": ({"disk_requests": 3192}, BOTH, (), "a burst, so its IOPS limit is not reached yet"),
     "requests that wait": ({"mean_ms": 0.56}, WITH_ALONE, IOPS, Without("no request waits for that")),
-    "requests that do not": ({"mean_ms": 0.54}, WITH_ALONE, (), "no request waits for that"),
-    "where that is not known": ({"mean_ms": 0.54}, BOTH, IOPS, "its IOPS limit is reached"),
+    "requests that do not wait": ({"mean_ms": 0.54}, WITH_ALONE, (), "no request waits for that"),
+    "requests of which it is not known whether they wait": ({"mean_ms": 0.54}, BOTH, IOPS, "its IOPS limit is reached"),
     "near a limit": ({"disk_requests": 2393}, BOTH, (), "80% of its IOPS limit"),
-    "not near": ({"disk_requests": 2391}, BOTH, (), Without("of its IOPS limit")),
+    "not near a limit": ({"disk_requests": 2391}, BOTH, (), Without("of its IOPS limit")),
 }  # fmt: skip
 
 

@@ -86,8 +86,9 @@ SENTENCES: dict[str, tuple[list[experiment.Row], str]] = {
     "the model gains less": ([row(DEEP, 3.0), row(SEEKS, 2.9)], Without("In the model")),
     "the model gains more": ([row(DEEP, 3.0), row(SEEKS, 3.1)], "In the model, with seeks free: "),
     "the other change": ([*SAME, row(SLOTS, 1.02)], "The other change gave 1.02x."),
-    "which moved another setting": ([*SAME, row(SLOTS, 1.02, moved=("nomerges 1 -> 0",))], "The other change gave 1.02x."),
-    "one that moved the best": ([*SAME, row(SLOTS, 1.02), MOVED], "The other change gave 1.02x."),
+    "the other change moved another setting": (
+        [*SAME, row(SLOTS, 1.02, moved=("nomerges 1 -> 0",))], "The other change gave 1.02x."),
+    "a change that moved the best setting is no other": ([*SAME, row(SLOTS, 1.02), MOVED], "The other change gave 1.02x."),
     "a bound that failed": ([row(DEEP, 3.0), row(SLOTS, 1.0), row(FREE, 9.0, wrong="no end")], Without("bound")),
     "what was tried where nothing helps": ([*TRIED, row(FREE, 4.0)], "none of 2 changes gave more than 1.02x"),
     "half again as good a p99": ([late(1.9), QUICK], "For latency: nr_requests"),
@@ -95,7 +96,7 @@ SENTENCES: dict[str, tuple[list[experiment.Row], str]] = {
     "a better p99 by the best": ([late(0.9), QUICK], Without("For latency")),
     "a program is without": ([row(SLEEP, 3.0)], "Program sleeps: without its sleeps it takes 1 s instead of 3 s"),
     "a load is with": ([row(changes.ALONE, 3.0)], "Concurrent load: with no concurrent load it takes 1"),
-    "others that do not help": (OTHERS, "The best of the other 2 changes gave 1.04x."),
+    "two others that do not help": (OTHERS, "The best of the other 2 changes gave 1.04x."),
     "another that helps is named": (
         [*OTHERS, row(changes.ALONE, 2.0)], "The best of the other 3 changes, no concurrent load, gave 2.00x."),
     "a setting that is the best": ([row(DEEP, 3.0)], Without("Of settings")),
