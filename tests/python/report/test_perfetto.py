@@ -120,7 +120,8 @@ def compare(result, rows):
 def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_path):
     columns = "target,number,issued_ns,completed_ns,sector,bytes,direction,class,depth,comm,error,again"
     row = f"INSERT INTO request({columns}) VALUES(1,?,?,?,?,?,?,'data',0,?,?,0)"
-    kept = ((1, 100, 300, 8, "read", None), (2, 150, 250, 16, "write", "dd"), (3, 250, 400, 24, "read", HOSTILE))
+    # 128 is the least number that takes two bytes
+    kept = ((1, 128, 300, 8, "read", None), (2, 150, 250, 16, "write", "dd"), (3, 250, 400, 24, "read", HOSTILE))
     requests = [(row, (n, begin, end, at, 512 * n, where, comm, n == 2)) for n, begin, end, at, where, comm in kept]
     path = changed(tmp_path / "events.rtdb", *requests, of=recorded)
     export.perfetto(tmp_path / "c.trace", path)
@@ -128,7 +129,7 @@ def test_requests_are_slices_on_as_many_tracks_as_were_in_flight(recorded, tmp_p
     named = tracks(packets)
     begun = [(t, named[track][0], event["name"][0]) for t, track, event in events(packets, "BEGIN") if 0 < t < 1000]
     first, second = (f"{named[named_parent(named)][0]} in flight {n}" for n in (1, 2))
-    assert [one[:2] for one in begun] == [(100, first), (150, second), (250, second)]
+    assert [one[:2] for one in begun] == [(128, first), (150, second), (250, second)]
     assert begun[1][2] == "write 1 KiB at sector 16, data, dd, failed" and "\x1b" not in begun[2][2]
     assert [(t, named[track][0]) for t, track, _ in events(packets, "END") if 0 < t < 1000] == [
         (300, first), (250, second), (400, second)
