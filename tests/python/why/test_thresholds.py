@@ -5,7 +5,8 @@ import dataclasses
 import math
 import pathlib
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 from made_phase import span_of
@@ -149,48 +150,45 @@ def test_a_bound_that_gave_more_is_named_next_to_what_else_can_be_changed() -> N
     assert "changes gave 1.00x." in sentence.sentence and "bound" not in sentence.sentence
 
 
+@pytest.fixture(name="read")
+def _read(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Callable[..., Run]:
+    """A run that left these counters of reads, and its exit status."""
+    files = {figures.SETTINGS: "scheduler none\n", figures.AFTER: "", figures.LIMITS: "scheduler none\n",
+             figures.REQUESTED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
+
+    def read(counted: dict[str, int], status: int = 0, cap: float = 0.0, **more: Any) -> Run:
+        for name, text in (files | {figures.STATUS: f"{status}\n"}).items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        span = span_of({"read": counted}, disk="sdx", **more)
+        monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
+        return figures.read(tmp_path, "sdx", "", cap)
+
+    return read
+
+
 @pytest.mark.parametrize("status, cap, failure", [
     (124, 6.0, "ended after 6 s, three times as long as it is"), (124, 0.0, ""), (123, 6.0, ""),
 ])  # fmt: skip
-def test_what_timeout_ended_is_no_result(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, status: int, cap: float, failure: str
-) -> None:
+def test_what_timeout_ended_is_no_result(read: Callable[..., Run], status: int, cap: float, failure: str) -> None:
     """124 is its status; without a cap nothing was ended, and it is the program's own."""
-    span = span_of({"read": {"bytes_completed": 1 << 20}}, end=6 * 10**9, disk="sdx")
-    monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
-    files = {figures.SETTINGS: "scheduler none\n", figures.AFTER: "", figures.LIMITS: "scheduler none\n",
-             figures.STATUS: f"{status}\n", figures.REQUESTED: "rchar: 5\nwchar: 6\n"}  # fmt: skip
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    run = figures.read(tmp_path, "sdx", "", cap)
+    run = read({"bytes_completed": 1 << 20}, status, cap, end=6 * 10**9)
     assert run.failure == failure and run.status == status and math.isclose(run.seconds, 6.0) and run.simulated
 
 
-def test_md_and_dm_have_bios_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+def test_md_and_dm_have_bios_alone(read: Callable[..., Run]) -> None:
     """Of them bios are counted, and their time from the queue on; a disk with neither got nothing."""
     flow = {"queued": 8, "bytes_queued": 1 << 20, "q2c_sum_ns": 16 * 10**6, "stream_queued": 5, "completed": 3,
             "bytes_completed": 1 << 19, "d2c_sum_ns": 3 * 10**6}  # fmt: skip
-    for name, texts in {
-        figures.SETTINGS: "",
-        figures.AFTER: "",
-        figures.LIMITS: "",
-        figures.STATUS: "0\n",
-        figures.REQUESTED: "rchar: 5\nwchar: 6\n",
-    }.items():
-        (tmp_path / name).write_text(texts, encoding="utf-8")
-
-    (tmp_path / figures.STDOUT).write_bytes(bytes(figures.MAX_STDOUT + 1))
-
-    def read(counted: dict[str, int], bios: bool) -> Run:
-        span = span_of({"read": counted}, disk="sdx", bio_based=bios)
-        monkeypatch.setattr(figures.invariants, "load", lambda _: types.SimpleNamespace(spans=(span,), meta=META))
-        return figures.read(tmp_path, "sdx", "", 0.0)
-
-    runs = read(flow, True), read(flow, False), read(flow | {"stream_queued": 4}, False), read({}, False)
+    runs = read(flow, bio_based=True), read(flow), read(flow | {"stream_queued": 4}), read({})
     result = [(run.disk_requests, run.disk_bytes["read"], run.mean_ms, run.in_order, run.idle) for run in runs]
-    assert (tmp_path / figures.STDOUT).stat().st_size == figures.MAX_STDOUT
     assert result == [(8, 1 << 20, 2.0, True, False), (3, 1 << 19, 1.0, True, False), (3, 1 << 19, 1.0, False, False),
                       (0, 0, 0.0, False, True)]  # fmt: skip
+
+
+def test_what_a_command_printed_is_cut(read: Callable[..., Run], tmp_path: pathlib.Path) -> None:
+    (tmp_path / figures.STDOUT).write_bytes(bytes(figures.MAX_STDOUT + 1))
+    read({})
+    assert (tmp_path / figures.STDOUT).stat().st_size == figures.MAX_STDOUT
 
 
 def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
