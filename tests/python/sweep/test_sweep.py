@@ -5,6 +5,7 @@ import csv
 import dataclasses
 import os
 import re
+import sqlite3
 import subprocess
 import types
 
@@ -57,8 +58,6 @@ def test_cells_are_finished_or_not_never_half(index, monkeypatch):
     again = Index(index.path, write=True)
     assert [e.state for e in again.entries()][:3] == ["done", "running", "waiting"]
     assert [row[0] for row in again.figures()] == [1]
-    import sqlite3
-
     assert sqlite3.connect(index.path).execute("SELECT count(*) FROM figure WHERE cell=2").fetchone() == (0,)
     again.again(failed=False)
     assert [e.state for e in again.entries()][:3] == ["done", "waiting", "waiting"]
@@ -75,8 +74,6 @@ def test_failed_cells_wait_again_only_when_requested(index):
 def test_parameters_axes_and_commands_are_stored(index):
     axes = index.axes(1)
     assert axes["readahead_sectors"] == 256 and axes["workload"] == "dd"
-    import sqlite3
-
     db = sqlite3.connect(index.path)
     assert dict(db.execute("SELECT name, value FROM parameter WHERE cell=1")) == {
         "direction": "read",
