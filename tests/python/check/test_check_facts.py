@@ -171,12 +171,8 @@ def test_a_disk_its_driver_scheduler_readahead_and_mounts(made):
 
 def test_kinds_of_disks(made):
     """What virtio says of itself is not believed; of md and dm the members decide."""
-    made.add("sda", **{"queue/rotational": 1}).add("sdb", **{"queue/rotational": 1}).add(
-        "sdc", **{"queue/rotational": 1}
-    )
-    made.add("nvme0n1", **{"queue/rotational": 0}).add("vda", **{"queue/rotational": 1}).add(
-        "sdd", **{"queue/rotational": 1}
-    )
+    for name in ("sda", "sdb", "sdc", "sdd", "vda", "nvme0n1"):
+        made.add(name, **{"queue/rotational": int(name != "nvme0n1")})
     made.write("sdd", "device/model", "QEMU HARDDISK")
     controller(made, "sdc", "megaraid_sas")
     for name, members in (("md0", ("sda", "sdb")), ("md1", ("sda", "nvme0n1")), ("dm-1", ("sda",))):

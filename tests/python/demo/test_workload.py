@@ -106,9 +106,8 @@ def test_draws_of_chance_are_reported_per_phase_that_has_a_rate(tmp_path):
     result = workload.spreads(draws)
     assert [(one.phase, one.draws) for one in result] == [("read", (1024.0, 3072.0, 2048.0))]
     workload.write_spread(tmp_path / "spread.csv", result)
-    assert (
-        (tmp_path / "spread.csv").read_text().splitlines()[1].startswith("bonnie++,xfs,256,read,3,1.000,2.000,3.000,")
-    )
+    row = (tmp_path / "spread.csv").read_text().splitlines()[1]
+    assert row.startswith("bonnie++,xfs,256,read,3,1.000,2.000,3.000,")
     assert "bonnie++ xfs read" in demo.spread_text(result)[2] and "2.0 " in demo.spread_text(result)[2]
     assert max(map(len, demo.spread_text(result))) <= demo.WIDTH
 

@@ -223,9 +223,8 @@ def test_several_chains_are_answered_first_and_once(tmp_path):
     assert len(titles) == 2
     for sentence in explanation.summary:
         assert lines.index(evidence.wrap(sentence, 120)[0]) < min(titles)
-    assert not any(
-        lines.count(line) > 1 for chain in explanation.chains for line in evidence.wrap(chain.summary[0], 120)
-    )
+    first = [line for chain in explanation.chains for line in evidence.wrap(chain.summary[0], 120)]
+    assert not [line for line in first if lines.count(line) > 1]
 
 
 def test_json_has_what_the_text_has(tmp_path):
@@ -499,11 +498,8 @@ def test_a_recording_of_several_phases_opens_with_a_row_each_in_order_of_time(tm
     knobs = {chain.phase: chain.summary[0].partition(" Open: ")[0] for chain in explanation.chains}
     assert dict(explanation.opening) == knobs and len(set(knobs.values())) > 1
     lines = evidence.text(explanation, 80)
-    assert [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))] == [
-        "write",
-        "rewrite",
-        "read",
-    ]
+    names = [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))]
+    assert names == ["write", "rewrite", "read"]
     assert json.loads(explanation.to_json())["opening"] == [list(row) for row in explanation.opening]
 
 

@@ -150,10 +150,8 @@ def test_directions_that_share_a_limit_are_even_together():
 
 
 def test_of_bytes_the_unit_is_what_a_large_request_has():
-    assert (
-        even_of([0, 2] * 12, [0] * 24).even("read", 1 << 16).bytes
-        == 2 * even_of([0, 2] * 12, [0] * 24).even("read", 1 << 17).bytes
-    )
+    bursts = even_of([0, 2] * 12, [0] * 24)
+    assert bursts.even("read", 1 << 16).bytes == 2 * bursts.even("read", 1 << 17).bytes
 
 
 def test_a_burst_at_the_begin_is_left_out_and_few_requests_say_nothing():

@@ -114,9 +114,8 @@ def test_what_never_changes_has_no_correlation():
     assert trials.correlate([(float(x), 5.0) for x in range(8)]) is None
     assert trials.correlate([(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]) is None  # too few
     two = [(256.0, 1.0 + at / 100) for at in range(6)] + [(4096.0, 2.0 + at / 100) for at in range(6)]
-    assert trials.correlate(two) is None and trials.correlate(
-        [*two, (1024.0, 1.5)]
-    )  # of two settings, however many runs
+    assert trials.correlate(two) is None  # of two settings, however many runs
+    assert trials.correlate([*two, (1024.0, 1.5)])
 
 
 def test_the_interval_tells_chance_from_cause():

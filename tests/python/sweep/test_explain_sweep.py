@@ -66,10 +66,8 @@ def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     the_chain = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
     assert the_chain.story is Verdict.SHOWN
     assert "each step from it to the rate is counted" in " ".join(the_chain.summary)
-    assert (
-        "the best with the largest readahead, 16384 sectors (8 MiB). A larger one may be faster still"
-        in the_chain.summary[1]
-    )
+    largest = "the best with the largest readahead, 16384 sectors (8 MiB). A larger one may be faster still"
+    assert largest in the_chain.summary[1]
     assert {"rates", "knee", "depth", "difference"} <= {link.key for link in the_chain.links}
 
 

@@ -54,11 +54,8 @@ class Kernel:
             raise OSError(f"{path}: not permitted")
         assert not (expected == "0" and path.endswith("_ratio")), "it takes the limit in bytes away"
         with open(path, "w", encoding="ascii") as file:
-            file.write(
-                f"{'mq-deadline' if expected == 'none' else 'none'} [{expected}]"
-                if path.endswith("scheduler")
-                else expected
-            )
+            other = "mq-deadline" if expected == "none" else "none"
+            file.write(f"{other} [{expected}]" if path.endswith("scheduler") else expected)
         if path.endswith("scheduler"):
             with open(path.replace("scheduler", "nr_requests"), "w", encoding="ascii") as file:
                 file.write("256" if expected == "none" else "128")

@@ -156,10 +156,8 @@ def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
         for cell in the_plan.cells:
             done = steps.steps(cell, the_plan, steps.Place(tuple("abcd"), "/mnt", 512 << 20, lab=True))
             assert sum(step.measured for step in done) == 1, cell
-        assert (
-            name,
-            str(len(the_plan.cells)),
-        ) in rows, f"Documentation/sweep.rst has no row of {name} with {len(the_plan.cells)} cells"
+        row = (name, str(len(the_plan.cells)))
+        assert row in rows, f"Documentation/sweep.rst has no row of {name} with {len(the_plan.cells)} cells"
     with pytest.raises(UserError, match="do you mean howto"):
         plan.find("howtoo")
 

@@ -75,10 +75,8 @@ def test_parameters_axes_and_commands_are_stored(index):
     axes = index.axes(1)
     assert axes["readahead_sectors"] == 256 and axes["workload"] == "dd"
     db = sqlite3.connect(index.path)
-    assert dict(db.execute("SELECT name, value FROM parameter WHERE cell=1")) == {
-        "direction": "read",
-        "block_kib": 1024,
-    }
+    parameters = dict(db.execute("SELECT name, value FROM parameter WHERE cell=1"))
+    assert parameters == {"direction": "read", "block_kib": 1024}
     (command,) = db.execute("SELECT command FROM step WHERE cell=1 AND purpose='measure'").fetchone()
     assert command.endswith("-- dd if=/dev/sda of=/dev/null bs=1M count=1024")
 

@@ -25,9 +25,8 @@ def test_faults() -> None:
     """What is broken in the profile or on the command line can be made whole; how slow or where is not a fault."""
     assert causes(lab.Lab(setup_of())) == []
     assert causes(lab.Lab(setup_of(profile="slow-drive"))) == ["slow drive"]
-    assert causes(lab.Lab(setup_of(sets={"fault.lose_command": "5", "fault.slow_factor": "3"}))) == [
-        "fault (fault.lose_command)"
-    ]
+    faults = {"fault.lose_command": "5", "fault.slow_factor": "3"}
+    assert causes(lab.Lab(setup_of(sets=faults))) == ["fault (fault.lose_command)"]
     assert causes(lab.Lab(setup_of(load="cat x"))) == ["concurrent load"]
 
 

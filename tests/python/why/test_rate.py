@@ -159,9 +159,8 @@ def test_a_limit_comes_before_a_small_gain() -> None:
     assert result.sentence.startswith("IOPS limit: the disk completes 2,990")
     assert "its IOPS limit is reached" in result.sentence and f"({gain:.2f}x" in result.sentence
     assert result.factor == gain and result.commands == ("blockdev --setra 2048 /dev/sdx",)
-    assert cause_and_sentence(dataclasses.replace(run, disk_requests=2400), BOTH, (DEEPER, gain)).causes == (
-        "queue depth",
-    )
+    slower = dataclasses.replace(run, disk_requests=2400)
+    assert cause_and_sentence(slower, BOTH, (DEEPER, gain)).causes == ("queue depth",)
     assert cause_and_sentence(run, BOTH, (Change("limit 10 x as fast", "limit", Kind.LAB), 9.0)).causes == ("limit",)
 
 

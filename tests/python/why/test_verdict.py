@@ -116,9 +116,8 @@ def test_a_sentence_says(name: str) -> None:
 
 def test_causes() -> None:
     """What moved another setting counts as that one only where it gains more than it; a bound that failed is none."""
-    assert sentence_of(row(DEEP, 3.0), dataclasses.replace(MOVED, effect=chance.Effect(4, 4, 4, 3, 0))).causes == (
-        "queue depth",
-    )
+    more = dataclasses.replace(MOVED, effect=chance.Effect(4, 4, 4, 3, 0))
+    assert sentence_of(row(DEEP, 3.0), more).causes == ("queue depth",)
     assert sentence_of(MOVED).causes == ("request size",)
     assert sentence_of(*TRIED, row(FREE, 1.0, wrong="no end")).causes == ()
 
