@@ -65,6 +65,7 @@ def changed(path, *statements, of=None):
     if of:
         path.write_bytes(of.read_bytes())
     with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA synchronous=OFF")
         for statement in statements:
             db.executescript(statement) if isinstance(statement, str) else db.execute(*statement)
     return path

@@ -176,11 +176,10 @@ def test_of_two_recordings_a_limit_is_reported_where_there_is_one():
 def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max"):
     """A recording of 4096 reads of 128 KiB in 4 s, by dd and a kernel thread in /a."""
     path = record(directory, [("run", {"idle": 0.5})], settings={"io.max": limit_of})
-    for number, (comm, octets, bios) in enumerate((("dd", 1 << 27, 1024), ("kworker/0:1", 3 << 27, 3072))):
-        columns = "sample, submitter, pid, comm, cgroup, queued, bytes_queued, seeks_queued"
-        row = (1, number, number + 7, comm, "/a", bios, octets, 0)
-        changed(path, (f"INSERT INTO submitter({columns}) VALUES(?,?,?,?,?,?,?,?)", row))
-    return path
+    columns = "sample, submitter, pid, comm, cgroup, queued, bytes_queued, seeks_queued"
+    submitter = f"INSERT INTO submitter({columns}) VALUES(?,?,?,?,?,?,?,?)"
+    rows = ((1, 0, 7, "dd", "/a", 1024, 1 << 27, 0), (1, 1, 8, "kworker/0:1", "/a", 3072, 3 << 27, 0))
+    return changed(path, *((submitter, row) for row in rows))
 
 
 def test_who_was_charged_is_read_where_there_is_a_limit(tmp_path):

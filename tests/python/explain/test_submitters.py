@@ -24,12 +24,10 @@ def with_others(directory, written=0, by_command=None, who=(("w", 0),), program=
     columns = {name: requests for name in ("queued", "got", "issued", "completed")}
     columns |= {f"bytes_{name}": written for name in ("queued", "issued", "completed")}
     values = ", ".join(map(str, columns.values()))
-    changed(path, f"INSERT INTO flow(sample, direction, {', '.join(columns)}) VALUES(1, 'write', {values})")
-    for at, (name, size) in enumerate((("cat", READ), *who)):
-        row = (at, pid + at, name, max(size // 4096, 1), size)
-        columns = "sample, submitter, pid, comm, queued, bytes_queued"
-        changed(path, (f"INSERT INTO submitter({columns}) VALUES(1,?,?,?,?,?)", row))
-    return path
+    flow = f"INSERT INTO flow(sample, direction, {', '.join(columns)}) VALUES(1, 'write', {values})"
+    submitter = "INSERT INTO submitter(sample, submitter, pid, comm, queued, bytes_queued) VALUES(1,?,?,?,?,?)"
+    rows = ((at, pid + at, name, max(size // 4096, 1), size) for at, (name, size) in enumerate((("cat", READ), *who)))
+    return changed(path, flow, *((submitter, row) for row in rows))
 
 
 def directions(path):
