@@ -60,6 +60,26 @@ def unpacked(packed, path):
     return path
 
 
+def changed(path, *statements, of=None):
+    """Run statements in a recording, or in a copy of another: texts, or a statement and its parameters. Returns the path."""
+    if of:
+        path.write_bytes(of.read_bytes())
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA synchronous=OFF")
+        for statement in statements:
+            db.executescript(statement) if isinstance(statement, str) else db.execute(*statement)
+    return path
+
+
+class Without(str):
+    """Words that a text must not have, in a table of words that texts must have."""
+
+
+def fits(words, text):
+    """Whether a text has these words, or must not have them and does not."""
+    return words not in text if isinstance(words, Without) else words in text
+
+
 def script(path):
     """A program of the tree without a suffix, as a module."""
     loader = importlib.machinery.SourceFileLoader(path.name, str(path))

@@ -27,16 +27,8 @@ def span_of(flow, bins=None, start=0, end=1000, phase="run", disk="sda", unknown
 
 
 SECOND = 10**9
-SETTINGS = {
-    "readahead_sectors": "256",
-    "max_sectors_kb": "128",
-    "max_hw_sectors_kb": "128",
-    "queue_depth": "254",
-    "nr_requests": "256",
-    "scheduler": "mq-deadline",
-    "rotational": "1",
-    "controller_events": "",
-}
+SETTINGS = {"readahead_sectors": "256", "max_sectors_kb": "128", "max_hw_sectors_kb": "128", "queue_depth": "254",
+            "nr_requests": "256", "scheduler": "mq-deadline", "rotational": "1", "controller_events": ""}  # fmt: skip
 OTHER = {"read": "write", "write": "read"}
 QUIET = ((0.0, 0.5), (0.5, 1.0))  # two samples, both busy
 
@@ -110,30 +102,17 @@ def phase(
     d2c = d2c or {served / 1e6: requests}
     octets, seeking = requests * sectors * 512, int(requests * seeks)
     counts = {
-        "queued": bios,
-        "issued": requests,
-        "completed": requests,
-        "bytes_queued": octets,
-        "bytes_issued": octets,
-        "bytes_completed": octets,
-        "bytes_ahead_queued": int(octets * ahead),
-        "stream_queued": round(bios * order),
-        "seek_forward_sectors": seeking * jump,
-        "d2c_sum_ns": int(served * requests),
-        "i2d_sum_ns": int(i2d_ms * 1e6 * requests),
-        "splits": splits,
+        "queued": bios, "issued": requests, "completed": requests, "splits": splits, "errors": errors,
+        "bytes_queued": octets, "bytes_issued": octets, "bytes_completed": octets, "bytes_ahead_queued": int(octets * ahead),
+        "stream_queued": round(bios * order), "seek_forward_sectors": seeking * jump,
+        "d2c_sum_ns": int(served * requests), "i2d_sum_ns": int(i2d_ms * 1e6 * requests),
         "q2c_sum_ns": int((served / 1e6 if q2c_ms is None else q2c_ms) * 1e6 * bios),
-        "errors": errors,
-    }
+    }  # fmt: skip
     flow = {direction: counts}
     for name, (number, ms) in (("flush", flushes), ("discard", discards), (OTHER[direction], other)):
         if number:
-            flow[name] = {
-                "issued": number,
-                "completed": number,
-                "d2c_sum_ns": int(number * ms * 1e6),
-                "bytes_completed": number << 17,
-            }
+            flow[name] = {"issued": number, "completed": number, "bytes_completed": number << 17}
+            flow[name]["d2c_sum_ns"] = int(number * ms * 1e6)
     low, part = int(depth), depth - int(depth)
     times = {low: int(span * (1 - idle) * (1 - part)), low + 1: int(span * (1 - idle) * part), 0: int(span * idle)}
     bins = {
@@ -163,39 +142,20 @@ def phase(
         "readahead": {"bytes_queued": octets - int(octets * direct)},
         "metadata": {"queued": metadata},
     }
-    line = Timeline(
-        table_of,
-        {direction: Longest(10**6, 2 * 10**6, span // 2)},
-        streams,
-        16,
-        tuple(Change(*change) for change in changes),
-        int(interval * SECOND) if interval else None,
-    )
-    used = {
-        "cpu": None if cpu is None else int(cpu * span),
-        "rchar": calls,
-        "syscr": number_of_calls,
-        "major_faults": faults,
-    }
+    longest = {direction: Longest(10**6, 2 * 10**6, span // 2)}
+    every = int(interval * SECOND) if interval else None
+    line = Timeline(table_of, longest, streams, 16, tuple(Change(*change) for change in changes), every)
+    used = {"rchar": calls, "syscr": number_of_calls, "major_faults": faults}
+    used["cpu"] = None if cpu is None else int(cpu * span)
     host = {("command", name): value for name, value in used.items() if value is not None}
     for name, processors in (kernel or {}).items():
         host["cpu" if name == "system" else "kernel", name] = int(processors * span)
     disk = Disk(1, "sda", driver, capacity_sectors=1 << 30, max_sectors=256, nr_hw_queues=queues, nr_tags=tags)
+    whole = span_of(flow, bins, 0, span, origin=origin, submitters=tuple(map(_submitter, submitters)))
     return Observation(
-        disk,
-        "run",
-        ((0, span),),
-        span_of(flow, bins, 0, span, origin=origin, submitters=tuple(map(_submitter, submitters))),
-        known,
-        machine or {},
-        tuple(change[1] for change in changes),
-        host,
-        (),
-        line,
-        frozenset(others),
-        by_command=by_command or {},
-        charged=tuple(Charged(*row) for row in charged),
-    )
+        disk, "run", ((0, span),), whole, known, machine or {}, tuple(change[1] for change in changes), host, (), line,
+        frozenset(others), by_command=by_command or {}, charged=tuple(Charged(*row) for row in charged),
+    )  # fmt: skip
 
 
 def depth_row(depth):
@@ -217,6 +177,12 @@ def first(meta=None, direction="read", **knobs):
     """Key of what is inferred first; None: nothing is."""
     every_limit = limits.limits(Reading("A", phase(direction=direction, **knobs)), direction, meta or {})
     return every_limit[0].key if every_limit[0].verdict is Verdict.INFERRED else None
+
+
+def uneven(by):
+    """Samples of which one has so many requests of 1,000 more, and the next as many less."""
+    moved = [0.1, 0.1, 0.1, 0.1, 0.1 + by / 1000, 0.1 - by / 1000, 0.1, 0.1, 0.1, 0.1]
+    return [(at / 10, (at + 1) / 10, 1.0, round(part, 4)) for at, part in enumerate(moved)]
 
 
 EVERY_GROUP = "flow size seek stream depth latency place plug origin blame submitter readahead"

@@ -63,9 +63,8 @@ def test_closed_output_is_one_line():
 def test_debug_shows_the_traceback_and_the_line(tmp_path, words, environment):
     done = run(tmp_path, "raise TypeError('why')", *words, **environment)
     lines = done.stderr.splitlines()
-    assert lines[0].startswith("Traceback") and lines[-1].startswith(
-        "raidctl explain: defect in raidctl: TypeError: why ("
-    )
+    assert lines[0].startswith("Traceback")
+    assert lines[-1].startswith("raidctl explain: defect in raidctl: TypeError: why (")
     assert done.stdout == "['x']\n" and done.returncode == 1
 
 

@@ -81,8 +81,9 @@ def run(library, tmp_path):
     return both
 
 
-def test_a_handler_that_was_requested_can_be_set_again(run):
-    body = """
+# The body of a main(), and what it prints with the library and without.
+PRINTS = {
+    "a handler that was requested can be set again": ("""
     struct sigaction old;
 
     handle(SIGUSR1);
@@ -93,12 +94,8 @@ def test_a_handler_that_was_requested_can_be_set_again(run):
     sigaction(SIGUSR1, &old, NULL);
     raise(SIGUSR1);
     printf("%d", calls);
-    """
-    assert run(body) == ["1 1", "1 1"]
-
-
-def test_a_signal_waits_until_it_is_let_through_and_brings_its_word(run):
-    body = """
+    """, "1 1"),
+    "a signal waits until it is let through and brings its word": ("""
     handle(SIGRTMIN);
     send(1);
     printf("%d %d, ", calls, value);
@@ -109,13 +106,8 @@ def test_a_signal_waits_until_it_is_let_through_and_brings_its_word(run):
         switch_off(SIG_UNBLOCK);
         printf("%d %d %d; ", calls, value, pending());
     }
-    """
-    expected = "1 1, 1 1, 2 10 0; 2 1, 3 11 0; 3 1, 4 12 0; "
-    assert run(body) == [expected, expected]
-
-
-def test_the_mask_is_as_it_was_requested_when_somebody_looks(run):
-    body = """
+    """, "1 1, 1 1, 2 10 0; 2 1, 3 11 0; 3 1, 4 12 0; "),
+    "the mask is as it was requested when somebody looks": ("""
     sigset_t now;
 
     handle(SIGRTMIN);
@@ -125,12 +117,8 @@ def test_the_mask_is_as_it_was_requested_when_somebody_looks(run):
     switch_off(SIG_UNBLOCK);
     sigprocmask(SIG_BLOCK, NULL, &now);
     printf("%d", sigismember(&now, SIGRTMIN));
-    """
-    assert run(body) == ["1 0", "1 0"]
-
-
-def test_a_helper_with_the_same_memory_changes_its_own_mask_alone(run):
-    body = """
+    """, "1 0"),
+    "a helper with the same memory changes its own mask alone": ("""
     static char stack[65536];
     sigset_t none;
     int helper(void *unused)
@@ -148,8 +136,14 @@ def test_a_helper_with_the_same_memory_changes_its_own_mask_alone(run):
     waitpid(clone(helper, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL), NULL, 0);
     send(7);
     printf("%d %d %d", calls, value, pending());
-    """
-    assert run(body) == ["1 7 0", "1 7 0"]
+    """, "1 7 0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRINTS)
+def test_a_program_prints_the_same_with_the_library(run, name):
+    body, expected = PRINTS[name]
+    assert run(body) == [expected, expected]
 
 
 # A host of SIZE bytes of extended state: tells so, refuses a shorter one as Linux does, keeps what it was set.
@@ -252,23 +246,15 @@ def test_a_host_with_more_extended_state_is_given_all_of_it(xstate, size):
         assert int(present, 16) & 4, "AVX lies within 2,696 bytes: what the guest's programs keep there is theirs"
 
 
-@pytest.mark.parametrize("size", [576, 832, 2696])
-def test_a_host_with_as_much_or_less_extended_state_is_given_what_there_is(xstate, size):
-    assert xstate(2696, size) == "1 1 0xffffffffffffffff"
-
-
-def test_a_state_without_the_word_that_is_to_be_changed_is_left_to_the_host(xstate):
-    assert xstate(512, 2696) == "Bad address"
-
-
-@pytest.mark.parametrize("size", [576, 832, 2695, 2696, 2697, 11008])
-def test_every_host_tells_a_kernel_that_asks_the_same_size(xstate, size):
-    """Nothing of the host shows in the size of a task; what a smaller host does not fill is zero."""
-    assert xstate(2696, size, TELL="65536") == "2696 1"
-
-
-def test_a_kernel_that_has_no_room_learns_what_the_host_gave(xstate):
-    assert xstate(2696, 832, TELL="2695") == "832 1"
+@pytest.mark.parametrize(("state", "size", "tell", "expected"), [
+    *((2696, size, {}, "1 1 0xffffffffffffffff") for size in (576, 832, 2696)),  # as much, or less
+    (512, 2696, {}, "Bad address"),  # without the word that is to be changed it is left to the host
+    # nothing of the host shows in the size of a task; what a smaller host does not fill is zero
+    *((2696, size, {"TELL": "65536"}, "2696 1") for size in (576, 832, 2695, 2696, 2697, 11008)),
+    (2696, 832, {"TELL": "2695"}, "832 1"),  # a kernel that has no room learns what the host gave
+])  # fmt: skip
+def test_a_host_is_given_and_tells_what_the_kernel_has(xstate, state, size, tell, expected):
+    assert xstate(state, size, **tell) == expected
 
 
 LOOKS = """

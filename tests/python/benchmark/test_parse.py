@@ -31,43 +31,25 @@ def values(figures):
     return {f.phase: f.value for f in figures}
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "seconds"),
-    [
-        ("dd-english", 314572800, None),
-        ("dd-german", 314572800, None),
-        ("dd-french", 314572800, None),
-        ("dd-chinese", 314572800, None),
-        ("dd-polish-comma", 314572800, None),
-        ("dd-ukrainian", 314572800, None),
-        ("dd-russian", 7106560, None),
-        ("dd-russian-old", 1549, 0.427457),
-        ("dd-progress", 14745600000, None),  # not what it had copied after the first second
-        ("dd-tiny", 1024, None),
-        ("dd-busybox", 314572800, 2.5),
-        ("dd-bsd", 20971520, 0.0512),
-        ("dd-before-8.24", 21474836480, 177.143),
-        ("dd-no-rate-time", 21474836480, 177.143),
-    ],
-)
-def test_dd_in_every_form_and_language(name, size, seconds):
-    if seconds is None:  # of a real run: the second number of the line that begins with the bytes
+# bytes, and seconds where these are not the second number of the line that begins with the bytes, as of a real run
+DD = {
+    **{f"dd-{name}": (314572800, None) for name in ("english", "german", "french", "chinese", "polish-comma", "ukrainian")},
+    "dd-russian": (7106560, None), "dd-russian-old": (1549, 0.427457), "dd-tiny": (1024, None),
+    "dd-progress": (14745600000, None),  # not what it had copied after the first second
+    "dd-busybox": (314572800, 2.5), "dd-bsd": (20971520, 0.0512),
+    "dd-before-8.24": (21474836480, 177.143), "dd-no-rate-time": (21474836480, 177.143),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DD)
+def test_dd_in_every_form_and_language(name):
+    size, seconds = DD[name]
+    if seconds is None:
         line = next(line for line in PRINTED[name].splitlines() if re.search(rf"\b{size}\b", line))
         words = re.sub(r"\([^)]*\)", "", line)
         seconds = float(re.findall(r"[\d.,e+-]*\d(?= s\b)", words)[0].lstrip(",").replace(",", "."))
     (figure,) = parsers.dd(PRINTED[name], "read", 1 << 20)
     assert figure == Figure("read", pytest.approx(size / 1024 / seconds), "KiB/s")
-
-
-def test_dd_without_any_time_is_refused():
-    with pytest.raises(ParseError, match=r"dd: line 2: .*neither seconds.*'300\+0 records out'"):
-        parsers.dd(PRINTED["dd-busybox-gnu"], "read", 1 << 20)
-    with pytest.raises(ParseError, match="line 2"):  # the size of a block is not in the output
-        parsers.dd(PRINTED["dd-no-rate-time"], "read")
-    with pytest.raises(ParseError, match="line 3: no bytes"):
-        parsers.dd("0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "read")
-    with pytest.raises(ParseError, match="not whole"):
-        parsers.dd("3+1 records in\n3+1 records out\nreal 2.0\n", "read", 512)
 
 
 def test_bonnie_1_03():
@@ -96,23 +78,6 @@ def test_bonnie_with_several_runs_numbers_them():
     assert [(f.value, f.where) for f in figures if f.phase == "write"] == [(34366, ()), (34367, (("run", "2"),))]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda s: s.replace("34366", "x34366"), r"line 19: 'x34366' is not a figure"),
-        (lambda s: s.replace("34366", "nan"), "not a figure"),
-        (lambda s: s.replace(",84.4", ""), "line 19: 26 fields"),
-        (lambda s: "\n".join(s.splitlines()[:8]), "no line of comma-separated results"),
-        (lambda s: "", "no output at all"),
-    ],
-)
-def test_bonnie_garbage_names_the_line(change, message):
-    lines = [line for line in PRINTED["bonnie-1.03"].splitlines() if "Latency" not in line][:18]
-    good = "\n".join(lines + [PRINTED["bonnie-1.03"].splitlines()[-1]]) + "\n"
-    with pytest.raises(ParseError, match=message):
-        parsers.bonnie(change(good))
-
-
 def test_iozone_throughput():
     assert values(parsers.iozone(PRINTED["iozone-t-3.203"])) == {"write": 109333.84, "rewrite": 111377.63}
     figures = parsers.iozone(PRINTED["iozone-t-tabs"])
@@ -136,22 +101,6 @@ def test_iozone_columns_that_were_not_tested_are_left_out():
     assert phases == ["write", "rewrite", "random-read", "random-write"]
 
 
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
-        ("Children see throughput for 1 initial writers = 12x KB/sec\n", "line 1: '12x' is not a figure"),
-        ("\nChildren see throughput for 1 jugglers = 12 KB/sec\n", "line 2: a test of 'jugglers'"),
-        ("Children see throughput for 1 readers = 12 MB/sec\n", "line 1: unit 'MB/sec'"),
-        ("OPS Mode. Output is in operations per second.\n", "-O and -N"),
-        ("Auto Mode\n", "did it end early"),
-        ("  kB  reclen    write  rewrite    read    reread\n  64  4  1 2 3 4 5\n", "line 2: 5 figures under 4 columns"),
-    ],
-)
-def test_iozone_garbage_names_the_line(output, message):
-    with pytest.raises(ParseError, match=message):
-        parsers.iozone(output)
-
-
 def test_fio_as_iozone():
     result = iozone_fio.parse(PRINTED["fio-3.33-iozone"])
     assert [f.phase for f in result] == ["write", "rewrite", "read", "reread", "random-read", "random-write",
@@ -165,8 +114,6 @@ def test_fio_as_iozone():
 def test_several_runs_of_fio_in_one_output():
     one = PRINTED["fio-3.33-iozone"]
     assert len(parsers.fio(one + "a warning\n" + one)) == 16
-    with pytest.raises(ParseError, match=f"line {len(one.splitlines()) + 1}: not JSON"):
-        parsers.fio(one + "{\n")
 
 
 def test_a_surface_has_all_sizes_and_finer_times():
@@ -185,35 +132,11 @@ def test_a_surface_has_all_sizes_and_finer_times():
     assert 65536 / 0.028 < figure.value < 65536 / 0.010  # 27 ms run time, of which less was in the calls
 
 
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
-        ("fio: bad option\n", "no JSON in it"),
-        ("note\n{\n", "fio: line 2: not JSON"),
-        ('{\n "jobs": []\n}\n', "without jobs"),
-        ('{\n "jobs": [{}]\n}\n', "fio: line 1: job 1: lacks"),
-        ('{\n "jobs": [7]\n}\n', "fio: line 1: job 1"),
-        (
-            'note\n{\n "jobs": [{\n"jobname": "x", "error": 5, "usr_cpu": 0, "sys_cpu": 0}]\n}\n',
-            "line 4: job 1 .x. ended with error 5",
-        ),
-        ('{\n "jobs": [\n{"jobname": "x", "usr_cpu": 0, "sys_cpu": 0}]\n}\n', "line 3: job 1 .x. moved no byte"),
-    ],
-)
-def test_fio_garbage_names_the_place(output, message):
-    with pytest.raises(ParseError, match=message):
-        parsers.fio(output)
-
-
 def test_ddt_and_ioperf():
     result = parsers.own(PRINTED["ddt"], "ddt")
     assert [f.phase for f in result] == ["write", "write-real", "read", "read-real"] and result[0].cpu_percent == 100
     result = parsers.own(PRINTED["ioperf"], "ioperf")
     assert [f.phase for f in result if "-" not in f.phase] == ["fwrite", "fread", "putc", "getc", "seeks"]
-    with pytest.raises(ParseError, match="line 2: neither"):
-        parsers.own("# ddt\nhello\n", "ddt")
-    with pytest.raises(ParseError, match="'fwrite' is not one of"):
-        parsers.own("fwrite: 1 KiB/s, cpu 1 %, real 1 s\n", "ddt")
     (figure, _) = parsers.own("write: n/a KiB/s, cpu n/a %, real 0.0 s\n", "ddt")
     assert (figure.value, figure.cpu_percent) == (None, None)
 
@@ -226,6 +149,61 @@ PARSERS = {
     "ddt": lambda s: parsers.own(s, "ddt"),
     "ioperf": lambda s: parsers.own(s, "ioperf"),
 }
+
+
+HEAD = [line for line in PRINTED["bonnie-1.03"].splitlines() if "Latency" not in line][:18]
+BONNIE = "\n".join([*HEAD, PRINTED["bonnie-1.03"].splitlines()[-1]]) + "\n"
+JOB = '{\n"jobs": [{"jobname": "a", "usr_cpu": 1, "sys_cpu": 1, "read": {"io_bytes": %s, "runtime": 1}}]}'
+FIO = PRINTED["fio-3.33-iozone"]
+
+# what a program did not print, and what is reported with its line
+GARBAGE = {
+    "no time": ("dd", PRINTED["dd-busybox-gnu"], r"dd: line 2: .*neither seconds.*'300\+0 records out'"),
+    "no bytes": ("dd", "0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "line 3: no bytes"),
+    "no whole blocks": ("dd", "3+1 records in\n3+1 records out\nreal 2.0\n", "not whole"),
+    "thousands of digits": ("dd", f"{'9' * 5000} bytes copied, 1 s, 1 MB/s\n", "how many blocks"),
+    "a figure with a letter": ("bonnie++", BONNIE.replace("34366", "x34366"), r"line 19: 'x34366' is not a figure"),
+    "no number": ("bonnie++", BONNIE.replace("34366", "nan"), "not a figure"),
+    "a field less": ("bonnie++", BONNIE.replace(",84.4", ""), "line 19: 26 fields"),
+    "no results": ("bonnie++", "\n".join(BONNIE.splitlines()[:8]), "no line of comma-separated results"),
+    "nothing": ("bonnie++", "", "no output at all"),
+    "a rate with a letter": (
+        "iozone", "Children see throughput for 1 initial writers = 12x KB/sec\n", "line 1: '12x' is not a figure"),
+    "another test": ("iozone", "\nChildren see throughput for 1 jugglers = 12 KB/sec\n", "line 2: a test of 'jugglers'"),
+    "another unit": ("iozone", "Children see throughput for 1 readers = 12 MB/sec\n", "line 1: unit 'MB/sec'"),
+    "operations": ("iozone", "OPS Mode. Output is in operations per second.\n", "-O and -N"),
+    "the begin alone": ("iozone", "Auto Mode\n", "did it end early"),
+    "a figure more": ("iozone", "  kB  reclen    write  rewrite    read    reread\n  64  4  1 2 3 4 5\n",
+                      "line 2: 5 figures under 4 columns"),
+    "no JSON": ("fio", "fio: bad option\n", "no JSON in it"),
+    "half of it": ("fio", "note\n{\n", "fio: line 2: not JSON"),
+    "half of a second run": ("fio", FIO + "{\n", f"line {len(FIO.splitlines()) + 1}: not JSON"),
+    "no jobs": ("fio", '{\n "jobs": []\n}\n', "without jobs"),
+    "an empty job": ("fio", '{\n "jobs": [{}]\n}\n', "fio: line 1: job 1: lacks"),
+    "a job that is a number": ("fio", '{\n "jobs": [7]\n}\n', "fio: line 1: job 1"),
+    "an error": ("fio", 'note\n{\n "jobs": [{\n"jobname": "x", "error": 5, "usr_cpu": 0, "sys_cpu": 0}]\n}\n',
+                 "line 4: job 1 .x. ended with error 5"),
+    "no byte": (
+        "fio", '{\n "jobs": [\n{"jobname": "x", "usr_cpu": 0, "sys_cpu": 0}]\n}\n', "line 3: job 1 .x. moved no byte"),
+    "digits": ("fio", '{\n"jobs": ' + "9" * 5000, ""),
+    "nested": ("fio", '{\n"jobs": ' + "[" * 5000, ""),
+    "infinity": ("fio", JOB % "1e999", ""),
+    "too many bytes": ("fio", JOB % ("1" + "0" * 400), ""),
+    "no line of it": ("ddt", "# ddt\nhello\n", "line 2: neither"),
+    "a phase of another": ("ddt", "fwrite: 1 KiB/s, cpu 1 %, real 1 s\n", "'fwrite' is not one of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GARBAGE)
+def test_garbage_is_refused_with_its_line(name):
+    parser, output, message = GARBAGE[name]
+    with pytest.raises(ParseError, match=message):
+        PARSERS[parser](output)
+
+
+def test_dd_without_a_rate_needs_the_size_of_a_block():
+    with pytest.raises(ParseError, match="line 2"):
+        parsers.dd(PRINTED["dd-no-rate-time"], "read")
 
 
 @pytest.mark.slow
@@ -366,24 +344,3 @@ def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused(
     the_plan = plan.parse(text + 'workload = "w"\ndata_size = "1 MiB"\n', "p", "p.toml")
     with pytest.raises(UserError, match="give its whole path"):
         steps.job(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=True))
-
-
-def test_a_line_of_thousands_of_digits_is_not_from_dd():
-    with pytest.raises(ParseError, match="how many blocks"):
-        parsers.dd(f"{'9' * 5000} bytes copied, 1 s, 1 MB/s\n", "write")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param('{\n"jobs": ' + "9" * 5000, id="digits"),
-        pytest.param('{\n"jobs": ' + "[" * 5000, id="nested"),
-        '{\n"jobs": [{"jobname": "a", "usr_cpu": 1, "sys_cpu": 1, "read": {"io_bytes": 1e999, "runtime": 1}}]}',
-        '{\n"jobs": [{"jobname": "a", "usr_cpu": 1, "sys_cpu": 1, "read": {"io_bytes": 1'
-        + "0" * 400
-        + ', "runtime": 1}}]}',
-    ],
-)
-def test_numbers_that_fio_does_not_write_are_refused(text):
-    with pytest.raises(ParseError):
-        parsers.fio(text)

@@ -164,23 +164,15 @@ def test_a_disk_its_driver_scheduler_readahead_and_mounts(made):
     (result,) = facts.find(made.machine(), ["sda"])
     assert result.mounts == (Mount("/mnt/a b", "ext4", "rw,noatime"), Mount("/d", "ext4", "rw,noatime"),
                              Mount("/b", "btrfs", "ro,relatime,space_cache"), Mount("/c", "ext4", "ro,noatime"))  # fmt: skip
-    assert (result.driver, result.scheduler, result.readahead_kib, result.kind) == (
-        "3w-9xxx",
-        "mq-deadline",
-        128,
-        Kind.ARRAY,
-    )
+    of_disk = (result.driver, result.scheduler, result.readahead_kib, result.kind)
+    assert of_disk == ("3w-9xxx", "mq-deadline", 128, Kind.ARRAY)
     assert facts.find(made.machine(), ["dm-0"])[0].scheduler == ""
 
 
 def test_kinds_of_disks(made):
     """What virtio says of itself is not believed; of md and dm the members decide."""
-    made.add("sda", **{"queue/rotational": 1}).add("sdb", **{"queue/rotational": 1}).add(
-        "sdc", **{"queue/rotational": 1}
-    )
-    made.add("nvme0n1", **{"queue/rotational": 0}).add("vda", **{"queue/rotational": 1}).add(
-        "sdd", **{"queue/rotational": 1}
-    )
+    for name in ("sda", "sdb", "sdc", "sdd", "vda", "nvme0n1"):
+        made.add(name, **{"queue/rotational": int(name != "nvme0n1")})
     made.write("sdd", "device/model", "QEMU HARDDISK")
     controller(made, "sdc", "megaraid_sas")
     for name, members in (("md0", ("sda", "sdb")), ("md1", ("sda", "nvme0n1")), ("dm-1", ("sda",))):

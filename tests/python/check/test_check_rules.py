@@ -155,11 +155,8 @@ def test_every_rule_passes_on_a_quiet_machine_and_has_a_case():
 ])  # fmt: skip
 def test_schedulers(name, verdict, words):
     finding = judged("scheduler", QUIET, scheduler=name)
-    assert (
-        finding.verdict is verdict
-        and words in finding.text
-        and ("/sys/block/sda/" in finding.remedy) == (verdict is WARN)
-    )
+    assert finding.verdict is verdict and words in finding.text
+    assert ("/sys/block/sda/" in finding.remedy) == (verdict is WARN)
 
 
 @pytest.mark.parametrize(("kind", "kib", "verdict", "words"), [

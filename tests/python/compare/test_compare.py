@@ -3,10 +3,9 @@
 
 import json
 import random
-import sqlite3
 
 import pytest
-from conftest import call
+from conftest import call, changed
 from hypothesis import given
 from hypothesis import strategies as st
 from made_phase import record
@@ -50,7 +49,7 @@ def test_units():
     ("a", "b", "real"),
     [((10, 12), (23, 24), True), ((10, 12), (11, 14), False), ((10, 12), (12, 14), False), ((10,), (99,), None),
      ((10,), (11, 12), False), ((10,), (60, 61), True), ((10, 12), (13, 14), False), ((10, 10), (10, 10), False),
-     ((10, 10), (11, 11), True)],
+     ((10, 10), (11, 11), True), ((100, 100.2, 99.8), (98, 98.1, 97.9), True)],
 )  # fmt: skip
 def test_a_difference_is_real_when_no_trial_lies_among_the_others_and_chance_does_not_do_it(a, b, real):
     assert row(a, b).exceeds() is real
@@ -64,10 +63,6 @@ def test_trials_of_the_same_thing_are_real_in_five_of_a_hundred_cases_at_most(co
         a, b = ([source.gauss(100, 1) for _ in range(count)] for _ in range(2))
         called += row(a, b).exceeds()
     assert called <= 64  # 5 %, and twice its own error
-
-
-def test_trials_that_differ_by_a_few_per_cent_are_real():
-    assert row((100, 100.2, 99.8), (98, 98.1, 97.9)).exceeds()
 
 
 @given(RATES, RATES)
@@ -110,11 +105,7 @@ def test_a_recording_with_a_table(tmp_path):
     output = "21474836480 bytes (21 GB, 20 GiB) copied, 177.143 s, 121 MB/s"
     meta = {"command": json.dumps(["dd", "if=/dev/sda", "of=/dev/null"]), "lab_profile": "9500s-12-raid0"}
     path = record(tmp_path, (("run", {}),), {"fstype": ""}, meta=meta)
-
-    db = sqlite3.connect(path)
-    db.execute("UPDATE output SET text=?, stream='stderr'", (output,))
-    db.commit()
-    db.close()
+    changed(path, ("UPDATE output SET text=?, stream='stderr'", (output,)))
     done = call(cli_compare.main, "--json", "--with", "amcc-9500s-2004", path)
     assert done.returncode == 0, done.stderr
     (result,) = json.loads(done.stdout)["rows"]
@@ -132,15 +123,6 @@ def test_configurations_of_a_simulated_disk_differ(tmp_path):
     result = call(cli_compare.main, a, b).stdout
     assert ["flash.channels", "16", "160"] in [line.split() for line in result.splitlines()], result
     assert "are the same" not in result and "queue.depth" not in result
-
-
-@pytest.mark.slow
-def test_two_recordings(tmp_path):
-    a, b = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),))
-    done = call(cli_compare.main, "--json", a, b)
-    rows = {row["key"]["place"]: row for row in json.loads(done.stdout)["rows"]}
-    assert rows["counted: throughput"]["percent"] == pytest.approx(300)
-    assert rows["counted: in flight"]["ratio"] == pytest.approx(45)
 
 
 def test_what_one_side_lacks_is_reported(tmp_path):

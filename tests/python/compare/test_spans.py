@@ -7,7 +7,7 @@ import json
 import pathlib
 
 import pytest
-from conftest import TOP, members_of, unpacked
+from conftest import TOP, Without, fits, members_of, unpacked
 from made_phase import FLOW, span_of
 
 from raidtrace.compare import spans
@@ -40,13 +40,6 @@ def with_span(recorded, at, **changes):
     return dataclasses.replace(recorded, spans=tuple(result))
 
 
-def test_a_span_without_submitters_next_to_one_with_some():
-    """None of them queued anything there, which is counted."""
-    dd = Submitter(7, "dd", "", {"queued": 3, "bytes_queued": 9, "seeks_queued": 0})
-    a, b = made(), with_span(made(), 0, submitters=(dd,))
-    assert "bios 0 3 A is 0 n/a" in text_of(a, b) and "submitter dd" in text_of(b, a)
-
-
 def text_of(a, b, width=80):
     """The text, all its blanks one."""
     result = spans.lines(spans.compare(a, b), width)
@@ -70,42 +63,48 @@ def test_all_that_a_recording_can_hold(tmp_path):
     assert members_of(before, now) == before
 
 
-def test_values_and_ratio():
-    a, b = made(n=1000), made("sdb", 1500, "16384")
-    a = with_span(a, 0, flow={"splits": 7})
-    b = with_span(b, 0, unknown=frozenset({"splits", "d2c_sum_ns"}))
+DD = Submitter(7, "dd", "", {"queued": 3, "bytes_queued": 9, "seeks_queued": 0})
+LITTLE, BIG = ("blktrace version 1, little-endian", "blktrace version 1, big-endian")
+UNCOUNTED = with_span(made("sdb", 1500, "16384"), 0, unknown=frozenset({"splits", "d2c_sum_ns"}))
+NASTY = with_span(made(hostname="o\x1b[2J"), 0, phase="x\ny")
+
+# two recordings, and words that the text of both has, or has not
+TEXTS = {
+    "values and their ratio": (
+        with_span(made(n=1000), 0, flow={"splits": 7}), UNCOUNTED,
+        "phase read sda and sdb\n", "\nrequests 1,000 1,500 1.500 +50.0 %\n", "\nlength 1.00 s 1.00 s 1.000 equal\n",
+        "\nthroughput 3.9 MiB/s 5.9 MiB/s 1.500 +50.0 %\n", "\nsplits 7 n/a not available in B\n",
+        "\nsda readahead_sectors 256 16384\n", "\nsda disk sda sdb\n",
+        Without("reset")),  # what happened is not how a disk is set
+    "zero, and hundreds of times as much": (
+        made(n=2), with_span(made(n=3000), 0, flow={"errors": 5}), "\nrequests 2 3,000 1500\n", "\nerrors 0 5 A is 0 n/a\n"),
+    # none of them queued anything there, which is counted
+    "no submitter next to one": (made(), with_span(made(), 0, submitters=(DD,)), "bios 0 3 A is 0 n/a"),
+    "a submitter next to none": (with_span(made(), 0, submitters=(DD,)), made(), "submitter dd"),
+    "a model is no disk": (
+        made(n=1000, simulated="yes"), made(n=1500),
+        "not comparable: times of the lab's model are not those of a disk",
+        "throughput 3.9 MiB/s 5.9 MiB/s other times", "requests 1,000 1,500 1.500 +50.0 %"),
+    "a model and a trace": (made(simulated="yes"), made(source=LITTLE), "the source of the other's\ntimes is not recorded",
+                            Without("not those of a disk")),
+    # a value that is wider than its column is printed in full
+    "two imported traces are of one kind": (
+        made(source=LITTLE), made(source=BIG), f"source\nA: {LITTLE}\nB: {BIG}\n", Without("not comparable")),
+    "an imported trace and a recording": (made(source=LITTLE), made(), "not comparable: an imported trace lacks"),
+    "two equal recordings": (made(), made(), "Machine, command and settings are the same."),
+    "the nth phase of a name belongs to the nth": (
+        with_span(made(), 1, phase="read"), made(), "phase read sda: only in A, nothing to compare with",
+        "phase write sda: only in B, nothing to compare with"),
+    "names cannot move a cursor": (
+        with_span(made(), 0, phase="x\ny"), NASTY, r"phase x\ny sda", r"hostname n/a o\x1b[2J"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_of_two_recordings(name):
+    a, b, *words = TEXTS[name]
     text = text_of(a, b)
-    for line in ("phase read sda and sdb", "requests 1,000 1,500 1.500 +50.0 %", "throughput 3.9 MiB/s 5.9 MiB/s 1.500 +50.0 %",
-                 "length 1.00 s 1.00 s 1.000 equal", "splits 7 n/a not available in B", "sda readahead_sectors 256 16384",
-                 "sda disk sda sdb"):  # fmt: skip
-        assert line in text.splitlines()
-    assert "reset" not in text  # what happened is not how a disk is set
-
-
-def test_what_is_zero_or_hundreds_of_times_as_much():
-    a, b = made(n=2), made(n=3000)
-    b = with_span(b, 0, flow={"errors": 5})
-    assert {"requests 2 3,000 1500", "errors 0 5 A is 0 n/a"} <= set(text_of(a, b).splitlines())
-
-
-def test_a_model_is_no_disk():
-    a, b = made(n=1000, simulated="yes"), made(n=1500)
-    text = text_of(a, b)
-    assert "not comparable: times of the lab's model are not those of a disk" in text
-    assert "throughput 3.9 MiB/s 5.9 MiB/s other times" in text and "requests 1,000 1,500 1.500 +50.0 %" in text
-    text = text_of(made(simulated="yes"), made(source="blktrace version 1, little-endian"))
-    assert (
-        "the source of the other's times is not recorded" in " ".join(text.split())
-        and "not those of a disk" not in text
-    )
-
-
-def test_two_imported_traces_are_of_one_kind():
-    a, b = made(source="blktrace version 1, little-endian"), made(source="blktrace version 1, big-endian")
-    text = text_of(a, b)  # a value that is wider than its column is printed in full
-    assert "source\nA: blktrace version 1, little-endian\nB: blktrace version 1, big-endian\n" in text
-    assert "not comparable" not in text
-    assert "not comparable: an imported trace lacks" in text_of(a, made())
+    assert not [one for one in words if not fits(one, text)], text
 
 
 def test_what_a_trace_does_not_hold_is_no_difference():
@@ -123,15 +122,9 @@ def test_what_a_trace_does_not_hold_is_no_difference():
     assert "did not do all" in text_of(a, b)
 
 
-def test_the_nth_phase_of_a_name_belongs_to_the_nth():
-    a, b = made(), made()
-    assert "Machine, command and settings are the same." in text_of(a, b)
-    a = with_span(a, 1, phase="read")
-    result = spans.compare(a, b)
+def test_phases_that_one_has_alone_are_no_pairs():
+    result = spans.compare(with_span(made(), 1, phase="read"), made())
     assert [type(pair) for pair in result.pairs] == [spans.Pair, spans.Alone, spans.Alone]
-    text = text_of(a, b)
-    assert "phase read sda: only in A, nothing to compare with" in text
-    assert "phase write sda: only in B, nothing to compare with" in text
 
 
 def test_json():
@@ -145,10 +138,3 @@ def test_nothing_is_made_of_what_is_not_counted(quantity):
     bins = {("read", kind): {3: 4} for kind in ("size", "depth_time", "d2c", "i2d", "q2c", "seek")}
     span = span_of({"read": dict.fromkeys(FLOW, 9)}, bins, unknown=FLOW)
     assert quantity.number(Figures(span, "read")) is None
-
-
-def test_names_cannot_move_a_cursor():
-    a, b = made(), made(hostname="o\x1b[2J")
-    a, b = (with_span(one, 0, phase="x\ny") for one in (a, b))
-    text = text_of(a, b)
-    assert r"phase x\ny sda" in text and r"hostname n/a o\x1b[2J" in text

@@ -41,9 +41,8 @@ def test_a_report_of_somebody_else_is_not_overwritten(tmp_path):
     (tmp_path / "report.txt").write_text("mine")
     with pytest.raises(results.ResultsError, match="contains report.txt"):
         demo.clear(tmp_path, cells)
-    assert [path.name for path in tmp_path.iterdir()] == ["report.txt"] and (
-        tmp_path / "report.txt"
-    ).read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.txt"]
+    assert (tmp_path / "report.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("other", ["raidctl demo too\n", "make reproduce\n", ""])
@@ -90,13 +89,10 @@ def guests_of(directory, script, jobs=2):
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        (
-            "echo \"LAB is '$LAB'\" >&2\nexit 3",
-            "LAB is ''",
-        ),  # guests run in simulated time whatever LAB says
+        ("echo \"LAB is '$LAB'\" >&2\nexit 3", "LAB is ''"),  # guests run in simulated time whatever LAB says
         ("echo 'demo-cell: something broke' >&2\nexit 3", "exit status 3(.|\n)*something broke"),
     ],
-)
+)  # fmt: skip
 def test_a_failing_guest_is_reported_with_its_output(tmp_path, monkeypatch, script, message):
     monkeypatch.setenv("LAB", "vm")
     with pytest.raises(UserError, match=message):

@@ -3,11 +3,10 @@
 
 import json
 import os
-import sqlite3
 import subprocess
 
 import pytest
-from conftest import TOP, call
+from conftest import TOP, Without, call, changed, fits
 from made_phase import SECOND, phase, record
 
 from raidtrace.cli import compare as cli_compare
@@ -40,16 +39,8 @@ def test_the_untuned_chain_holds_and_readahead_limits_it(tmp_path):
     depth = chain.link("depth").values[0]
     assert (depth.value, depth.predicted, depth.unit) == (2.0, (1.0, 2.0), "reqs.")
     assert depth.source.counters == ("depth-time",)
-
-
-def test_links_come_in_the_order_of_the_chain(tmp_path):
-    keys = [link.key for link in one(record(tmp_path)).links]
+    keys = [link.key for link in chain.links]
     assert keys == sorted(keys, key=LINKS.index)
-
-
-def test_the_throughput_is_compared_with_littles_law(tmp_path):
-    chain = one(record(tmp_path, (("read", {"d2c_ms": 9.0}),)))
-    assert chain.link("throughput").verdict is Verdict.CONTRADICTED
 
 
 @pytest.mark.parametrize(
@@ -74,15 +65,14 @@ def test_where_readahead_is_not_why_the_cause_is_named(tmp_path, arguments, sett
 
 
 def test_what_was_not_counted_is_not_available_and_never_zero(tmp_path):
-    path = record(tmp_path)
-
-    db = sqlite3.connect(path)
-    db.execute("UPDATE target SET groups='flow size depth'")
-    db.execute("DELETE FROM setting WHERE name='readahead_sectors'")
-    db.execute("UPDATE flow SET stream_queued=NULL, sequential_queued=NULL, bytes_ahead_queued=NULL")
-    db.commit()
-    db.close()
-    chain = one(path)
+    chain = one(
+        changed(
+            record(tmp_path),
+            "UPDATE target SET groups='flow size depth'",
+            "DELETE FROM setting WHERE name='readahead_sectors'",
+            "UPDATE flow SET stream_queued=NULL, sequential_queued=NULL, bytes_ahead_queued=NULL",
+        )
+    )
     for key in ("setting", "window", "blame", "cache", "depth"):
         assert chain.link(key).verdict is Verdict.NOT_AVAILABLE, key
     assert chain.link("setting").values[0].value is None
@@ -90,57 +80,59 @@ def test_what_was_not_counted_is_not_available_and_never_zero(tmp_path):
 
 
 def test_without_windows_what_is_in_flight_is_still_compared_with_readahead(tmp_path):
-    path = record(tmp_path)
-    db = sqlite3.connect(path)
-    db.execute("UPDATE target SET groups='flow size depth latency'")
-    db.execute("UPDATE flow SET bytes_ahead_queued=NULL, ahead_queued=NULL")
-    db.commit()
-    db.close()
-    chain = one(path)
+    chain = one(
+        changed(
+            record(tmp_path),
+            "UPDATE target SET groups='flow size depth latency'",
+            "UPDATE flow SET bytes_ahead_queued=NULL, ahead_queued=NULL",
+        )
+    )
     assert chain.story is Verdict.NOT_AVAILABLE and not chain.limited_by()
     assert "the windows that were read ahead were not counted" in " ".join(chain.summary)
 
 
-def pair(tmp_path, a=None, b=None, settings=None, both=None):
-    low = record(tmp_path / "a", (("read", a or {}),), both)
-    more = {"depth": 90, "seconds": 1.0} if b is None else b
-    high = record(tmp_path / "b", (("read", more),), {**(both or {}), **(settings or {"readahead_sectors": "16384"})})
-    return explain_runs.two(low, high).chains[0]
+FAST, WIDE = {"depth": 90, "seconds": 1.0}, {"readahead_sectors": "16384"}
 
 
-def test_more_readahead_is_why_when_nothing_else_changed(tmp_path):
-    chain = pair(tmp_path)
-    assert chain.story is Verdict.INFERRED
-    assert "Inferred cause: readahead." in " ".join(chain.summary)
-    ratio = chain.link("difference").values[0]
+def paths_of(tmp_path, b=FAST, settings=WIDE, commands=(None, None), a=None):
+    """Two recordings: of reads as they are, and of those that readahead made four times as fast."""
+    metas = [{"command": json.dumps(command)} if command else None for command in commands]
+    low = record(tmp_path / "a", (("read", a or {}),), meta=metas[0])
+    return low, record(tmp_path / "b", (("read", b),), settings, meta=metas[1])
+
+
+def pair(tmp_path, **knobs):
+    return explain_runs.two(*paths_of(tmp_path, **knobs)).chains[0]
+
+
+# two recordings -> whether readahead is why, and words of the answer
+PAIRS = {
+    "more readahead and nothing else": ({}, Verdict.INFERRED, "Inferred cause: readahead."),
+    "settings that changed together": (
+        {"settings": {**WIDE, "queue_depth": "31", "fstype": "ext2"}}, Verdict.NOT_SHOWN, "queue_depth", "fstype"),
+    "a command with other arguments": (
+        {"commands": (["dd", "bs=1M", "count=96"], ["dd", "bs=1M", "count=384"])}, Verdict.INFERRED,
+        "(count=96 -> count=384) changed, but the counters of both loads are alike"),
+    "another program": ({"commands": (["dd", "bs=1M"], ["cat", "/dev/sda"])}, Verdict.NOT_SHOWN,
+                        "do not show that readahead is the cause: command changed, too"),
+    "the same readahead": ({"settings": {"nr_requests": "64"}}, Verdict.CONTRADICTED, "so it is not the cause"),
+    "readahead that made no difference": ({"b": {"depth": 2}}, Verdict.CONTRADICTED, "changed, but the rate did not"),
+    "faster without more in flight": ({"b": {"depth": 2, "seconds": 1.0}}, Verdict.CONTRADICTED,
+                                      "Readahead is not the cause: the requests in flight did not rise"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_whether_readahead_is_why(tmp_path, name):
+    knobs, story, *messages = PAIRS[name]
+    chain = pair(tmp_path, **knobs)
+    assert chain.story is story
+    assert all(message in " ".join(chain.summary) for message in messages), chain.summary
+
+
+def test_the_difference_is_a_ratio_and_the_one_that_is_predicted(tmp_path):
+    ratio = pair(tmp_path).link("difference").values[0]
     assert ratio.value == pytest.approx(4.0) and ratio.predicted[0] == pytest.approx(4.0)
-
-
-def test_what_changed_together_is_not_sold_as_cause(tmp_path):
-    chain = pair(tmp_path, settings={"readahead_sectors": "16384", "queue_depth": "31", "fstype": "ext2"})
-    assert chain.story is Verdict.NOT_SHOWN
-    assert "queue_depth" in " ".join(chain.summary) and "fstype" in " ".join(chain.summary)
-
-
-def commands(tmp_path, first, second):
-    more = {"depth": 90, "seconds": 1.0}
-    low = record(tmp_path / "a", meta={"command": json.dumps(first)})
-    high = record(
-        tmp_path / "b", (("read", more),), {"readahead_sectors": "16384"}, meta={"command": json.dumps(second)}
-    )
-    return explain_runs.two(low, high).chains[0]
-
-
-def test_a_command_with_other_arguments_is_reported_next_to_readahead(tmp_path):
-    chain = commands(tmp_path, ["dd", "bs=1M", "count=96"], ["dd", "bs=1M", "count=384"])
-    assert chain.story is Verdict.INFERRED
-    assert "(count=96 -> count=384) changed, but the counters of both loads are alike" in chain.summary[0]
-
-
-def test_another_program_is_not_readahead(tmp_path):
-    chain = commands(tmp_path, ["dd", "bs=1M"], ["cat", "/dev/sda"])
-    assert chain.story is Verdict.NOT_SHOWN
-    assert "do not show that readahead is the cause: command changed, too" in chain.summary[0]
 
 
 def test_the_largest_effect_comes_first_and_the_verdict_begins_it(tmp_path):
@@ -163,24 +155,6 @@ def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begin
     assert [chain.phase for chain in explanation.chains] == ["long", "short", "shorter"]
     assert explanation.chains[0].effect == pytest.approx(4 / 5.5)
     assert explanation.chains[0].summary[0].startswith("Limited by readahead: 128.0 MiB/s with 2.00 reads in flight")
-
-
-def test_readahead_that_was_not_changed_is_not_why(tmp_path):
-    chain = pair(tmp_path, settings={"nr_requests": "64"})
-    assert chain.story is Verdict.CONTRADICTED
-    assert "so it is not the cause" in " ".join(chain.summary)
-
-
-def test_readahead_that_made_no_difference(tmp_path):
-    chain = pair(tmp_path, b={"depth": 2})
-    assert chain.story is Verdict.CONTRADICTED
-    assert "changed, but the rate did not" in " ".join(chain.summary)
-
-
-def test_a_speed_up_without_more_in_flight_is_not_explained_by_it(tmp_path):
-    chain = pair(tmp_path, b={"depth": 2, "seconds": 1.0})
-    assert chain.story is Verdict.CONTRADICTED
-    assert "Readahead is not the cause: the requests in flight did not rise" in " ".join(chain.summary)
 
 
 def test_phases_that_only_one_has_are_named(tmp_path):
@@ -232,9 +206,9 @@ def test_a_directory_of_a_run_is_no_sweep_and_words_are_no_seconds(tmp_path):
 
 
 def test_readahead_that_changes_during_a_phase_is_not_called_the_same(tmp_path):
-    a, b = (record(tmp_path / name, (("read", {"seconds": seconds}),)) for name, seconds in (("a", 8.0), ("b", 4.0)))
+    a, b = paths_of(tmp_path, {"seconds": 4.0}, {}, a={"seconds": 8.0})
     assert "Readahead changed" not in " ".join(explain_runs.two(a, b).chains[0].summary)
-    change(a, "INSERT INTO setting(time_ns, target, name, value) VALUES(2000000000,1,'readahead_sectors','16384')")
+    changed(a, "INSERT INTO setting(time_ns, target, name, value) VALUES(2000000000,1,'readahead_sectors','16384')")
     chain = explain_runs.two(a, b).chains[0]
     text = " ".join(chain.summary)
     assert "Readahead changed during A: its part is open." in text and "the same in both" not in text
@@ -249,15 +223,13 @@ def test_several_chains_are_answered_first_and_once(tmp_path):
     assert len(titles) == 2
     for sentence in explanation.summary:
         assert lines.index(evidence.wrap(sentence, 120)[0]) < min(titles)
-    assert not any(
-        lines.count(line) > 1 for chain in explanation.chains for line in evidence.wrap(chain.summary[0], 120)
-    )
+    first = [line for chain in explanation.chains for line in evidence.wrap(chain.summary[0], 120)]
+    assert not [line for line in first if lines.count(line) > 1]
 
 
 def test_json_has_what_the_text_has(tmp_path):
     path = record(tmp_path)
-    done = subprocess.run([EXPLAIN, "--json", path], capture_output=True, text=True, check=True)
-    text = json.loads(done.stdout)
+    text = json.loads(call(cli_explain.main, "--json", path).stdout)
     assert text["version"] == 2 and text["kind"] == "recording"
     chain = one(path)
     assert [link["statement"] for link in text["chains"][0]["links"]] == [link.statement for link in chain.links]
@@ -297,13 +269,32 @@ def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
     assert chain.summary[1] == "Inferred limit of B, not of A: queue depth."
 
 
+# arguments of record(), a link of the chain, its verdict, and words that it has
+LINKED = {
+    "the throughput of Little's law": ({"phases": (("read", {"d2c_ms": 9.0}),)}, "throughput", Verdict.CONTRADICTED, ""),
+    "half of the time next to the mean": (
+        {"phases": (("read", {"depth": 8, "idle": 0.6}),)}, "depth", Verdict.NOT_SHOWN,
+        "3.20 in flight on average, none half of the time, at most 8"),
+    "bytes of calls": ({"command": {"rchar": 488 << 20}}, "cache", Verdict.SHOWN, "%"),
+    "bytes of libaio are not known": ({"command": {"rchar": 487 << 20}}, "cache", Verdict.NOT_AVAILABLE, Without("%")),
+    "a readahead smaller than a request": (
+        {"settings": {"readahead_sectors": "64"}}, "bios", Verdict.SHOWN,
+        "128 KiB on average, more than readahead is set to"),
+    "a readahead of a request": ({}, "bios", Verdict.SHOWN, Without("more than readahead")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_a_link_says(tmp_path, name):
+    arguments, key, expected, words = LINKED[name]
+    link = one(record(tmp_path, **arguments)).link(key)
+    assert link.verdict is expected and fits(words, link.statement), link
+
+
 def test_a_readahead_smaller_than_a_request_is_not_taken_for_the_window(tmp_path):
-    chain = one(record(tmp_path, settings={"readahead_sectors": "64"}))
-    link = chain.link("bios")
-    assert "128 KiB on average, more than readahead is set to" in link.statement
+    link = one(record(tmp_path, settings={"readahead_sectors": "64"})).link("bios")
     mean = next(value for value in link.values if value.name == "bio-mean")
     assert mean.value == 256 and mean.predicted == (64.0, 256.0)
-    assert "more than readahead" not in one(record(tmp_path / "usual")).link("bios").statement
 
 
 @pytest.mark.slow
@@ -327,28 +318,13 @@ def test_one_line_says_why_there_is_nothing(tmp_path):
         assert done.stderr.startswith(f"raidctl {name}: {tmp_path}/no.rtdb: ") and done.stderr.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_exit_statuses(tmp_path):
-    path = record(tmp_path)
-    for words, status in (([path], 0), ([tmp_path / "none.rtdb"], 1), (["--no-such-option"], 2)):
-        assert subprocess.run([EXPLAIN, *words], capture_output=True).returncode == status
-
-
-def test_half_of_the_time_is_reported_next_to_the_mean(tmp_path):
-    chain = one(record(tmp_path, (("read", {"depth": 8, "idle": 0.6}),)))
-    assert "3.20 in flight on average, none half of the time, at most 8" in chain.link("depth").statement
-
-
 def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path):
     path = record(tmp_path, (("before", APART), ("read", APART)))
-    db = sqlite3.connect(path)
-    db.execute(
+    changed(
+        path,
         "INSERT INTO setting(time_ns, target, name, value) "
-        "VALUES(?,1,'controller_events','ERROR (0x04:0x0002): Degraded unit')",
-        (8 * SECOND,),
+        f"VALUES({8 * SECOND},1,'controller_events','ERROR (0x04:0x0002): Degraded unit')",
     )
-    db.commit()
-    db.close()
     before, after = explain_runs.one(path).chains
     assert "degraded" not in before.limited_by()
     assert after.limited_by()[:1] == ("degraded",)
@@ -357,14 +333,9 @@ def test_a_drive_that_is_lost_while_a_phase_runs_counts_for_that_phase(tmp_path)
 def mixed(tmp_path):
     """A command that reads, and others' writes."""
     path = record(tmp_path, (("read", {}),), command={"read_bytes": 512 << 20, "write_bytes": 0})
-    db = sqlite3.connect(path)
-    columns = [row[1] for row in db.execute("PRAGMA table_info(flow)")]
-    row = dict(zip(columns, db.execute("SELECT * FROM flow WHERE direction='read'").fetchone(), strict=True))
-    row = {**row, "direction": "write", "bytes_completed": row["bytes_completed"] // 2, "d2c_sum_ns": 9 * SECOND}
-    db.execute(f"INSERT INTO flow VALUES({','.join('?' * len(row))})", tuple(row.values()))
-    db.commit()
-    db.close()
-    return path
+    values = {"sample": "sample", "direction": "'write'", **{name: name for name in NAMES}}
+    values |= {"bytes_completed": "bytes_completed / 2", "d2c_sum_ns": str(9 * SECOND)}
+    return changed(path, f"INSERT INTO flow({', '.join(values)}) SELECT {', '.join(values.values())} FROM flow")
 
 
 def test_both_directions_are_explained_and_one_can_be_chosen(tmp_path):
@@ -396,20 +367,11 @@ def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, m
     assert [note.partition(": ")[2] for note in notes] == ([message] if message else [])
 
 
-@pytest.mark.slow
 def test_options_choose_direction_and_window(tmp_path):
     path = mixed(tmp_path)
     for words, directions in ((["--direction", "write"], ["write"]), (["--to", "4"], ["read", "write"])):
-        done = subprocess.run([EXPLAIN, "--json", *words, path], capture_output=True, text=True, check=True)
-        assert [chain["direction"] for chain in json.loads(done.stdout)["chains"]] == directions
-
-
-def change(path, *statements):
-    db = sqlite3.connect(path)
-    for statement in statements:
-        db.execute(statement)
-    db.commit()
-    db.close()
+        text = json.loads(call(cli_explain.main, "--json", *words, path).stdout)
+        assert [chain["direction"] for chain in text["chains"]] == directions
 
 
 @pytest.mark.parametrize(
@@ -417,21 +379,16 @@ def change(path, *statements):
     [
         ("direct", "UPDATE origin SET class='direct'"),
         ("in order", "UPDATE flow SET stream_queued = stream_queued / 2"),
-        (
-            "writes",
-            f"INSERT INTO flow (sample, direction, {', '.join(NAMES)}) SELECT sample, 'write', {WRITES} FROM flow",
-        ),
+        ("writes", f"INSERT INTO flow (sample, direction, {', '.join(NAMES)}) SELECT sample, 'write', {WRITES} FROM flow"),
         ("errors", "UPDATE flow SET errors = 1"),
         ("streams", "UPDATE sample SET streams_alive_queued = 4; UPDATE flow SET sequential_queued = queued / 2"),
         ("kernel", "INSERT OR REPLACE INTO meta VALUES('kernel', '6.12')"),
         ("nr_requests", "UPDATE setting SET value='64' WHERE name='nr_requests'"),
     ],
-)
+)  # fmt: skip
 def test_readahead_is_not_called_why_when_the_load_or_the_machine_is_another(tmp_path, name, statement):
-    low = record(tmp_path / "a")
-    high = record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
-    assert explain_runs.two(low, high).chains[0].story is Verdict.INFERRED
-    change(high, *statement.split(";"))
+    low, high = paths_of(tmp_path)
+    changed(high, statement)
     chain = explain_runs.two(low, high).chains[0]
     assert chain.story is not Verdict.INFERRED
     assert name in chain.link("changed").statement
@@ -440,10 +397,9 @@ def test_readahead_is_not_called_why_when_the_load_or_the_machine_is_another(tmp
 @pytest.mark.parametrize(("of_ten_windows", "same"), [(0.9, True), (1.1, False)])
 def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, of_ten_windows, same):
     """Reads of metadata between the data count as a stream of their own, but do not alternate with the data."""
-    low = record(tmp_path / "a")
-    high = record(tmp_path / "b", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
+    low, high = paths_of(tmp_path)
     elsewhere = f"{of_ten_windows} * bytes_queued / (10 * 16384 * 512)"
-    change(
+    changed(
         high,
         "UPDATE sample SET streams_alive_queued = 2",
         f"UPDATE flow SET sequential_queued = CAST(queued - {elsewhere} AS INTEGER) WHERE direction = 'read'",
@@ -480,13 +436,6 @@ def test_one_thing_that_has_two_names_did_not_change_together(tmp_path, config, 
     assert ("array whole -> initialisation" in chain.link("changed").statement) == bool(events)
 
 
-def test_bytes_requested_by_libaio_are_not_known_and_no_percentage(tmp_path):
-    message = one(record(tmp_path / "a", command={"rchar": 488 << 20})).link("cache")
-    assert message.verdict is Verdict.SHOWN and "%" in message.statement
-    untold = one(record(tmp_path / "b", command={"rchar": 487 << 20})).link("cache")
-    assert untold.verdict is Verdict.NOT_AVAILABLE and "%" not in untold.statement
-
-
 def test_a_rate_of_data_alone_far_beyond_any_that_was_observed_is_not_claimed(tmp_path, monkeypatch):
     reading = Reading("A", observation.load(record(tmp_path)).observations[0])
     assert (best := steps._best(reading)) == pytest.approx(128.0)
@@ -519,15 +468,11 @@ def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
     assert result.statement.endswith(knobs[verdict])
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--bogus"], "unrecognized arguments: --bogus"),
-        ([], "name a RECORDING"),
-        (["a.rtdb", "--from", "2", "--to", "1"], "--from 2 is not before --to 1"),
-        (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 is not before --to 2"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), [
+    (["--bogus"], "unrecognized arguments: --bogus"), ([], "name a RECORDING"),
+    (["a.rtdb", "--from", "2", "--to", "1"], "--from 2 is not before --to 1"),
+    (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 is not before --to 2"),
+])  # fmt: skip
 def test_usage_says_what_is_wrong(words, message):
     done = call(cli_explain.main, *words)
     assert done.returncode == 2 and message in done.stderr, done.stderr
@@ -553,11 +498,8 @@ def test_a_recording_of_several_phases_opens_with_a_row_each_in_order_of_time(tm
     knobs = {chain.phase: chain.summary[0].partition(" Open: ")[0] for chain in explanation.chains}
     assert dict(explanation.opening) == knobs and len(set(knobs.values())) > 1
     lines = evidence.text(explanation, 80)
-    assert [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))] == [
-        "write",
-        "rewrite",
-        "read",
-    ]
+    names = [line.split()[0] for line in lines if line.startswith(("write ", "rewrite ", "read "))]
+    assert names == ["write", "rewrite", "read"]
     assert json.loads(explanation.to_json())["opening"] == [list(row) for row in explanation.opening]
 
 
@@ -581,6 +523,5 @@ def test_the_rows_name_the_disk_where_there_are_several():
 @pytest.mark.parametrize(("requests", "message"), [(2049, False), (2047, True)])
 def test_rates_are_no_measure_of_other_work(tmp_path, requests, message):
     """Half of the bytes, as where readahead does not fetch what nobody uses: the rate says nothing of the program."""
-    low, high = record(tmp_path / "a"), record(tmp_path / "b", (("read", {"requests": requests, "seconds": 1.0}),))
-    reported = " ".join(explain_runs.two(low, high).chains[0].summary)
+    reported = " ".join(pair(tmp_path, b={"requests": requests, "seconds": 1.0}, settings={}).summary)
     assert ("A moved 512 MiB in 4 s, B moved 256 MiB in 1 s" in reported) is message

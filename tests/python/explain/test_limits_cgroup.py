@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """io.max as a cause: both sides of each condition, which cgroups a limit holds, and what else then is not named."""
 
-import sqlite3
-
 import pytest
+from conftest import changed
 from made_phase import first, judged, phase, record, verdict
 
 from raidtrace.explain import pair, runs
@@ -44,11 +43,7 @@ def rate(requests):
     return {"requests": requests, "charged": ours(requests, requests << 17)}
 
 
-FLAT = {
-    "depth": 40.0,
-    "rows": {(16, 12): 100, (32, 24): 900},
-    "at_issue": {16: 100, 32: 900},
-}
+FLAT = {"depth": 40.0, "rows": {(16, 12): 100, (32, 24): 900}, "at_issue": {16: 100, 32: 900}}
 BUSY = {"idle": 0.1, "charged": ours(by_kernel=500)}
 # what is inferred, and what of it is too little or too much
 SIDES = [
@@ -63,12 +58,7 @@ SIDES = [
     ("read", {}, throttled(), throttled("")),
     ("read", {}, throttled(idle=0.16), throttled(idle=0.14)),
     ("read", {}, throttled(**BUSY), throttled(**{**BUSY, "charged": ours(by_kernel=499)})),
-    (
-        "write",
-        {},
-        throttled(limit(wiops=250), **BUSY, direct=0.51),
-        throttled(limit(wiops=250), **BUSY, direct=0.49),
-    ),
+    ("write", {}, throttled(limit(wiops=250), **BUSY, direct=0.51), throttled(limit(wiops=250), **BUSY, direct=0.49)),
     ("read", {}, throttled(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2), *ours(octets=OCTETS // 2, path="/")]),
      throttled(limit(rbps=18_000_000), charged=[*ours(octets=OCTETS // 2 - 1), *ours(octets=OCTETS // 2 + 1, path="/")])),
     ("read", {}, throttled(charged=ours(path="/a b/c")), throttled(charged=ours(path="/a bc"))),
@@ -86,10 +76,36 @@ def test_enough_is_inferred_first_and_too_little_is_not(case):
     assert verdict("io.max", meta, direction, **other) is not INFERRED
 
 
-@pytest.mark.parametrize("key", ["program", "processor"])
-def test_a_throttled_program_is_not_the_cause(key):
-    assert judged(("program", "processor"), cpu=0.5, **throttled()).verdict is OUT
-    assert judged(("program", "processor"), cpu=0.5, **throttled("")).verdict is INFERRED
+LOW = limit(rbps=99_000_000)  # fewer came than are allowed on the whole, and more for a moment
+LOW_WRITES = LOW.replace("rbps=9", "wbps=9")
+SET_LATER = [(10**9, "io.max", "", limit(rbps=32_768_000)), (2 * 10**9, "io.max", limit(rbps=32_768_000), "")]
+OTHER_SET = [(10**9, "nomerges", "", limit(rbps=32_768_000))]
+# It queued as much as both, of which the reads are half: they are what came, or nothing of it.
+BOTH = {"other": (1000, 1.0), "charged": [*ours(), *ours(path="/other")]}
+DEEP = {"idle": 0.0, "charged": ours()}
+SILENT = {"samples": [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]}
+VERDICTS = {
+    "a throttled program is no cause": (("program", "processor"), OUT, {"cpu": 0.5, **throttled()}),
+    "a program without a limit is the cause": (("program", "processor"), INFERRED, {"cpu": 0.5, **throttled("")}),
+    "a limit that was set while it ran": ("io.max", INFERRED, throttled("", changes=SET_LATER)),
+    "another setting that changed while it ran": ("io.max", OUT, throttled("", changes=OTHER_SET)),
+    "reads and writes of one cgroup": ("io.max", OPEN, throttled(**BOTH)),
+    # throttled bios are not a program that sleeps
+    "bios of kernel threads below a limit": ("io.max", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
+    "the program, with bios of kernel threads below a limit": ("program", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
+    "bios of the program below a limit": ("io.max", OUT, throttled(LOW, charged=ours())),
+    "the program, with its own bios below a limit": ("program", INFERRED, throttled(LOW, charged=ours())),
+    "writes of kernel threads below a limit": (
+        "io.max", OUT, {"direction": "write", **throttled(LOW_WRITES, charged=ours(by_kernel=1))}),
+    "writes below a limit": ("io.max", OUT, {"direction": "write", **throttled(LOW_WRITES, charged=ours())}),
+    "a reset is a cause of its own": ("reset", INFERRED, throttled(**DEEP, **SILENT)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_what_a_limit_does_to_a_verdict(name):
+    key, expected, facts = VERDICTS[name]
+    assert verdict(key, **facts) is expected
 
 
 def test_of_what_is_ruled_out_the_program_says_no_more():
@@ -116,18 +132,6 @@ def test_what_was_not_recorded_is_reported(text, what):
     assert ("submitter" in message.statement) is (what is OPEN)
 
 
-def test_a_limit_that_was_set_while_it_ran_counts_too():
-    changes = [(10**9, "io.max", "", limit(rbps=32_768_000)), (2 * 10**9, "io.max", limit(rbps=32_768_000), "")]
-    assert verdict("io.max", **throttled("", changes=changes)) is INFERRED
-    assert verdict("io.max", **throttled("", changes=[(10**9, "nomerges", "", limit(rbps=32_768_000))])) is OUT
-
-
-def test_reads_and_writes_of_one_cgroup_are_distinguished_as_far_as_they_can_be():
-    """It queued as much as both, of which the reads are half: they are what came, or nothing of it."""
-    both = {"other": (1000, 1.0), "charged": [*ours(), *ours(path="/other")]}
-    assert verdict("io.max", **throttled(**both)) is OPEN
-
-
 def test_the_limit_that_is_nearest_is_the_one_that_is_reported():
     text = "\n".join((limit(rbps=40_000_000), limit(rbps=33_000_000).replace("/a b", "/a b/c"), limit(riops=9999)))
     assert "of /a b/c allows" in judged("io.max", **throttled(text, charged=ours(path="/a b/c/d"))).statement
@@ -140,31 +144,11 @@ def test_large_bios_are_those_that_are_split():
     assert judged("io.max", **text).values[0].value == pytest.approx(1.0, abs=1e-3)
 
 
-def test_throttled_bios_are_not_a_program_that_sleeps():
-    """Fewer came than are allowed on the whole, and more for a moment."""
-    low = limit(rbps=99_000_000)
-    for by_kernel, what in ((1, OPEN), (0, OUT)):
-        text = throttled(low, charged=ours(by_kernel=by_kernel))
-        assert verdict("io.max", **text) is what
-        assert (verdict("program", **text) is OPEN) is (what is OPEN)
-        assert (
-            verdict(
-                "io.max",
-                direction="write",
-                **throttled(low.replace("rbps=9", "wbps=9"), charged=ours(by_kernel=by_kernel)),
-            )
-            is OUT
-        )
-
-
 def test_what_is_near_its_limit_gains_by_nothing_else():
-    deep = {"idle": 0.0, "charged": ours()}
-    assert first(**throttled(limit(rbps=38_000_000), **deep)) is None
-    assert first(**throttled(limit(rbps=39_000_000), **deep)) == "readahead"
-    text = judged("readahead", **throttled(limit(rbps=38_000_000), **deep))
+    assert first(**throttled(limit(rbps=38_000_000), **DEEP)) is None
+    assert first(**throttled(limit(rbps=39_000_000), **DEEP)) == "readahead"
+    text = judged("readahead", **throttled(limit(rbps=38_000_000), **DEEP))
     assert text.statement.endswith("; but io.max allows little more") and not text.remedy and text.verdict is OPEN
-    silent = [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]
-    assert verdict("reset", **throttled(**{**deep, "samples": silent})) is INFERRED
 
 
 def test_bios_throttled_before_the_phase_are_no_more_than_all():
@@ -174,11 +158,8 @@ def test_bios_throttled_before_the_phase_are_no_more_than_all():
 
 def test_of_a_long_path_the_end_is_known():
     of = Allowed("/" + "x" * 300, "rbps", 1)
-    assert (
-        of.holds("..." + "x" * 252)
-        and not of.holds("..." + "x" * 250 + "y")
-        and not Allowed("/y", "rbps", 1).holds("...x")
-    )
+    assert of.holds("..." + "x" * 252) and not of.holds("..." + "x" * 250 + "y")
+    assert not Allowed("/y", "rbps", 1).holds("...x")
 
 
 def test_lines_that_say_nothing_are_no_limits():
@@ -192,20 +173,13 @@ def test_of_two_recordings_a_limit_is_reported_where_there_is_one():
     assert pair.changed(older, some, ({}, {})) == [("io.max", "-", limit(riops=7))]
 
 
-def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max", groups=None, phases=None):
+def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max"):
     """A recording of 4096 reads of 128 KiB in 4 s, by dd and a kernel thread in /a."""
-    path = record(directory, phases or [("run", {"idle": 0.5})], settings={"io.max": limit_of})
-    db = sqlite3.connect(path)
-    for number, (comm, octets, bios) in enumerate((("dd", 1 << 27, 1024), ("kworker/0:1", 3 << 27, 3072))):
-        row = (1, number, number + 7, comm, "/a", bios, octets, 0)
-        db.execute(
-            "INSERT INTO submitter(sample, submitter, pid, comm, cgroup, queued, bytes_queued, seeks_queued) "
-            "VALUES(?,?,?,?,?,?,?,?)", row)  # fmt: skip
-    if groups:
-        db.execute("UPDATE target SET groups=?", (groups,))
-    db.commit()
-    db.close()
-    return path
+    path = record(directory, [("run", {"idle": 0.5})], settings={"io.max": limit_of})
+    columns = "sample, submitter, pid, comm, cgroup, queued, bytes_queued, seeks_queued"
+    submitter = f"INSERT INTO submitter({columns}) VALUES(?,?,?,?,?,?,?,?)"
+    rows = ((1, 0, 7, "dd", "/a", 1024, 1 << 27, 0), (1, 1, 8, "kworker/0:1", "/a", 3072, 3 << 27, 0))
+    return changed(path, *((submitter, row) for row in rows))
 
 
 def test_who_was_charged_is_read_where_there_is_a_limit(tmp_path):

@@ -2,10 +2,9 @@
 """A direction that others than the recorded command used is neither its headline nor what its figures are compared by."""
 
 import json
-import sqlite3
 
 import pytest
-from conftest import call
+from conftest import call, changed
 from made_phase import MIB, record
 
 from raidtrace.cli import compare as cli_compare
@@ -21,18 +20,14 @@ def with_others(directory, written=0, by_command=None, who=(("w", 0),), program=
     (name, bytes) of processes that queued more than the reads."""
     command = {"read_bytes": READ} if by_command is None else by_command
     path = record(directory, (("run", {}),), command=command, meta={"command": json.dumps([program, "f"])})
-    db = sqlite3.connect(path)
     requests = written // (64 << 10)
     columns = {name: requests for name in ("queued", "got", "issued", "completed")}
     columns |= {f"bytes_{name}": written for name in ("queued", "issued", "completed")}
-    names, marks = ", ".join(columns), ", ".join("?" * len(columns))
-    db.execute(f"INSERT INTO flow(sample, direction, {names}) VALUES(1, 'write', {marks})", tuple(columns.values()))
-    for at, (name, size) in enumerate((("cat", READ), *who)):
-        row = (at, pid + at, name, max(size // 4096, 1), size)
-        db.execute("INSERT INTO submitter(sample, submitter, pid, comm, queued, bytes_queued) VALUES(1,?,?,?,?,?)", row)
-    db.commit()
-    db.close()
-    return path
+    values = ", ".join(map(str, columns.values()))
+    flow = f"INSERT INTO flow(sample, direction, {', '.join(columns)}) VALUES(1, 'write', {values})"
+    submitter = "INSERT INTO submitter(sample, submitter, pid, comm, queued, bytes_queued) VALUES(1,?,?,?,?,?)"
+    rows = ((at, pid + at, name, max(size // 4096, 1), size) for at, (name, size) in enumerate((("cat", READ), *who)))
+    return changed(path, flow, *((submitter, row) for row in rows))
 
 
 def directions(path):

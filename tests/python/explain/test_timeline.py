@@ -18,47 +18,38 @@ def line(samples, seconds=10.0, interval=None, **knobs):
     return dataclasses.replace(result, interval=None if interval is None else int(interval * SECOND))
 
 
-def test_idle_time_before_and_after_is_reported_by_samples():
-    ends = line([(0, 0.2, 0, 0), (0.2, 0.25, 0.5, 0.5), (0.25, 0.7, 1, 0.5), (0.7, 1, 0, 0)]).idle_ends("read")
-    assert ends == (pytest.approx(2.25 * SECOND), pytest.approx(3 * SECOND))
+# Every sample is idle for 0.7 of it, as between two requests of a program that pauses.
+BETWEEN = [(at / 10, (at + 1) / 10, 0.3, 0.1) for at in range(1, 9)]
+LATE = [(0, 0.5, 0.03, 0.02), (0.5, 1, 1, 0.98)]  # a program that starts after 4.8 s or more without work
+UNPUNCTUAL = [(0, 0.5, 0.06, 0.02), (0.5, 1, 1, 0.98)]
+SOME_FIRST = [(0.1, 0.5, 0, 0), (0.5, 1, 1, 0.99)]
+
+# samples, the interval, seconds before the first request and after the last
+ENDS = {
+    "by samples": ([(0, 0.2, 0, 0), (0.2, 0.25, 0.5, 0.5), (0.25, 0.7, 1, 0.5), (0.7, 1, 0, 0)], None, 2.25, 3),
+    "where in a long sample is not guessed": ([(0, 0.5, 0.4, 0.5), (0.5, 1, 0.4, 0.5)], None, 0, 0),
+    "before the last interval of a sample the disk was left out": (LATE, 0.2, 4.8, 0),
+    "left out for all but one second": (LATE, 1, 4, 0),
+    "left out for no time where the interval is the sample": (LATE, 5, 0, 0),
+    "busy for as long as the interval": (UNPUNCTUAL, 0.3, 4.7, 0),
+    "busy for longer: the recorder had no processor": (UNPUNCTUAL, 0.29, 0, 0),
+    "a little at the begin does not begin it": ([(0, 0.1, 0.1, 0.009), *SOME_FIRST], None, 4.9, 0),
+    "more at the begin does begin it": ([(0, 0.1, 0.1, 0.011), *SOME_FIRST], None, 0, 0),
+    "pauses, and 0.2 of a sample before and 0.4 after it": (
+        [(0, 0.1, 0.24, 0.08), *BETWEEN, (0.9, 1, 0.18, 0.06)], None, 0.2, 0.4),
+    "pauses alone": ([(0, 0.1, 0.3, 0.1), *BETWEEN, (0.9, 1, 0.31, 0.1)], None, 0, 0),
+    "what moved nothing has no end": ([(0, 1, 0, 0)], None, 0, 0),
+}  # fmt: skip
 
 
-def test_where_in_a_long_sample_it_was_idle_is_not_guessed():
-    assert line([(0, 0.5, 0.4, 0.5), (0.5, 1, 0.4, 0.5)]).idle_ends("read") == (0, 0)
+@pytest.mark.parametrize("name", ENDS)
+def test_idle_time_before_and_after(name):
+    samples, interval, lead, tail = ENDS[name]
+    ends = line(samples, interval=interval).idle_ends("read")
+    assert ends == (pytest.approx(lead * SECOND), pytest.approx(tail * SECOND))
 
 
-def test_before_the_last_interval_of_a_sample_the_disk_was_left_out():
-    """A program that starts after 4.8 s or more without work, in a sample that began with them."""
-    samples = [(0, 0.5, 0.03, 0.02), (0.5, 1, 1, 0.98)]
-    assert line(samples, interval=0.2).idle_ends("read")[0] == pytest.approx(4.8 * SECOND)
-    assert line(samples, interval=1).idle_ends("read")[0] == pytest.approx(4 * SECOND)
-    assert line(samples, interval=5).idle_ends("read")[0] == 0
-
-
-def test_of_a_sample_that_was_taken_late_it_is_not_known_where_it_was_idle():
-    """Busy for longer than the interval: the disk was not left out, the recorder had no processor."""
-    samples = [(0, 0.5, 0.06, 0.02), (0.5, 1, 1, 0.98)]
-    assert line(samples, interval=0.3).idle_ends("read")[0] == pytest.approx(4.7 * SECOND)
-    assert line(samples, interval=0.29).idle_ends("read")[0] == 0
-
-
-def test_a_little_at_the_begin_does_not_begin_it():
-    first = [(0, 0.1, 0.1, 0.009), (0.1, 0.5, 0, 0), (0.5, 1, 1, 0.991)]
-    assert line(first).idle_ends("read")[0] == pytest.approx(4.9 * SECOND)
-    more = [(0, 0.1, 0.1, 0.011), *first[1:]]
-    assert line(more).idle_ends("read")[0] == 0
-
-
-def test_of_a_disk_that_waits_between_requests_the_ends_wait_as_what_is_between_does():
-    """Every sample is idle for 0.7 of it, the first for 0.2 of it before it begins, the last for 0.4 after it ends."""
-    between = [(at / 10, (at + 1) / 10, 0.3, 0.1) for at in range(1, 9)]
-    ends = line([(0, 0.1, 0.24, 0.08), *between, (0.9, 1, 0.18, 0.06)]).idle_ends("read")
-    assert ends == (pytest.approx(0.2 * SECOND), pytest.approx(0.4 * SECOND))
-    assert line([(0, 0.1, 0.3, 0.1), *between, (0.9, 1, 0.31, 0.1)]).idle_ends("read") == (0, 0)
-
-
-def test_of_what_moved_nothing_no_end_is_reported():
-    assert line([(0, 1, 0, 0)]).idle_ends("read") == (0, 0)
+def test_of_a_direction_that_moved_nothing_no_end_is_reported():
     assert line([(0, 1, 1, 1)]).idle_ends("write") == (0, 0)
 
 
@@ -159,10 +150,8 @@ def test_directions_that_share_a_limit_are_even_together():
 
 
 def test_of_bytes_the_unit_is_what_a_large_request_has():
-    assert (
-        even_of([0, 2] * 12, [0] * 24).even("read", 1 << 16).bytes
-        == 2 * even_of([0, 2] * 12, [0] * 24).even("read", 1 << 17).bytes
-    )
+    bursts = even_of([0, 2] * 12, [0] * 24)
+    assert bursts.even("read", 1 << 16).bytes == 2 * bursts.even("read", 1 << 17).bytes
 
 
 def test_a_burst_at_the_begin_is_left_out_and_few_requests_say_nothing():

@@ -11,17 +11,8 @@ from conftest import TOP
 sys.path.insert(0, str(TOP / "tests" / "lab"))
 import farm_witness  # noqa: E402
 
-FLOW = {
-    "issued": 10,
-    "requeued": 0,
-    "completed": 10,
-    "errors": 0,
-    "unissued": 0,
-    "unmatched": 0,
-    "in-flight": 0,
-    "abandoned": 0,
-    "bytes-issued": 40960,
-}
+FLOW = {"issued": 10, "requeued": 0, "completed": 10, "errors": 0, "unissued": 0, "unmatched": 0, "in-flight": 0,
+        "abandoned": 0, "bytes-issued": 40960}  # fmt: skip
 NONE = dict.fromkeys(FLOW, 0)
 
 
@@ -46,12 +37,7 @@ def differences(states=("good",) * 10, faults=False, ended=True, sizes=None, res
     [
         {},
         {"issued": 12, "requeued": 2},  # sent back before they came to the controller
-        {
-            "states": ("good",) * 10 + ("reset",) * 2,
-            "faults": True,
-            "issued": 12,
-            "requeued": 2,
-        },  # thrown away, sent again
+        {"states": ("good",) * 10 + ("reset",) * 2, "faults": True, "issued": 12, "requeued": 2},  # thrown away, sent again
         {"states": ("good",) * 10 + ("failed",), "faults": True, "issued": 11, "completed": 11, "errors": 1},
         {"ended": False, "completed": 7, "in_flight": 3},
         {"resets": True, "completed": 12},  # requests in flight at a reset end after it
@@ -60,16 +46,9 @@ def differences(states=("good",) * 10, faults=False, ended=True, sizes=None, res
         {"errors": 1, "unissued": 1},  # of one that the block layer ended by itself
         {"unmatched": 2},
         # libata sends again what was answered together with a failure
-        {
-            "states": ("good",) * 10 + ("failed",),
-            "faults": True,
-            "aborted": 1,
-            "issued": 11,
-            "requeued": 2,
-            "completed": 9,
-        },
+        {"states": ("good",) * 10 + ("failed",), "faults": True, "aborted": 1, "issued": 11, "requeued": 2, "completed": 9},
     ],
-)
+)  # fmt: skip
 def test_what_can_be_is_not_complained_of(counts):
     assert differences(**counts) == []
 
@@ -80,10 +59,7 @@ def test_what_can_be_is_not_complained_of(counts):
         ({"issued": 11}, "what the controller got"),
         ({"issued": 9}, "what the controller got"),
         ({"issued": 12, "requeued": 1}, "what the controller got"),
-        (
-            {"states": ("good",) * 10 + ("reset",), "faults": True, "issued": 13, "requeued": 1},
-            "what the controller got",
-        ),
+        ({"states": ("good",) * 10 + ("reset",), "faults": True, "issued": 13, "requeued": 1}, "what the controller got"),
         ({"states": ("good",) * 10 + ("reset",), "issued": 11, "requeued": 1}, "what the controller got"),
         ({"completed": 9}, "what the controller did"),
         ({"completed": 11, "ended": False}, "more ended well"),
@@ -101,6 +77,6 @@ def test_what_can_be_is_not_complained_of(counts):
         ({"bytes_issued": 40448}, "40448 bytes issued, not 40960"),
         ({"sizes": {8: 9, 16: 1}}, "sizes"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_is(counts, text):
     assert any(text in complaint for complaint in differences(**counts))

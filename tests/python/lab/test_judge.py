@@ -3,15 +3,13 @@
 
 import argparse
 import dataclasses
-import importlib.machinery
-import importlib.util
 import json
 import re
 import subprocess
 
 import pytest
 import tomllib
-from conftest import TOP
+from conftest import TOP, script
 from raidlab.base.failure import LabError
 from raidlab.kernel import coverage
 from raidlab.kernel.patched import Pair
@@ -22,15 +20,8 @@ from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
 
 ONE = workloads.Workload("one", "something", "true")
 NOISE = (1.0, 1.003, 0.998, 1.001, 0.997, 1.002, 0.999, 1.004)
-SAME = {
-    "request_bytes_mean": 4096.0,
-    "in_flight_mean": 2.0,
-    "bytes": 1 << 24,
-    "sequential_share": 0.9,
-    "d2c_mean_ns": 2e6,
-    "mib_per_s": 8.0,
-    "requests": 4096,
-}
+SAME = {"request_bytes_mean": 4096.0, "in_flight_mean": 2.0, "bytes": 1 << 24, "sequential_share": 0.9,
+        "d2c_mean_ns": 2e6, "mib_per_s": 8.0, "requests": 4096}  # fmt: skip
 
 
 def run(seconds, truth, **more):
@@ -63,9 +54,32 @@ def verdict(lab, seeds=4):
     return one
 
 
-def test_the_same_commands_at_the_same_times_need_one_seed():
-    lab = Lab(noisy(2.0), noisy(2.0), identical=True)
-    assert verdict(lab).verdict == judge.IDENTICAL and lab.count == 2
+def drifting(base):
+    return lambda seed: base + seed * 1e-5
+
+
+def then(first, fresh):
+    """Times of the first four seeds and of fresh ones."""
+    return lambda seed: noisy(first if seed < 4 else fresh)(seed)
+
+
+# the times of both kernels, the verdict, and the runs that it took
+JUDGED = {
+    "the same commands at the same times need one seed": (noisy(2.0), noisy(2.0), judge.IDENTICAL, 2),
+    "noise needs no second round": (
+        lambda seed: (2.0, 2.3, 1.8, 2.1)[seed % 4], lambda seed: (2.2, 1.9, 2.05, 1.95)[seed % 4], judge.CHANCE, 8),
+    "what fresh seeds do not confirm": (noisy(2.0), then(1.9, 2.0), judge.CHANCE, 16),
+    "what fresh seeds turn round": (noisy(2.0), then(1.9, 2.1), judge.CHANCE, 16),
+    "less than half a percent": (drifting(2.0), drifting(2.006), judge.EQUAL, 16),
+    "more than half a percent": (drifting(2.0), drifting(2.014), judge.SLOWER, 16),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_two_kernels_are_judged(name):
+    before, after, expected, runs = JUDGED[name]
+    lab = Lab(before, after, identical=expected == judge.IDENTICAL)
+    assert (verdict(lab).verdict, lab.count) == (expected, runs)
 
 
 @pytest.mark.parametrize(
@@ -94,62 +108,25 @@ def test_a_workload_uses_the_first_disk_whichever_driver_it_has(disk, tmp_path):
     assert done.stdout.strip() == disk
 
 
-def test_noise_is_chance_and_needs_no_second_round():
-    lab = Lab(lambda seed: (2.0, 2.3, 1.8, 2.1)[seed % 4], lambda seed: (2.2, 1.9, 2.05, 1.95)[seed % 4])
-    assert verdict(lab).verdict == judge.CHANCE and lab.count == 8
-
-
-def test_what_fresh_seeds_do_not_confirm_is_chance():
-    lab = Lab(noisy(2.0), lambda seed: noisy(1.9 if seed < 4 else 2.0)(seed))
-    assert verdict(lab).verdict == judge.CHANCE and lab.count == 16
-
-
-def test_what_fresh_seeds_turn_round_is_chance():
-    lab = Lab(noisy(2.0), lambda seed: noisy(1.9 if seed < 4 else 2.1)(seed))
-    assert verdict(lab).verdict == judge.CHANCE
-
-
-@pytest.mark.parametrize("after, expected", [(2.006, judge.EQUAL), (2.014, judge.SLOWER)])
-def test_less_than_half_a_percent_is_equal(after, expected):
-    assert verdict(Lab(lambda seed: 2.0 + seed * 1e-5, lambda seed: after + seed * 1e-5)).verdict == expected
-
-
-def test_the_mechanism_is_what_changed_most_and_no_effect():
-    one = verdict(Lab(noisy(3.0), noisy(1.0), request_bytes_mean=65536.0, in_flight_mean=2.2, d2c_mean_ns=9e6))
-    assert one.mechanism == ("size 4 -> 64 KiB", "in flight 2.00 -> 2.20")
-
-
-def test_the_time_of_a_request_is_named_where_nothing_else_changed():
-    assert verdict(Lab(noisy(3.0), noisy(1.0), d2c_mean_ns=1e6)).mechanism == (
-        "only the time of a request 2.00 -> 1.00 ms",
-    )
-
-
-def test_what_moved_less_than_a_hundredth_is_no_mechanism():
-    assert verdict(Lab(noisy(3.0), noisy(1.0), in_flight_mean=2.019)).mechanism == ()
-    assert verdict(Lab(noisy(3.0), noisy(1.0), in_flight_mean=2.021)).mechanism == ("in flight 2.00 -> 2.02",)
+@pytest.mark.parametrize(
+    "more, mechanism",
+    [
+        # what changed most, and no effect
+        ({"request_bytes_mean": 65536.0, "in_flight_mean": 2.2, "d2c_mean_ns": 9e6},
+         ("size 4 -> 64 KiB", "in flight 2.00 -> 2.20")),
+        ({"d2c_mean_ns": 1e6}, ("only the time of a request 2.00 -> 1.00 ms",)),  # nothing else changed
+        ({"in_flight_mean": 2.019}, ()),  # less than a hundredth
+        ({"in_flight_mean": 2.021}, ("in flight 2.00 -> 2.02",)),
+    ],
+)  # fmt: skip
+def test_the_mechanism_is_what_changed(more, mechanism):
+    assert verdict(Lab(noisy(3.0), noisy(1.0), **more)).mechanism == mechanism
 
 
 def options(**more):
-    plain = {
-        "json": False,
-        "mail": False,
-        "profile": "p",
-        "kernels": ["6.12"],
-        "range": None,
-    }
-    plain |= {
-        "series": [],
-        "set": [],
-        "config": [],
-        "tree": None,
-        "variant": "",
-        "seeds": 4,
-        "mem": 256,
-        "workload": "queue",
-        "patch": [],
-        "coverage": False,
-    }
+    plain = {"json": False, "mail": False, "profile": "p", "kernels": ["6.12"], "range": None, "series": [], "set": [],
+             "config": [], "tree": None, "variant": "", "seeds": 4, "mem": 256, "workload": "queue", "patch": [],
+             "coverage": False}  # fmt: skip
     return argparse.Namespace(**plain | more)
 
 
@@ -194,9 +171,8 @@ def test_which_changed_lines_ran_stands_below(results):
 
 def test_json_has_it_all(results):
     expected = json.loads(report(results, pair=PAIR, json=True))
-    assert expected["workloads"][0]["verdict"] == "slower" and expected["patch"]["elsewhere"] == [
-        "drivers/nvme/host/core.c"
-    ]
+    assert expected["workloads"][0]["verdict"] == "slower"
+    assert expected["patch"]["elsewhere"] == ["drivers/nvme/host/core.c"]
 
 
 def test_what_a_kernel_cannot_run_is_reported_and_skipped(results):
@@ -348,13 +324,6 @@ ENTRIES = tomllib.loads((BOARD / "board.toml").read_text())["entry"]
 FACTS = {"name", "commit", "title", "source", "published", "change", "undone", "kernel", "workload"}
 
 
-def board():
-    loader = importlib.machinery.SourceFileLoader("board_run", str(BOARD / "run"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("board_run", loader))
-    loader.exec_module(module)
-    return module
-
-
 def test_every_entry_has_a_source_a_patch_and_a_workload():
     own = {one.name for one in workloads.read(BOARD / "workloads.toml")}
     for entry in ENTRIES:
@@ -368,7 +337,7 @@ def test_every_entry_has_a_source_a_patch_and_a_workload():
         assert "measure" in entry or "ratio" not in entry
         assert entry.get("measure", "speed") in {"speed", *measures.MEASURES}
     assert len({entry["name"] for entry in ENTRIES}) == len(ENTRIES) >= 20
-    assert set(board().PATCHES) == {entry.get("patch", entry["name"]) for entry in ENTRIES}
+    assert set(script(BOARD / "run").PATCHES) == {entry.get("patch", entry["name"]) for entry in ENTRIES}
 
 
 ENTRY = {"change": "faster", "undone": True, "mechanism": "size", "measure": "requests", "ratio": 0.25}
@@ -400,5 +369,5 @@ RESULT = {
     ],
 )
 def test_what_is_not_as_published_is_reported(entry, changes, wrong):
-    expected, passed = board().verdict_of(ENTRY | entry, RESULT | changes)
+    expected, passed = script(BOARD / "run").verdict_of(ENTRY | entry, RESULT | changes)
     assert passed == (not wrong) and wrong in expected

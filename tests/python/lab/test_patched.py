@@ -53,30 +53,23 @@ def apply(source, tmp_path):
     return act
 
 
-def test_a_patch_changes_a_copy(apply, source):
-    changes, elsewhere = apply(ONE)
-    assert changes["mm/one.c"].read_text() == "first\nSECOND\nthird\n" and not elsewhere
+PATCHED = "first\nSECOND\nthird\n"
+
+
+@pytest.mark.parametrize(
+    "texts, after, left",
+    [
+        ([ONE], {"mm/one.c": PATCHED}, []),
+        ([ONE, TWO], {"mm/one.c": "first\nSecond\nthird\n"}, []),  # they follow each other
+        ([MAIL.format(1, ONE) + MAIL.format(2, TWO)], {"mm/one.c": "first\nSecond\nthird\n"}, []),
+        ([NEW, GONE], {"mm/new.c": "made\n", "mm/one.c": None}, []),
+        ([FAR + ONE], {"mm/one.c": PATCHED}, ["drivers/infiniband/host/core.c"]),  # which the lab does not have
+    ],
+)
+def test_patches_change_a_copy(apply, source, texts, after, left):
+    changes, elsewhere = apply(*texts)
+    assert {name: path and path.read_text() for name, path in changes.items()} == after and elsewhere == left
     assert (source / "mm/one.c").read_text() == "first\nsecond\nthird\n"
-
-
-def test_patches_follow_each_other(apply):
-    changes, _ = apply(ONE, TWO)
-    assert changes["mm/one.c"].read_text() == "first\nSecond\nthird\n"
-
-
-def test_a_mailbox_has_several(apply):
-    changes, _ = apply(MAIL.format(1, ONE) + MAIL.format(2, TWO))
-    assert changes["mm/one.c"].read_text() == "first\nSecond\nthird\n"
-
-
-def test_files_are_made_and_removed(apply):
-    changes, _ = apply(NEW, GONE)
-    assert changes["mm/new.c"].read_text() == "made\n" and changes["mm/one.c"] is None
-
-
-def test_what_the_lab_does_not_have_is_named_and_left(apply):
-    changes, elsewhere = apply(FAR + ONE)
-    assert list(changes) == ["mm/one.c"] and elsewhere == ["drivers/infiniband/host/core.c"]
 
 
 @pytest.mark.parametrize(

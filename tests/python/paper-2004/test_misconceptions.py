@@ -97,11 +97,8 @@ def test_rounds_are_in_their_order_and_ten_comes_after_nine():
 
 
 def test_a_median_of_what_a_round_did_not_count_is_none():
-    rounds = [
-        {"run": {"idle": 0.1, "depth": 1.0}},
-        {"run": {"idle": None, "depth": 9.0}},
-        {"run": {"idle": 0.3, "depth": 2.0}},
-    ]
+    counted = ((0.1, 1.0), (None, 9.0), (0.3, 2.0))
+    rounds = [{"run": {"idle": idle, "depth": depth}} for idle, depth in counted]
     assert misconceptions.medians(rounds) == {"run": {"idle": None, "depth": 2.0}}
 
 

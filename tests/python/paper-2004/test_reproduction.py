@@ -111,11 +111,8 @@ def test_draws_of_chance_add_an_interval(results, tmp_path):
 
 def test_a_result_is_kept_while_nothing_changed(tmp_path, monkeypatch):
     run = Run("x", reproduce_plan.find("raid0", 7))
-    made = {
-        "key": reproduce_run.key(run, "6.1"),
-        "sources": reproduce_run.sources(run),
-        "behaviour": {"s": {"read": 100.0}},
-    }
+    behaviour = {"s": {"read": 100.0}}
+    made = {"key": reproduce_run.key(run, "6.1"), "sources": reproduce_run.sources(run), "behaviour": behaviour}
     text = json.dumps({**made, "figures": {"read": 1.0}, "phases": {}, "kernel": "6.1"})
     (tmp_path / "result.json").write_text(text)
     assert reproduce_run.kept(run, tmp_path, "6.1", None).figures == {"read": 1.0}
@@ -173,16 +170,8 @@ def test_seeks_are_those_of_a_run_of_their_own(results):
     runs = reproduce_plan.seeks()
     assert len(runs) == 12 and runs[reproduce_plan.find("raid5", 6)].name == "seeks-raid5-06"
     for test, run in runs.items():
-        words = run.command()
-        assert words[1:] == [
-            test.filesystem,
-            str(test.setra_sectors),
-            "./bonnie-seeks",
-            "seek",
-            amcc.MOUNT,
-            "20480",
-            "1",
-        ]
+        expected = [test.filesystem, str(test.setra_sectors), "./bonnie-seeks", "seek", amcc.MOUNT, "20480", "1"]
+        assert run.command()[1:] == expected
         layout = ("DRIVER=ext2",) if test.filesystem == "ext3" else ()
         assert run.environment == ("QUEUE=scheduler=anticipatory", *layout)
     results["seeks-raid5-06"].figures["seeks"] = 321.0

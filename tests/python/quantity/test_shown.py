@@ -5,12 +5,11 @@ import csv
 import io
 import json
 import os
-import sqlite3
 import subprocess
 import unicodedata
 
 import pytest
-from conftest import TOP
+from conftest import TOP, changed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,18 +64,15 @@ def hostile(maker):
     """A recording with hostile names; the file has their bytes unchanged."""
     samples = [(1, 0, 10**9, {"read": {"issued": 3, "completed": 3, "bytes_completed": 9 << 20}}, {})]
     path = maker.write(samples, phases=((1, "PHASE", 0, 10**9),))
-    with sqlite3.connect(path) as db:
-        for where in ("UPDATE phase SET name=", "UPDATE target SET driver=", "UPDATE target SET disk="):
-            for name in HOSTILE[: 1 if "phase" in where else 2]:
-                db.execute(f"{where}CAST(? AS TEXT)", (os.fsencode(name),))
-        db.execute(
-            "INSERT INTO setting(time_ns, target, name, value) VALUES(0, 1, 'mount', CAST(? AS TEXT))",
-            (os.fsencode(HOSTILE[0]),),
-        )
-        db.execute("INSERT INTO submitter(sample, submitter, pid, comm, queued) VALUES(1, 0, 7, CAST(? AS TEXT), 3)",
-                   (os.fsencode(HOSTILE[1]),))  # fmt: skip
-        db.execute("INSERT INTO meta VALUES('hostname', CAST(? AS TEXT))", (os.fsencode(HOSTILE[0]),))
-    return path
+    name, other = map(os.fsencode, HOSTILE)
+    return changed(
+        path,
+        ("UPDATE phase SET name=CAST(? AS TEXT)", (name,)),
+        ("UPDATE target SET driver=CAST(? AS TEXT), disk=CAST(? AS TEXT)", (other, other)),
+        ("INSERT INTO setting(time_ns, target, name, value) VALUES(0, 1, 'mount', CAST(? AS TEXT))", (name,)),
+        ("INSERT INTO submitter(sample, submitter, pid, comm, queued) VALUES(1, 0, 7, CAST(? AS TEXT), 3)", (other,)),
+        ("INSERT INTO meta VALUES('hostname', CAST(? AS TEXT))", (name,)),
+    )
 
 
 VERBS = [("report",), ("report", "--json"), ("report", "--html", "page.html"), ("export", "--json"), ("export", "--csv", "csv"),

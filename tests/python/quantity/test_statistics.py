@@ -114,9 +114,8 @@ def test_what_never_changes_has_no_correlation():
     assert trials.correlate([(float(x), 5.0) for x in range(8)]) is None
     assert trials.correlate([(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]) is None  # too few
     two = [(256.0, 1.0 + at / 100) for at in range(6)] + [(4096.0, 2.0 + at / 100) for at in range(6)]
-    assert trials.correlate(two) is None and trials.correlate(
-        [*two, (1024.0, 1.5)]
-    )  # of two settings, however many runs
+    assert trials.correlate(two) is None  # of two settings, however many runs
+    assert trials.correlate([*two, (1024.0, 1.5)])
 
 
 def test_the_interval_tells_chance_from_cause():
@@ -158,11 +157,6 @@ def test_a_cost_that_is_there_is_detected(a, b):
     assert result.ms == pytest.approx(b / 1e6, rel=1e-3)
     assert result.stream_mib_per_s == pytest.approx(1e9 / a / 2**20, rel=1e-3)
     assert result.sure()
-
-
-def test_with_noise_the_interval_holds_it():
-    result = trials.seek_cost(made(2.4, 4e5, noise=0.02))
-    assert result.low_ms <= 0.4 <= result.high_ms
 
 
 @pytest.mark.parametrize("samples", [made(2.4, 0, noise=0.05), [(1e8, 1e7, 5.0)] * 50])

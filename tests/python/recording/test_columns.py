@@ -7,7 +7,7 @@ import sqlite3
 
 import long_recording
 import pytest
-from conftest import call
+from conftest import call, changed
 
 from raidtrace.cli import export as cli_export
 from raidtrace.recording import columns, document, invariants
@@ -20,17 +20,23 @@ ROW_OF_COUNTER = ("flow", "queued", "bios", "x")
 KINDS = {"text": "TEXT", "integer": "INTEGER"}
 
 
-def test_columns_are_those_of_the_schema():
+@pytest.fixture
+def empty():
+    """The schema of a recording, in memory."""
     db = sqlite3.connect(":memory:")
     db.executescript(long_recording.SCHEMA)
     db.execute("ALTER TABLE sample ADD COLUMN histograms TEXT")
-    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    return db
+
+
+def test_columns_are_those_of_the_schema(empty):
+    tables = {name for (name,) in empty.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     assert tables == columns.COLUMNS.keys()
     for table in tables:
         # a key of integers and all of a key of WITHOUT ROWID are never NULL, whatever the schema declares
         result = {
             name: (kind, not notnull and not key)
-            for _, name, kind, notnull, _, key in db.execute(f"PRAGMA table_info({table})")
+            for _, name, kind, notnull, _, key in empty.execute(f"PRAGMA table_info({table})")
         }
         new = {name for name, *_ in macro_rows(table)} - columns.COLUMNS[table].keys() if table in MACROS else set()
         assert all(result.pop(name) == ("INTEGER", True) for name in new), "which the dictionary of a recording has"
@@ -73,8 +79,7 @@ def path(tmp_path):
 
 
 def test_a_text_where_a_number_belongs_is_refused_by_table_and_column(path):
-    with sqlite3.connect(path) as db:
-        db.execute("UPDATE submitter SET pid = 'x' WHERE sample = 7")
+    changed(path, "UPDATE submitter SET pid = 'x' WHERE sample = 7")
     with pytest.raises(RecordingError, match="run.rtdb: column pid of table submitter has a text where a whole number"):
         invariants.load(path)
 
@@ -97,48 +102,43 @@ def untyped(db, table):
 @pytest.mark.parametrize(
     ("table", "name"), [(table, name) for table, names in columns.COLUMNS.items() for name in names]
 )
-def test_each_column_takes_what_belongs_there_and_nothing_else(table, name):
-    db = sqlite3.connect(":memory:")
-    db.executescript(long_recording.SCHEMA)
-    db.execute("ALTER TABLE sample ADD COLUMN histograms TEXT")
-    untyped(db, table)
+def test_each_column_takes_what_belongs_there_and_nothing_else(empty, table, name):
+    untyped(empty, table)
     kind, null = columns.COLUMNS[table][name]
-    columns.check(db)
+    columns.check(empty)
     for value, right in (
         (TEXTS.get(name, "x"), kind == "text"), (b"x", False), (0.5, False), (1e300, False), (-1, name == "sector"),
         (-2, False),
         (1, kind == "integer"), (2**63 - 1, kind == "integer"), (None, null),
     ):  # fmt: skip
-        db.execute(f"UPDATE {table} SET {name} = ?", (value,))
+        empty.execute(f"UPDATE {table} SET {name} = ?", (value,))
         if right:
-            columns.check(db)
+            columns.check(empty)
             continue
         with pytest.raises(RecordingError, match=f"column {name} of table {table} has"):
-            columns.check(db)
+            columns.check(empty)
 
 
-def test_a_table_may_lack_columns():
-    db = sqlite3.connect(":memory:")
-    db.executescript(long_recording.SCHEMA)
-    db.execute("ALTER TABLE request DROP COLUMN sector")
-    columns.check(db)
+def test_a_table_may_lack_columns(empty):
+    empty.execute("ALTER TABLE request DROP COLUMN sector")
+    columns.check(empty)
 
 
 def test_columns_of_a_newer_raidctl_are_not_read(path):
     before = invariants.load(path)
-    with sqlite3.connect(path) as db:
-        for table in ("sample", "flow", "origin", "submitter", "target"):
-            db.execute(f"ALTER TABLE {table} ADD COLUMN newer TEXT")
-            db.execute(f"UPDATE {table} SET newer = 'x'")
+    for table in ("sample", "flow", "origin", "submitter", "target"):
+        changed(path, f"ALTER TABLE {table} ADD COLUMN newer TEXT", f"UPDATE {table} SET newer = 'x'")
     assert invariants.load(path) == before
 
 
 def add(path, owner="flow", name="spins", unit="requests", meaning="turns of the platter", value=7, kind="INTEGER"):
     """A recording of a newer raidctl: a counter that this one does not know, and its row of the dictionary."""
-    with sqlite3.connect(path) as db:
-        db.execute(f"ALTER TABLE {owner} ADD COLUMN {name} {kind}")
-        db.execute(f"UPDATE {owner} SET {name} = ?", (value,))
-        db.execute("INSERT INTO counter VALUES(?, ?, ?, ?)", (owner, name, unit, meaning))
+    changed(
+        path,
+        f"ALTER TABLE {owner} ADD COLUMN {name} {kind}",
+        (f"UPDATE {owner} SET {name} = ?", (value,)),
+        ("INSERT INTO counter VALUES(?, ?, ?, ?)", (owner, name, unit, meaning)),
+    )
 
 
 @pytest.mark.parametrize(("owner", "where"), [
@@ -179,19 +179,15 @@ def test_a_dictionary_that_raidctl_does_not_write_is_refused(path, wrong):
 
 
 def test_a_counter_of_a_table_without_counters_and_too_many_are_refused(path):
-    with sqlite3.connect(path) as db:
-        db.execute("INSERT INTO counter VALUES('target', 'spins', 'requests', '')")
+    changed(path, "INSERT INTO counter VALUES('target', 'spins', 'requests', '')")
     with pytest.raises(RecordingError, match="'spins' of 'target'"):
         invariants.load(path)
-    with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM counter")
-        db.executemany("INSERT INTO counter VALUES('flow', ?, 'requests', '')", [(f"spins{at}",) for at in range(65)])
+    many = (f"INSERT INTO counter VALUES('flow', 'spins{at}', 'requests', '')" for at in range(65))
+    changed(path, "DELETE FROM counter", *many)
     with pytest.raises(RecordingError, match="65 counters that this raidctl does not know"):
         invariants.load(path)
 
 
 def test_a_recording_without_a_dictionary_is_read_as_before(path):
     before = invariants.load(path)
-    with sqlite3.connect(path) as db:
-        db.execute("DROP TABLE counter")
-    assert invariants.load(path) == before
+    assert invariants.load(changed(path, "DROP TABLE counter")) == before

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import pytest
-from conftest import TOP
+from conftest import TOP, changed
 from long_recording import SCHEMA, VIEW
 
 from raidtrace.quantity.shown import UserError
@@ -28,6 +28,12 @@ for number in range(500):
 db.execute("UPDATE meta SET value = 'not committed'")
 os._exit(0)
 """
+
+
+@pytest.fixture
+def path(maker):
+    """A recording of one empty sample."""
+    return maker.write([(1, 0, 1000, {}, {})])
 
 
 @pytest.fixture
@@ -71,8 +77,7 @@ def name_another(journal, victim):
 
 
 @pytest.mark.parametrize("door", [database.read, database.write, invariants.load])
-def test_a_journal_that_names_another_file_is_refused_and_that_is_not_deleted(maker, tmp_path, door):
-    path = maker.write([(1, 0, 1000, {}, {})])
+def test_a_journal_that_names_another_file_is_refused_and_that_is_not_deleted(path, tmp_path, door):
     subprocess.run([sys.executable, "-c", KILLED, path], check=True)
     victim = tmp_path / "victim"
     victim.write_text("mine")
@@ -96,10 +101,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("statement", HOSTILE)
-def test_what_computes_is_refused_before_a_row_is_read(maker, statement):
-    path = maker.write([(1, 0, 1000, {}, {})])
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(statement)
+def test_what_computes_is_refused_before_a_row_is_read(path, statement):
+    changed(path, statement)
     with pytest.raises(RecordingError, match="more than the tables of raidctl"):
         invariants.load(path)
 
@@ -112,11 +115,8 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("statement", PLAIN)
-def test_what_computes_nothing_is_taken(maker, statement):
-    path = maker.write([(1, 0, 1000, {}, {})])
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(statement)
-    assert invariants.load(path)
+def test_what_computes_nothing_is_taken(path, statement):
+    assert invariants.load(changed(path, statement))
 
 
 def test_the_view_is_that_of_raidctl():
@@ -124,21 +124,18 @@ def test_the_view_is_that_of_raidctl():
     assert not database.EXPRESSION.search("".join(SCHEMA.replace(";", "").split("CREATE")))
 
 
-def test_a_log_that_lies_there_is_not_read_and_none_is_made(maker):
-    path = maker.write([(1, 0, 1000, {}, {})])
+def test_a_log_that_lies_there_is_not_read_and_none_is_made(path):
     wal = path.with_name("run.rtdb-wal")
     wal.write_text("junk")
     assert invariants.load(path) and wal.read_text() == "junk"
     wal.unlink()
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA journal_mode=WAL")
+    changed(path, "PRAGMA journal_mode=WAL")
     with pytest.raises(RecordingError, match="WAL"):
         invariants.load(path)
     assert not wal.exists()
 
 
-def test_a_writer_is_neither_waited_for_nor_observed(maker):
-    path = maker.write([(1, 0, 1000, {}, {})])
+def test_a_writer_is_neither_waited_for_nor_observed(path):
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         db.execute("UPDATE meta SET value = 'not committed'")
@@ -147,22 +144,18 @@ def test_a_writer_is_neither_waited_for_nor_observed(maker):
             assert "not committed" not in dict(observed.execute("SELECT key, value FROM meta")).values()
 
 
-def test_what_is_read_cannot_be_written(maker):
-    with contextlib.closing(database.read(maker.write([(1, 0, 1000, {}, {})]))) as db, pytest.raises(
-        sqlite3.OperationalError
-    ):
+def test_what_is_read_cannot_be_written(path):
+    with contextlib.closing(database.read(path)) as db, pytest.raises(sqlite3.OperationalError):
         db.execute("UPDATE meta SET value = ''")
 
 
 def test_an_index_of_a_sweep_goes_through_the_same_door(tmp_path):
     path = tmp_path / sweep_index.NAME
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(f"PRAGMA application_id={sweep_index.APPLICATION_ID}; PRAGMA user_version=1;")
-        db.executescript(sweep_index.SCHEMA)
+    number = sweep_index.APPLICATION_ID
+    changed(path, f"PRAGMA application_id={number}; PRAGMA user_version=1;" + sweep_index.SCHEMA)
     for write in (False, True):
         sweep_index.Index(path, write).close()
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript("DROP TABLE meta; CREATE VIEW meta AS SELECT 'key' AS key, 'value' AS value")
+    changed(path, "DROP TABLE meta; CREATE VIEW meta AS SELECT 'key' AS key, 'value' AS value")
     for write in (False, True):
         with pytest.raises(UserError, match="more than the tables of raidctl"):
             sweep_index.Index(path, write)
@@ -204,8 +197,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize(("at", "byte", "words"), HEADERS)
-def test_another_header_is_refused(maker, at, byte, words):
-    path = maker.write([(1, 0, 1000, {}, {})])
+def test_another_header_is_refused(path, at, byte, words):
     with path.open("r+b") as file:
         file.seek(at)
         file.write(byte)
@@ -217,8 +209,7 @@ def test_another_header_is_refused(maker, at, byte, words):
     (0, "an empty file"), (1, database.NO_DATABASE), (99, database.NO_DATABASE), (100, "damaged or cut short"),
     (511, "damaged or cut short"), (4096, "damaged or cut short"), (-4096, "damaged or cut short"),
 ])  # fmt: skip
-def test_a_file_that_was_cut_is_refused(maker, size, words):
-    path = maker.write([(1, 0, 1000, {}, {})])
+def test_a_file_that_was_cut_is_refused(path, size, words):
     os.truncate(path, size if size >= 0 else path.stat().st_size + size)
     with pytest.raises(RecordingError, match=words):
         invariants.load(path)
@@ -255,8 +246,7 @@ def test_a_journal_of_another_kind_is_refused_and_left(killed, tmp_path, change)
     journal.write_bytes(kept)
 
 
-def test_who_keeps_it_locked_is_not_waited_for_for_ever(maker, monkeypatch):
-    path = maker.write([(1, 0, 1000, {}, {})])
+def test_who_keeps_it_locked_is_not_waited_for_for_ever(path, monkeypatch):
     monkeypatch.setattr(database.time, "sleep", lambda _: None)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")

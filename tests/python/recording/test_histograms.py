@@ -7,20 +7,20 @@ import subprocess
 import long_recording
 import numpy
 import pytest
-from conftest import TOP, unpacked
+from conftest import TOP, call, changed, unpacked
 
+from raidtrace.cli import report
 from raidtrace.recording import invariants, observation, sample_rows, series
 from raidtrace.recording.columns import RecordingError
 
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 
 
-@pytest.fixture
-def both(tmp_path):
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
     """A recording in both forms: rows, then texts."""
-    paths = [tmp_path / "rows" / "run.rtdb", tmp_path / "texts" / "run.rtdb"]
+    paths = [tmp_path_factory.mktemp(name) / "run.rtdb" for name in ("rows", "texts")]
     for path in paths:
-        path.parent.mkdir()
         long_recording.write(path, 40, 10, 2)
     long_recording.pack(paths[1])
     return paths
@@ -83,11 +83,11 @@ def test_what_seeks_are_charged_by_is_that_of_sql(both):
     assert rows[0][2] and rows[0][0] < 10**8
 
 
-@pytest.fixture
-def rows(tmp_path):
-    path = tmp_path / "rows.rtdb"
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    path = tmp_path_factory.mktemp("packed") / "run.rtdb"
     long_recording.write(path, 4, 10, 2)
-    return path
+    return long_recording.pack(path)
 
 
 @pytest.mark.parametrize(
@@ -99,18 +99,20 @@ def rows(tmp_path):
              '{"read":{"size":{"8":null}}}', '{"read":{"size":{"8":1e5}}}', '{"read":{"size":{"8":1}}} ',
              '{"read":{"size":{"8":"1"}}}', '{"read":7}', pytest.param('{"read":' * 5000, id="nested")],
 )  # fmt: skip
-def test_a_text_that_raidctl_does_not_write_is_refused(rows, text):
-    long_recording.pack(rows)
-    invariants.load(rows)
-    with sqlite3.connect(rows) as db:
-        db.execute("UPDATE sample SET histograms = ? WHERE sample = 9", (text,))
+def test_a_text_that_raidctl_does_not_write_is_refused(packed, tmp_path, text):
+    invariants.load(packed)
+    path = tmp_path / "run.rtdb"
+    changed(path, ("UPDATE sample SET histograms = ? WHERE sample = 9", (text,)), of=packed)
     with pytest.raises(RecordingError):
-        invariants.load(rows)
-    result = subprocess.run([RAIDCTL, "report", rows], capture_output=True, text=True)
-    assert result.returncode == 1 and "raidctl: " in result.stderr and str(rows) in result.stderr
+        invariants.load(path)
+    result = call(report.main, path)
+    assert result.returncode == 1 and result.stderr.startswith(f"raidctl: {path}: ")
 
 
-def test_both_forms_are_the_same_to_sql_report_and_export(rows):
+def test_both_forms_are_the_same_to_sql_report_and_export(tmp_path):
+    path = tmp_path / "run.rtdb"
+    long_recording.write(path, 4, 10, 2)
+
     def outputs(path):
         db = sqlite3.connect(path)
         message = [
@@ -119,8 +121,8 @@ def test_both_forms_are_the_same_to_sql_report_and_export(rows):
         ]
         return db.execute("SELECT sample, direction, kind, bin, count FROM bin ORDER BY 1, 2, 3, 4").fetchall(), message
 
-    before = outputs(rows)
-    assert before[0] and outputs(long_recording.pack(rows)) == before
+    before = outputs(path)
+    assert before[0] and outputs(long_recording.pack(path)) == before
 
 
 @pytest.mark.slow

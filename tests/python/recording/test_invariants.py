@@ -6,21 +6,17 @@ import sqlite3
 
 import long_recording
 import pytest
-from conftest import unpacked
+from conftest import changed, unpacked
 
 from raidtrace.cli import compare, explain
 from raidtrace.recording import invariants
 
 
 @pytest.fixture
-def changed(recorded, tmp_path):
-    path = tmp_path / "changed.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute(
-            "UPDATE sample SET end_ns = start_ns - 1 WHERE sample = (SELECT min(sample) FROM sample WHERE start_ns > 0)"
-        )
-    return path
+def broken(recorded, tmp_path):
+    first = "SELECT min(sample) FROM sample WHERE start_ns > 0"
+    wrong = f"UPDATE sample SET end_ns = start_ns - 1 WHERE sample = ({first})"
+    return changed(tmp_path / "broken.rtdb", wrong, of=recorded)
 
 
 def notes(capsys, *words):
@@ -32,14 +28,13 @@ def invariant_of(path, phase=None):
     return invariants.load(path, phase).meta.get("invariants")
 
 
-def test_what_the_recorder_wrote_is_checked_anew_where_it_says_that_they_hold(recorded, changed):
-    assert invariant_of(recorded) != invariant_of(changed) and invariant_of(changed).startswith("a counter of sample")
-    for word, result in (("a counter is wrong", "a counter is wrong"), (None, invariant_of(changed))):
-        with sqlite3.connect(changed) as db:
-            db.execute("DELETE FROM meta WHERE key = 'invariants'")
-            if word:
-                db.execute("INSERT INTO meta VALUES('invariants', ?)", (word,))
-        assert invariant_of(changed) == result
+def test_what_the_recorder_wrote_is_checked_anew_where_it_says_that_they_hold(recorded, broken):
+    assert invariant_of(recorded) != invariant_of(broken) and invariant_of(broken).startswith("a counter of sample")
+    for word, result in (("a counter is wrong", "a counter is wrong"), (None, invariant_of(broken))):
+        changed(broken, "DELETE FROM meta WHERE key = 'invariants'")
+        if word:
+            changed(broken, ("INSERT INTO meta VALUES('invariants', ?)", (word,)))
+        assert invariant_of(broken) == result
 
 
 BALANCED = """INSERT INTO target(target, disk, attached_ns, unit_3ware, nr_tags, nr_hw_queues, groups)
@@ -107,13 +102,13 @@ def test_numbers_agree_or_the_first_that_does_not_is_named(tmp_path, statements,
     assert result in invariant_of(path)
 
 
-def test_explain_says_once_that_they_do_not_hold(changed, capsys):
-    (note,) = notes(capsys, changed)
-    assert note.startswith(f"{changed}: an invariant of the counters does not hold: a counter of sample")
+def test_explain_says_once_that_they_do_not_hold(broken, capsys):
+    (note,) = notes(capsys, broken)
+    assert note.startswith(f"{broken}: an invariant of the counters does not hold: a counter of sample")
 
 
-def test_of_two_each_is_looked_at(recorded, changed, capsys):
-    assert any(note.startswith(f"{changed}: ") for note in notes(capsys, recorded, changed))
+def test_of_two_each_is_looked_at(recorded, broken, capsys):
+    assert any(note.startswith(f"{broken}: ") for note in notes(capsys, recorded, broken))
 
 
 @pytest.fixture
@@ -125,13 +120,8 @@ def sound(tmp_path):
 @pytest.fixture
 def uncounted(sound, tmp_path):
     """More requests than tags completed without a counted issue."""
-    path = tmp_path / "uncounted.rtdb"
-    path.write_bytes(sound.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute(
-            "UPDATE flow SET unmatched = 255 WHERE sample = (SELECT max(sample) FROM flow) AND direction = 'read'"
-        )
-    return path
+    last = "WHERE sample = (SELECT max(sample) FROM flow) AND direction = 'read'"
+    return changed(tmp_path / "uncounted.rtdb", f"UPDATE flow SET unmatched = 255 {last}", of=sound)
 
 
 def test_requests_that_were_not_counted_are_reported_by_every_verb(sound, uncounted, capsys):
@@ -149,10 +139,7 @@ def test_requests_that_were_not_counted_are_reported_by_every_verb(sound, uncoun
 
 
 def test_a_recording_without_phases_is_compared(sound, tmp_path, capsys):
-    path = tmp_path / "empty.rtdb"
-    path.write_bytes(sound.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM phase")
+    path = changed(tmp_path / "empty.rtdb", "DELETE FROM phase", of=sound)
     for pair in ((sound, path), (path, sound)):
         assert compare.main([*map(str, pair)]) == 0
     assert "only A: run counted: throughput read" in capsys.readouterr().out

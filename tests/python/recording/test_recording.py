@@ -14,15 +14,9 @@ from raidtrace.report import export
 from raidtrace.report import text as report_text
 
 TWO = [
-    (
-        1,
-        0,
-        400,
-        {"read": {"issued": 3, "in_flight": 2, "in_flight_max": 2}},
-        {("read", "depth_time"): {0: 100, 2: 300}},
-    ),
+    (1, 0, 400, {"read": {"issued": 3, "in_flight": 2, "in_flight_max": 2}}, {("read", "depth_time"): {0: 100, 2: 300}}),
     (2, 400, 1000, {"read": {"issued": 5, "in_flight": 1, "in_flight_max": 2}}, {("read", "depth_time"): {1: 600}}),
-]
+]  # fmt: skip
 PHASES = ((1, "write", 0, 400), (2, "read", 400, 1000))
 
 
@@ -66,9 +60,8 @@ def test_a_counter_that_one_phase_lacks_is_not_that_of_both(maker):
     )  # fmt: skip
     whole = load(path).whole()
     assert whole.count("read", "issued") == 7
-    assert (
-        Figures(whole, "read").known("queued") is None and Figures(load(path).whole("b"), "read").known("queued") == 5
-    )
+    assert Figures(whole, "read").known("queued") is None
+    assert Figures(load(path).whole("b"), "read").known("queued") == 5
 
 
 MD = (

@@ -78,15 +78,6 @@ def test_a_map_gets_darker_throughout():
     assert shades[0] > 10 * shades[-1]
 
 
-def test_the_knee_is_the_smallest_readahead_within_5_percent_of_the_best():
-    points = [
-        plot_sweep.Point(ahead, rate, rate, rate, None, 256)
-        for ahead, rate in ((256, 80), (4096, 391), (1024, 379), (16384, 400))
-    ]
-    assert plot_sweep.knee(points).readahead_sectors == 4096
-    assert plot_sweep.knee(points[:1]).readahead_sectors == 256
-
-
 @pytest.mark.slow
 @pytest.mark.long
 def test_every_picture_is_the_same_file_each_time(tmp_path):

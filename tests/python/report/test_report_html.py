@@ -16,7 +16,7 @@ import html5lib
 import long_recording
 import numpy
 import pytest
-from conftest import TOP, unpacked
+from conftest import TOP, changed, unpacked
 
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import style as plot
@@ -182,22 +182,17 @@ def test_pictures_have_names_and_the_page_s_colours(page, tree):
 
 @pytest.mark.slow
 def test_what_a_recording_says_is_text(recorded, tmp_path):
-    path = tmp_path / "hostile.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    db = sqlite3.connect(path)
-    for table, column in (("meta", "value"), ("phase", "name"), ("submitter", "comm"), ("target", "disk"), ("target", "driver"),
-                          ("setting", "value"), ("output", "text")):  # fmt: skip
-        where = "WHERE key != 'interval_ns'" if table == "meta" else ""
-        db.execute(f"UPDATE {table} SET {column} = ? || rowid {where}" if table not in ("meta", "submitter") else
-                   f"UPDATE {table} SET {column} = ? {where}", (HOSTILE,))  # fmt: skip
-    db.execute("INSERT INTO output(time_ns, stream, text) VALUES(1, 'stdout', ?)", (HOSTILE,))
-    db.execute(
-        "INSERT INTO disturbance(disturbance, kind, subject, start_ns, end_ns, unit, value, text) "
-        "VALUES(1, ?, ?, 0, 1, ?, 1, ?)",
-        (HOSTILE,) * 4,
-    )
-    db.commit()
-    db.close()
+    names = (("phase", "name"), ("target", "disk"), ("target", "driver"), ("setting", "value"), ("output", "text"))
+    path = changed(
+        tmp_path / "hostile.rtdb",
+        ("UPDATE meta SET value = ? WHERE key != 'interval_ns'", (HOSTILE,)),
+        ("UPDATE submitter SET comm = ?", (HOSTILE,)),
+        *((f"UPDATE {table} SET {column} = ? || rowid", (HOSTILE,)) for table, column in names),
+        ("INSERT INTO output(time_ns, stream, text) VALUES(1, 'stdout', ?)", (HOSTILE,)),
+        ("INSERT INTO disturbance(disturbance, kind, subject, start_ns, end_ns, unit, value, text) "
+         "VALUES(1, ?, ?, 0, 1, ?, 1, ?)", (HOSTILE,) * 4),
+        of=recorded,
+    )  # fmt: skip
     page = report_html.page([path])
     tree = parse(page)
     assert len(list(tree.iter(f"{HTML}script"))) == 2
@@ -211,11 +206,13 @@ def test_what_a_recording_says_is_text(recorded, tmp_path):
 
 @pytest.mark.slow
 def test_whether_invariants_hold_is_detected_when_it_is_read(recorded, tmp_path):
-    path = tmp_path / "changed.rtdb"
-    path.write_bytes(recorded.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute("INSERT OR REPLACE INTO meta VALUES('invariants', 'hold')")
-        db.execute("UPDATE sample SET end_ns = start_ns - 1 WHERE sample = (SELECT max(sample) FROM sample)")
+    last = "WHERE sample = (SELECT max(sample) FROM sample)"
+    path = changed(
+        tmp_path / "changed.rtdb",
+        "INSERT OR REPLACE INTO meta VALUES('invariants', 'hold')",
+        f"UPDATE sample SET end_ns = start_ns - 1 {last}",
+        of=recorded,
+    )
     text = "".join(parse(report_html.page([path])).itertext())
     assert "an invariant of the counters does not hold: a counter of sample" in text
 
@@ -231,9 +228,8 @@ def test_the_page_has_each_table_of_the_text(tmp_path, monkeypatch):
         shown = {tuple("".join(cell.itertext()) for cell in row) for row in rows}
         number = 0
         of_spans = [table for span in result.spans for table in report_tables.of_span(span)]
-        rare = {
-            table.id for table in of_spans if any(column.rare for column in table.columns)
-        }  # on the page in all rows or none
+        # on the page in all rows or none
+        rare = {table.id for table in of_spans if any(column.rare for column in table.columns)}
         for span in result.spans:
             for table in report_tables.of_span(span):
                 number += len(table.rows)
@@ -244,9 +240,8 @@ def test_the_page_has_each_table_of_the_text(tmp_path, monkeypatch):
             phase = next(span.phase for span in result.spans if span.number == 1)
             assert all((phase, *(cell.text for cell in row.cells)) in shown for row in table.rows)
         more = sum(table.left_out for span in result.spans for table in report_tables.of_span(span))
-        assert (
-            (f"{more} more rows: raidctl export --csv." in "".join(tree.itertext())) == (more > 0) == (name == "full")
-        )
+        rest = f"{more} more rows: raidctl export --csv." in "".join(tree.itertext())
+        assert rest == (more > 0) == (name == "full")
         assert number > 20 and ("layers-A" in {e.get("id") for e in tree.iter(f"{HTML}table")}) == bool(result.stack)
 
 
@@ -407,36 +402,29 @@ SUMS, GROWING = 0.6, 0.85
 EXPLAIN_FIXED_ROWS = 3_000_000  # explain draws nothing
 
 
-def children_cpu():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def cpu_of(*command):
+    """Processor time of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def read_every_row(path):
-    """Yardstick: processor time to take every row of the table bin into Python once, in a process of its own, and how many."""
-    code = f"""
-import sqlite3
-for row in sqlite3.connect({str(path)!r}).execute("SELECT sample, direction, kind, bin, count FROM bin"):
+# Yardstick: to take every row of the table bin into Python once.
+READ_ROWS = """
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute("SELECT sample, direction, kind, bin, count FROM bin"):
     pass
 """
-    before = children_cpu()
-    subprocess.run(["/usr/bin/python3", "-c", code], check=True)
-    return children_cpu() - before
-
-
-def sum_histograms(path):
-    """Processor time to have all histograms summed, by phase and disk, in a process of its own."""
-    code = f"""
+# All histograms summed, by phase and disk.
+SUM_HISTOGRAMS = """
 import gc, sqlite3, sys
 gc.disable()
-sys.path.insert(0, {str(TOP / "tools" / "python")!r})
+sys.path.insert(0, sys.argv[2])
 from raidtrace.recording.sample_rows import SampleRows
-rows = SampleRows(sqlite3.connect({str(path)!r}))
+rows = SampleRows(sqlite3.connect(sys.argv[1]))
 assert rows.group_sums()["read", "d2c"]
 """
-    before = children_cpu()
-    subprocess.run(["/usr/bin/python3", "-c", code], check=True)
-    return children_cpu() - before
 
 
 @pytest.fixture
@@ -456,16 +444,10 @@ def test_a_page_of_a_long_recording_takes_no_longer_than_reading_its_rows_and_is
         assert db.execute("SELECT count(*) FROM sample").fetchone()[0] == SECONDS * 10 * 4
     yardstick, drawing, summed, explained = [], [], [], []
     for _ in range(2):  # the second time if a busy machine may have slowed the first
-        yardstick.append(read_every_row(path))
-        summed.append(sum_histograms(path))
-        before = children_cpu()
-        subprocess.run(
-            [TOP / "tools/bin/raidctl", "report", "--html", page, path], check=True, stdout=subprocess.DEVNULL
-        )
-        drawing.append(children_cpu() - before)
-        before = children_cpu()
-        subprocess.run([TOP / "tools/bin/raidctl", "explain", path], check=True, stdout=subprocess.DEVNULL)
-        explained.append(children_cpu() - before)
+        yardstick.append(cpu_of("/usr/bin/python3", "-c", READ_ROWS, path))
+        summed.append(cpu_of("/usr/bin/python3", "-c", SUM_HISTOGRAMS, path, TOP / "tools/python"))
+        drawing.append(cpu_of(TOP / "tools/bin/raidctl", "report", "--html", page, path))
+        explained.append(cpu_of(TOP / "tools/bin/raidctl", "explain", path))
         per_row = min(yardstick) / rows
         kept = (
             min(explained) <= per_row * (GROWING * rows + EXPLAIN_FIXED_ROWS),

@@ -6,6 +6,7 @@ import re
 import html5lib
 import made_sweep
 import pytest
+from conftest import changed
 from made_sweep import made
 
 from raidtrace.quantity.shown import UserError
@@ -44,12 +45,8 @@ def test_each_sentence_of_the_summary_leads_to_its_data(tree):
 
 def test_every_figure_has_a_row_and_what_was_varied_a_picture(tree):
     names = [svg.get("aria-label") for svg in tree.iter(f"{SVG}svg")]
-    assert [re.split("[:,]", name)[0] for name in names] == [
-        "Reading",
-        "File systems",
-        "Surface",
-        "Published and measured",
-    ]
+    titles = [re.split("[:,]", name)[0] for name in names]
+    assert titles == ["Reading", "File systems", "Surface", "Published and measured"]
     rows = list(next(tree.iter(f"{HTML}tbody")))
     assert len(rows) == 4 + 4 * 3 + 9
     assert not list(tree.iter(f"{HTML}b")), "a plan's title is text"
@@ -107,9 +104,6 @@ def test_a_directory_without_a_sweep_and_one_without_figures_are_refused(tmp_pat
     with pytest.raises(UserError, match="there is no sweep"):
         report_sweep.page(tmp_path)
     made_sweep.write(tmp_path)
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / sweep_index.NAME) as db:
-        db.execute("UPDATE cell SET state='waiting'")
+    changed(tmp_path / sweep_index.NAME, "UPDATE cell SET state='waiting'")
     with pytest.raises(UserError, match="no cell of this sweep has a figure"):
         report_sweep.page(tmp_path)

@@ -51,12 +51,8 @@ USES = {
     "a partition is mounted": (lambda m: m.mount("sdb1", "/home"), ["its partition sdb1 is mounted on /home"]),
     "mounted in another name space": (
         lambda m: (m.process(70, "sleep", space="mnt:[2]"), m.mount("sdb1", "/x", 70)),
-        ["its partition sdb1 is mounted on /x in the mount namespace of 70 (sleep)"],
-    ),
-    "root": (
-        lambda m: m.mount("sdb1", "/"),
-        ["the root file system is on it", "its partition sdb1 is mounted on /"],
-    ),
+        ["its partition sdb1 is mounted on /x in the mount namespace of 70 (sleep)"]),
+    "root": (lambda m: m.mount("sdb1", "/"), ["the root file system is on it", "its partition sdb1 is mounted on /"]),
     "root of the first process alone": (
         lambda m: (m.process(1, "init"), m.space(1, "mnt:[2]"), m.mount("sdb1", "/", 1)),
         [
@@ -66,96 +62,68 @@ USES = {
     ),
     "root of a container": (
         lambda m: (m.process(70, "sleep", space="mnt:[2]"), m.mount("sdb1", "/", 70)),
-        ["its partition sdb1 is mounted on / in the mount namespace of 70 (sleep)"],
-    ),
+        ["its partition sdb1 is mounted on / in the mount namespace of 70 (sleep)"]),
     "root through md": (
         lambda m: (m.add("md0").hold("sdb1", "md0"), m.mount("md0", "/")),
-        ["the root file system is on it", "its partition sdb1 is a member of md0 (md)", "md0 above it is mounted on /"],
-    ),
+        ["the root file system is on it", "its partition sdb1 is a member of md0 (md)", "md0 above it is mounted on /"]),
     "root by its source, where the number is a made-up one": (
         lambda m: m.mount("", "/", source=f"{m.dev}/sdb1"),
-        ["the root file system is on it", "its partition sdb1 is mounted on /"],
-    ),
+        ["the root file system is on it", "its partition sdb1 is mounted on /"]),
     "the second of two sources": (
-        lambda m: m.mount("", "/b", source=f"/nonexist:{m.dev}/sdb1"),
-        ["its partition sdb1 is mounted on /b"],
-    ),
+        lambda m: m.mount("", "/b", source=f"/nonexist:{m.dev}/sdb1"), ["its partition sdb1 is mounted on /b"]),
     "btrfs over several disks": (
         lambda m: (m.sys / "fs/btrfs/be-ef/devices/sdb").mkdir(parents=True),
-        ["it is a member of the mounted btrfs be-ef"],
-    ),
+        ["it is a member of the mounted btrfs be-ef"]),
     "swap": (lambda m: m.swaps.append("sdb"), ["it is swap"]),
     "a partition is swap": (lambda m: m.swaps.append("sdb1"), ["its partition sdb1 is swap"]),
     "md": (lambda m: m.add("md0").hold("sdb", "md0"), ["it is a member of md0 (md)"]),
     "a partition of an md": (
         lambda m: (m.add("md0").add("md0p1", "md0").hold("sdb", "md0"), m.mount("md0p1", "/m")),
-        ["it is a member of md0 (md)", "md0's partition md0p1 is mounted on /m"],
-    ),
+        ["it is a member of md0 (md)", "md0's partition md0p1 is mounted on /m"]),
     "device mapper above md": (
         lambda m: m.add("md0").add("dm-0").hold("sdb1", "md0").hold("md0", "dm-0"),
-        ["its partition sdb1 is a member of md0 (md)", "md0 above it is a member of dm-0 (device mapper)"],
-    ),
-    "LVM": (
-        lambda m: m.add("dm-0", **{"dm/uuid": "LVM-abc"}).hold("sdb", "dm-0"),
-        ["it is a member of dm-0 (LVM)"],
-    ),
+        ["its partition sdb1 is a member of md0 (md)", "md0 above it is a member of dm-0 (device mapper)"]),
+    "LVM": (lambda m: m.add("dm-0", **{"dm/uuid": "LVM-abc"}).hold("sdb", "dm-0"), ["it is a member of dm-0 (LVM)"]),
     "an open encrypted container": (
         lambda m: m.add("dm-0", **{"dm/uuid": "CRYPT-LUKS2-abc"}).hold("sdb", "dm-0"),
-        ["it is a member of dm-0 (an open encrypted container)"],
-    ),
+        ["it is a member of dm-0 (an open encrypted container)"]),
     "a path of multipath": (
-        lambda m: m.add("dm-0", **{"dm/uuid": "mpath-3600"}).hold("sdb", "dm-0"),
-        ["it is a member of dm-0 (multipath)"],
-    ),
+        lambda m: m.add("dm-0", **{"dm/uuid": "mpath-3600"}).hold("sdb", "dm-0"), ["it is a member of dm-0 (multipath)"]),
     "bcache": (lambda m: m.add("bcache0").hold("sdb", "bcache0"), ["it is a member of bcache0 (another device)"]),
     "a loop on it, with an offset": (
-        lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb", offset=1048576),
-        ["it is below loop3 at byte 1048576"],
-    ),
+        lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb", offset=1048576), ["it is below loop3 at byte 1048576"]),
     "a mounted loop on a partition": (
         lambda m: (m.loop("loop3", f"{m.dev}/sdb1", below="sdb1"), m.mount("loop3", "/l")),
-        ["its partition sdb1 is below loop3", "loop3 above it is mounted on /l"],
-    ),
+        ["its partition sdb1 is below loop3", "loop3 above it is mounted on /l"]),
     "a loop on a file of it, unmounted lazily": (
         lambda m: m.loop("loop3", "/gone/disk.img", file="sdb1"),
-        ["its partition sdb1 holds the file /gone/disk.img below loop3"],
-    ),
+        ["its partition sdb1 holds the file /gone/disk.img below loop3"]),
     "a mounted loop on a file of it": (
         lambda m: (m.loop("loop3", "/m/disk.img", file="sdb1"), m.mount("loop3", "/l")),
-        ["its partition sdb1 holds the file /m/disk.img below loop3", "loop3 above it is mounted on /l"],
-    ),
+        ["its partition sdb1 holds the file /m/disk.img below loop3", "loop3 above it is mounted on /l"]),
     "a loop on a loop": (
         lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb").loop("loop4", f"{m.dev}/loop3", below="loop3"),
-        ["it is below loop3", "loop3 above it is below loop4"],
-    ),
+        ["it is below loop3", "loop3 above it is below loop4"]),
     "open in a process": (
         lambda m: m.process(70, "qemu-system-x86", opens=[f"{m.dev}/sda", f"{m.dev}/sdb"]),
-        ["it is open for writing in process 70 (qemu-system-x86)"],
-    ),
+        ["it is open for writing in process 70 (qemu-system-x86)"]),
     "a partition is open in a process, write-only": (
         lambda m: m.process(70, "dd", opens=[f"{m.dev}/sdb1"], flags=0o100001),
-        ["its partition sdb1 is open for writing in process 70 (dd)"],
-    ),
+        ["its partition sdb1 is open for writing in process 70 (dd)"]),
     "open in a thread with a table of its own": (
-        lambda m: m.process(70, "vm", opens=[f"{m.dev}/sdb"], task=71),
-        ["it is open for writing in process 70 (vm)"],
-    ),
+        lambda m: m.process(70, "vm", opens=[f"{m.dev}/sdb"], task=71), ["it is open for writing in process 70 (vm)"]),
     "what lies above it is open": (
         lambda m: m.add("md0").hold("sdb", "md0").process(70, "vm", opens=[f"{m.dev}/md0"]),
-        ["it is a member of md0 (md)", "md0 above it is open for writing in process 70 (vm)"],
-    ),
+        ["it is a member of md0 (md)", "md0 above it is open for writing in process 70 (vm)"]),
     "mapped": (
         lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb"),
-        ["it is open for writing in process 70 (db), as a mapping"],
-    ),
+        ["it is open for writing in process 70 (db), as a mapping"]),
     "mapped to be read, by a descriptor that could write": (
         lambda m: m.process(70, "db").map(70, f"{m.dev}/sdb", "r--s", "rd mr mw me"),
-        ["it is open for writing in process 70 (db), as a mapping"],
-    ),
+        ["it is open for writing in process 70 (db), as a mapping"]),
     "open as a SCSI generic device": (
         lambda m: m.generic("sdb", "sg1").process(70, "vm", opens=[f"{m.dev}/sg1"]),
-        ["its sg1 (scsi_generic) is open for writing in process 70 (vm)"],
-    ),
+        ["its sg1 (scsi_generic) is open for writing in process 70 (vm)"]),
     "served by nvmet": (
         lambda m: m.export("nvmet/subsystems/n/namespaces/1/device_path", f"{m.dev}/sdb1"),
         [
@@ -169,35 +137,25 @@ USES = {
     ),
     "a name of a process that is no text": (
         lambda m: m.process(70, "\x1b[2Jevil", opens=[f"{m.dev}/sdb"]),
-        ["it is open for writing in process 70 (?[2Jevil)"],
-    ),
+        ["it is open for writing in process 70 (?[2Jevil)"]),
     "read-only": (lambda m: (m.sys / "block/sdb/ro").write_text("1\n"), ["it is read-only"]),
     "no medium": (lambda m: (m.sys / "block/sdb/size").write_text("0\n"), ["it has no sectors"]),
     "another path to it": (
         lambda m: [m.wide(name, "naa.5000") for name in ("sdb", "sdc")],
-        ["sdc is another path to the same disk (naa.5000)"],
-    ),
+        ["sdc is another path to the same disk (naa.5000)"]),
     "suspended, as while it grows": (
-        lambda m: m.write("sdb", "dm/suspended", 1),
-        ["it is suspended, as while it is being resized"],
-    ),
+        lambda m: m.write("sdb", "dm/suspended", 1), ["it is suspended, as while it is being resized"]),
     "an md that is reshaped": (lambda m: m.write("sdb", "md/sync_action", "reshape"), ["md is at work on it (reshape)"]),
     "what the kernel alone knows": (
-        lambda m: m.busy.update(sdb=errno.EBUSY),
-        ["in use, as the kernel reports, and it is open in no process"],
-    ),
+        lambda m: m.busy.update(sdb=errno.EBUSY), ["in use, as the kernel reports, and it is open in no process"]),
     "claimed by a process that only reads": (
         lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "fsck", opens=[f"{m.dev}/sdb"], flags=0o100000)),
-        ["in use, as the kernel reports; it is open in process 70 (fsck)"],
-    ),
+        ["in use, as the kernel reports; it is open in process 70 (fsck)"]),
     "locked by a partitioning tool": (
-        lambda m: m.busy.update(sdb=errno.EAGAIN),
-        ["another program has locked it (flock), as partitioning tools do"],
-    ),
+        lambda m: m.busy.update(sdb=errno.EAGAIN), ["another program has locked it (flock), as partitioning tools do"]),
     "left by a lazy umount with somebody in it": (
         lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "bash").enter(70, "sdb")),
-        ["in use, as the kernel reports; process 70 (bash) has files of it"],
-    ),
+        ["in use, as the kernel reports; process 70 (bash) has files of it"]),
     "an I/O error": (lambda m: m.busy.update(sdb=errno.EIO), ["it cannot be opened: Input/output error"]),
 }  # fmt: skip
 
@@ -256,15 +214,19 @@ def test_what_is_no_use_of_the_disk_is_no_reason(made, arrange):
     assert reasons(made, "sdb") == []
 
 
+def claiming(made, taken):
+    """The machine; what is claimed is put into a list."""
+    return dataclasses.replace(
+        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
+    )
+
+
 def test_one_bad_disk_and_none_is_taken(made):
     taken = []
     made.add("sdb").add("sdc").add("sdd")
     made.mount("sdd", "/data")
-    machine = dataclasses.replace(
-        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
-    )
     with pytest.raises(device.DeviceError, match="sdd: it is mounted"):
-        destruction.permit(machine, ["sdb", "sdc", "sdd"], forced=True)
+        destruction.permit(claiming(made, taken), ["sdb", "sdc", "sdd"], forced=True)
     assert f"{made.dev}/sdd" not in taken
 
 
@@ -313,10 +275,7 @@ def test_a_claim_of_a_moment_as_of_udev_is_waited_for(made, why):
 def test_a_released_disk_is_claimed_again_by_the_next_check(made):
     made.add("sdb")
     taken = []
-    machine = dataclasses.replace(
-        made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
-    )
-    with destruction.permit(machine, ["sdb"], forced=True) as permit:
+    with destruction.permit(claiming(made, taken), ["sdb"], forced=True) as permit:
         kept = len(taken)
         permit.check(["sdb"])
         assert len(taken) == kept

@@ -19,37 +19,34 @@ def chain(directory):
     return the_chain
 
 
-def test_the_knee_is_where_more_readahead_stops_to_matter(tmp_path):
+WITHOUT_ORDER = {256: 200e3, 1024: 120e3, 4096: 210e3, 16384: 130e3}
+# arguments of made(), the story, the verdict on the correlation, the knee, words of the summary
+CURVES = {
+    "rates rise with what is in flight": ({}, Verdict.SHOWN, Verdict.SHOWN, 4096, ""),
+    "no more is in flight": (
+        {"depths": dict.fromkeys(CURVE, 2.0)}, Verdict.NOT_SHOWN, Verdict.SHOWN, 4096, "do not explain it"),
+    "less is in flight": (
+        {"depths": {256: 9.0, 1024: 7.0, 4096: 5.0, 16384: 3.0}}, Verdict.NOT_SHOWN, Verdict.SHOWN, 4096, "do not explain it"),
+    "a flat curve": ({"rates": dict.fromkeys(CURVE, 100e3)}, Verdict.CONTRADICTED, Verdict.NOT_SHOWN, 256, ""),
+    "rates without order": (
+        {"rates": WITHOUT_ORDER, "trials": 1}, Verdict.NOT_SHOWN, Verdict.NOT_SHOWN, 256, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_a_curve_is_an_effect_where_more_in_flight_explains_it(tmp_path, name):
+    knobs, story, correlation, knee, words = CURVES[name]
+    the_chain = chain(made(tmp_path, **knobs))
+    assert (the_chain.story, the_chain.link("correlation").verdict) == (story, correlation)
+    assert the_chain.link("knee").values[0].value == knee and words in " ".join(the_chain.summary)
+
+
+def test_the_trend_and_the_correlation_have_their_numbers(tmp_path):
     the_chain = chain(made(tmp_path))
-    assert the_chain.link("knee").values[0].value == 4096
     assert "rising from 256 to 4096, flat from 4096 to 16384" in the_chain.link("trend").statement
-
-
-def test_it_goes_with_readahead_and_what_is_in_flight(tmp_path):
-    the_chain = chain(made(tmp_path))
     link = the_chain.link("correlation")
     rho, (low, high) = link.values[0].value, link.values[0].predicted
     assert 0.9 < rho <= 1 and 0 < low <= rho <= high
-    assert link.verdict is Verdict.SHOWN and the_chain.story is Verdict.SHOWN
-
-
-@pytest.mark.parametrize("depths", [dict.fromkeys(CURVE, 2.0), {256: 9.0, 1024: 7.0, 4096: 5.0, 16384: 3.0}])
-def test_rates_that_rise_while_no_more_is_in_flight_are_not_explained(tmp_path, depths):
-    the_chain = chain(made(tmp_path, depths=depths))
-    assert the_chain.story is Verdict.NOT_SHOWN
-    assert "do not explain it" in " ".join(the_chain.summary)
-
-
-def test_a_flat_curve_is_no_effect(tmp_path):
-    the_chain = chain(made(tmp_path, rates=dict.fromkeys(CURVE, 100e3)))
-    assert the_chain.story is Verdict.CONTRADICTED
-    assert the_chain.link("knee").values[0].value == 256
-
-
-def test_rates_without_order_are_not_sold_as_effect(tmp_path):
-    the_chain = chain(made(tmp_path, rates={256: 200e3, 1024: 120e3, 4096: 210e3, 16384: 130e3}, trials=1))
-    assert the_chain.link("correlation").verdict is Verdict.NOT_SHOWN
-    assert the_chain.story is Verdict.NOT_SHOWN
 
 
 def test_what_the_plan_changed_with_readahead_is_named_and_neither_is_the_cause(tmp_path):
@@ -69,10 +66,8 @@ def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     the_chain = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
     assert the_chain.story is Verdict.SHOWN
     assert "each step from it to the rate is counted" in " ".join(the_chain.summary)
-    assert (
-        "the best with the largest readahead, 16384 sectors (8 MiB). A larger one may be faster still"
-        in the_chain.summary[1]
-    )
+    largest = "the best with the largest readahead, 16384 sectors (8 MiB). A larger one may be faster still"
+    assert largest in the_chain.summary[1]
     assert {"rates", "knee", "depth", "difference"} <= {link.key for link in the_chain.links}
 
 

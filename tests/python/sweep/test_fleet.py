@@ -26,11 +26,8 @@ def test_merge_keeps_hosts_apart_and_merging_again_replaces(index, tmp_path):
     create(other, PLAN, hostname="elsewhere").end(1, rate(200.0))
     into = tmp_path / "all.sqlite"
     assert sweep_index.merge(into, [tmp_path, other]) == 2 and sweep_index.merge(into, [other]) == 2
-    rows = (
-        sqlite3.connect(into)
-        .execute("SELECT hostname, value FROM figure JOIN sweep USING(sweep) ORDER BY value")
-        .fetchall()
-    )
+    query = "SELECT hostname, value FROM figure JOIN sweep USING(sweep) ORDER BY value"
+    rows = sqlite3.connect(into).execute(query).fetchall()
     assert [value for _, value in rows] == [100.0, 200.0] and rows[1][0] == "elsewhere"
     with pytest.raises(UserError, match="not made by"):
         sweep_index.merge(tmp_path / sweep_index.NAME, [other])

@@ -54,11 +54,8 @@ class Kernel:
             raise OSError(f"{path}: not permitted")
         assert not (expected == "0" and path.endswith("_ratio")), "it takes the limit in bytes away"
         with open(path, "w", encoding="ascii") as file:
-            file.write(
-                f"{'mq-deadline' if expected == 'none' else 'none'} [{expected}]"
-                if path.endswith("scheduler")
-                else expected
-            )
+            other = "mq-deadline" if expected == "none" else "none"
+            file.write(f"{other} [{expected}]" if path.endswith("scheduler") else expected)
         if path.endswith("scheduler"):
             with open(path.replace("scheduler", "nr_requests"), "w", encoding="ascii") as file:
                 file.write("256" if expected == "none" else "128")
@@ -391,13 +388,8 @@ def test_one_more_setting_is_covered(kernel, tmp_path):
 
 def test_only_what_is_there_and_stays_is_kept(tmp_path):
     (tmp_path / "scheduler").write_text("none [bfq]\n")
-    paths = [
-        str(tmp_path / "scheduler"),
-        str(tmp_path / "nowhere"),
-        "/sys/block/md0/md/sync_speed_max",
-        "/proc/sys/vm/drop_caches",
-    ]
-    assert [path for path, _ in journal.kept(paths)] == paths[:1]
+    scheduler, *others = map(str, (tmp_path / "scheduler", tmp_path / "nowhere", "/sys/block/md0/md/sync_speed_max"))
+    assert [path for path, _ in journal.kept([scheduler, *others, "/proc/sys/vm/drop_caches"])] == [scheduler]
 
 
 class Group:
@@ -449,10 +441,17 @@ def test_a_limit_is_taken_away_and_comes_back(kernel, group):
     assert journal.limit(file, kernel.machine, "sdb") == "rbps=5 wbps=max riops=max wiops=max"
 
 
-def test_a_limit_that_a_kill_left_off_comes_back(kernel, group):
+def unlimited(kernel, group, off=True):
+    """A journal that has the limit, which is taken away."""
     log = kernel.begin("sda")
     log.cover_limit(str(group.path), "sda", kernel.machine)
-    log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)
+    if off:
+        log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)
+    return log
+
+
+def test_a_limit_that_a_kill_left_off_comes_back(kernel, group):
+    log = unlimited(kernel, group)
     log.file.close()  # as SIGKILL does
     assert f"{group.path}: sda {SLOW}" in kernel.recover()
     assert journal.limit(str(group.path), kernel.machine, "sda") == SLOW
@@ -461,10 +460,7 @@ def test_a_limit_that_a_kill_left_off_comes_back(kernel, group):
 
 @pytest.mark.parametrize("gone", ["cgroup", "disk", "nothing"])
 def test_a_limit_of_what_is_gone_is_not_put_back(kernel, group, gone):
-    log = kernel.begin("sda")
-    log.cover_limit(str(group.path), "sda", kernel.machine)
-    if gone != "nothing":
-        log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)
+    log = unlimited(kernel, group, gone != "nothing")
     if gone == "cgroup":
         group.path.unlink()
     if gone == "disk":
@@ -476,9 +472,7 @@ def test_a_limit_of_what_is_gone_is_not_put_back(kernel, group, gone):
 
 
 def test_a_limit_that_is_not_taken_is_reported(kernel, group):
-    log = kernel.begin("sda")
-    log.cover_limit(str(group.path), "sda", kernel.machine)
-    log.put_limit(str(group.path), journal.NO_LIMIT, kernel.machine)
+    log = unlimited(kernel, group)
     group.refuses = True
     with pytest.raises(JournalError, match="io.max: wrote rbps=1048576"):
         log.end(kernel.machine)

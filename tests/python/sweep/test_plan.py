@@ -29,11 +29,16 @@ readahead_kib = [128, 8192]
 workload = "seq"
 data_size = "1 GiB"
 """
-PLACE = steps.Place(("sda", "sdb", "sdc", "sdd"), "/mnt", 512 << 20, lab=True)
 
 
 def parse(text):
     return plan.parse(text, "p", "p.toml")
+
+
+def steps_of(text, disks=("sda",), lab=False):
+    """The steps of the first cell of a plan."""
+    the_plan = parse(text)
+    return steps.steps(the_plan.cells[0], the_plan, steps.Place(tuple(disks), "/mnt", 1 << 30, lab=lab))
 
 
 def test_a_matrix_is_the_product_of_its_axes_times_trials():
@@ -114,15 +119,14 @@ def test_no_option_of_a_plan_names_another_disk(key, options):
 
 
 def test_options_that_name_nothing_are_taken():
-    for options in (
+    taken = (
         "-O ^has_journal -m 0",
         "-i size=512 -m crc=1,finobt=0",
         "--unsupported",
         "noatime,data=writeback,logbufs=8",
-    ):
-        assert plan.parse(
-            GOOD.replace('workload = "seq"', f'workload = "seq"\nmkfs_options = "{options}"'), "p", "p.toml"
-        )
+    )
+    for options in taken:
+        assert parse(GOOD.replace('workload = "seq"', f'workload = "seq"\nmkfs_options = "{options}"'))
 
 
 @pytest.mark.parametrize(
@@ -152,10 +156,8 @@ def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
         for cell in the_plan.cells:
             done = steps.steps(cell, the_plan, steps.Place(tuple("abcd"), "/mnt", 512 << 20, lab=True))
             assert sum(step.measured for step in done) == 1, cell
-        assert (
-            name,
-            str(len(the_plan.cells)),
-        ) in rows, f"Documentation/sweep.rst has no row of {name} with {len(the_plan.cells)} cells"
+        row = (name, str(len(the_plan.cells)))
+        assert row in rows, f"Documentation/sweep.rst has no row of {name} with {len(the_plan.cells)} cells"
     with pytest.raises(UserError, match="do you mean howto"):
         plan.find("howtoo")
 
@@ -184,6 +186,7 @@ def test_published_units():
     assert (published_range.low, published_range.high) == (pytest.approx(112.114 * 1024), pytest.approx(116.472 * 1024))
     published_range = published.find("caltech", {"md_chunk_kib": 512, "filesystem": "xfs"}, "bonnie++", "read")
     assert (published_range.low, published_range.middle, published_range.high) == (224000, 239500, 255000)
+    assert published_range.values == (224000, 255000)  # no trial is in the middle
     published_range = published.find(
         "howto", {"md_level": "raid0", "md_chunk_kib": 16, "fs_block_kib": 2, "queue_depth": 1}, "", "read"
     )
@@ -192,40 +195,28 @@ def test_published_units():
 
 
 def test_steps_say_what_they_destroy():
-    the_plan = parse(
-        GOOD.replace('array = "one"', 'array = "one"\nmd_level = "raid5"\nmd_members = 3\nmd_chunk_kib = 64')
-    )
-    real = steps.Place(("sda", "sdb", "sdc"), "/mnt", 1 << 30, lab=False)
-    done = steps.steps(the_plan.cells[0], the_plan, real)
+    text = GOOD.replace('array = "one"', 'array = "one"\nmd_level = "raid5"\nmd_members = 3\nmd_chunk_kib = 64')
+    done = steps_of(text, ("sda", "sdb", "sdc"))
     assert steps.destroyed(done) == ["sda", "sdb", "sdc"]
     assert [s.argv[0] for s in done if s.argv][:4] == ["modprobe", "mdadm", "mkfs.xfs", "mount"]
     assert "--assume-clean" in done[1].argv and done[1].undo[-1] == "/dev/md127"
     (measured,) = [s for s in done if s.measured]
-    assert [measured.argv[at + 1] for at, w in enumerate(measured.argv) if w == "-d"][:4] == [
-        "md127",
-        "sda",
-        "sdb",
-        "sdc",
-    ]
+    counted = [measured.argv[at + 1] for at, word in enumerate(measured.argv) if word == "-d"]
+    assert counted[:4] == ["md127", "sda", "sdb", "sdc"]
     with pytest.raises(UserError, match="3 disks are needed, there are 2"):
-        steps.steps(the_plan.cells[0], the_plan, steps.Place(("sda", "sdb"), "/mnt", 1 << 30, lab=False))
+        steps_of(text, ("sda", "sdb"))
 
 
 @pytest.mark.parametrize("disk", ["nvme0n1", "vda"])
 def test_a_disk_without_a_queue_depth_is_refused_by_name(disk):
-    the_plan = parse(GOOD.replace('array = "one"', 'array = "one"\nqueue_depth = 1'))
     with pytest.raises(UserError, match=f"{disk} has no queue_depth, .*set nr_requests instead"):
-        steps.steps(the_plan.cells[0], the_plan, steps.Place((disk,), "/mnt", 1 << 30, lab=False))
+        steps_of(GOOD.replace('array = "one"', 'array = "one"\nqueue_depth = 1'), (disk,))
 
 
 def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
-    settings = (
-        'array = "one"\nscheduler = "none"\nnomerges = 2\nmax_sectors_kib = 64\nqueue_depth = 1\ndirty_bytes = 65536'
-    )
-    the_plan = parse("cool_down_s = 90\n" + GOOD.replace('array = "one"', settings))
-    done = [
-        s.text() for s in steps.steps(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=False))
-    ]
+    settings = 'scheduler = "none"\nnomerges = 2\nmax_sectors_kib = 64\nqueue_depth = 1\ndirty_bytes = 65536'
+    text = "cool_down_s = 90\n" + GOOD.replace('array = "one"', f'array = "one"\n{settings}')
+    done = [step.text() for step in steps_of(text)]
     assert done[:6] == [
         "echo none >/sys/block/sda/queue/scheduler",
         "echo 64 >/sys/block/sda/queue/max_sectors_kb",
@@ -241,27 +232,21 @@ def test_a_cell_begins_fresh_synced_uncached_and_cooled_down_in_this_order():
 
 @pytest.mark.parametrize("kind", ["ext2", "ext3", "ext4"])
 def test_only_a_disk_of_the_lab_is_taken_for_zeroed(kind):
-    the_plan = parse(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'))
     for lab in (True, False):
-        place = steps.Place(tuple("abcdef"), "/mnt", 1 << 30, lab=lab)
-        (mkfs,) = [step.text() for step in steps.steps(the_plan.cells[0], the_plan, place) if "mkfs" in step.text()]
+        done = steps_of(GOOD.replace('["xfs", "ext2"]', f'"{kind}"'), "abcdef", lab)
+        (mkfs,) = [step.text() for step in done if "mkfs" in step.text()]
         assert ("assume_storage_prezeroed=1" in mkfs) is lab and ("lazy_itable_init=0" in mkfs) is not lab
 
 
 def test_reading_a_raw_disk_destroys_nothing_and_writing_does():
     text = GOOD.replace('["xfs", "ext2"]', '"none"').replace('"bonnie++"\nchunk_kib = 64', '"dd"')
-    the_plan = parse(text)
-    assert steps.destroyed(steps.steps(the_plan.cells[0], the_plan, PLACE)) == []
-    the_plan = parse(text.replace('"dd"', '"dd"\ndirection = "write"'))
-    assert steps.destroyed(steps.steps(the_plan.cells[0], the_plan, PLACE)) == ["sda"]
+    assert steps.destroyed(steps_of(text, lab=True)) == []
+    assert steps.destroyed(steps_of(text.replace('"dd"', '"dd"\ndirection = "write"'), lab=True)) == ["sda"]
 
 
 def test_sizes():
-    assert (
-        units.parse_size("20480 MiB") == 20 << 30
-        and units.parse_size("20 GB") == 20 * 10**9
-        and units.parse_size("1.5k") == 1536
-    )
+    assert units.parse_size("20480 MiB") == 20 << 30 and units.parse_size("20 GB") == 20 * 10**9
+    assert units.parse_size("1.5k") == 1536
     assert units.parse_size("40 x RAM", 512 << 20) == 20 << 30
     for text in ("", "x RAM", "0", "-1 G", "1 XB", "1 G G", "40 x RAM"):
         with pytest.raises(UserError):

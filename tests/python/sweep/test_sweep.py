@@ -5,6 +5,7 @@ import csv
 import dataclasses
 import os
 import re
+import sqlite3
 import subprocess
 import types
 
@@ -57,8 +58,6 @@ def test_cells_are_finished_or_not_never_half(index, monkeypatch):
     again = Index(index.path, write=True)
     assert [e.state for e in again.entries()][:3] == ["done", "running", "waiting"]
     assert [row[0] for row in again.figures()] == [1]
-    import sqlite3
-
     assert sqlite3.connect(index.path).execute("SELECT count(*) FROM figure WHERE cell=2").fetchone() == (0,)
     again.again(failed=False)
     assert [e.state for e in again.entries()][:3] == ["done", "waiting", "waiting"]
@@ -75,13 +74,9 @@ def test_failed_cells_wait_again_only_when_requested(index):
 def test_parameters_axes_and_commands_are_stored(index):
     axes = index.axes(1)
     assert axes["readahead_sectors"] == 256 and axes["workload"] == "dd"
-    import sqlite3
-
     db = sqlite3.connect(index.path)
-    assert dict(db.execute("SELECT name, value FROM parameter WHERE cell=1")) == {
-        "direction": "read",
-        "block_kib": 1024,
-    }
+    parameters = dict(db.execute("SELECT name, value FROM parameter WHERE cell=1"))
+    assert parameters == {"direction": "read", "block_kib": 1024}
     (command,) = db.execute("SELECT command FROM step WHERE cell=1 AND purpose='measure'").fetchone()
     assert command.endswith("-- dd if=/dev/sda of=/dev/null bs=1M count=1024")
 
@@ -411,9 +406,8 @@ def test_rubbish_on_disks(recording, message, tmp_path):
 def test_a_trial_in_the_lab_is_a_draw_of_chance(trial, words, tmp_path):
     cell = dataclasses.replace(CELL, trial=trial)
     command = cell_lab.Lab(tmp_path / "raidctl", tmp_path, "", CELL_PLAN).command(cell, tmp_path)
-    assert command[command.index("--") - len(words) : command.index("--")] == words and command.count("--seed") == (
-        trial > 1
-    )
+    assert command[command.index("--") - len(words) : command.index("--")] == words
+    assert command.count("--seed") == (trial > 1)
 
 
 @pytest.mark.parametrize(

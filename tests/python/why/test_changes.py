@@ -47,25 +47,24 @@ def test_a_setting_that_a_disk_lacks_is_not_tried() -> None:
     assert changes.singles({}, {}) == []
 
 
-def test_finer() -> None:
-    """A smaller and a larger step of what gained; of less readahead, still less."""
-    up = changes.setting("read_ahead_kb", "2048")
-    assert [change.name for change in changes.finer(up, {"read_ahead_kb": "128"}, True)] == [
-        "readahead 1024",
-        "readahead 16384",
-    ]
-    for kb, less in (
-        ("8192", ["readahead 4096", "readahead 32"]),
-        ("64", ["readahead 32"]),
-        ("32", ["readahead 32"]),
-        ("16", []),
-    ):
-        down = changes.finer(changes.setting("read_ahead_kb", kb), {"read_ahead_kb": "32768"}, True)
-        assert [change.name for change in down] == less
-    assert changes.finer(changes.setting("queue_depth", "8"), {"queue_depth": "32"}, True) == []
-    assert [change.name for change in changes.finer(changes.setting("queue_depth", "32"), {"queue_depth": "2"}, True)] == [
-        "queue_depth 8", "queue_depth 254"]  # fmt: skip
-    assert changes.finer(changes.setting("nomerges", "0"), {"nomerges": "2"}, True) == []
+UP, DOWN = ["readahead 1024", "readahead 16384"], ["readahead 32"]
+
+
+@pytest.mark.parametrize("name, value, now, tried", [
+    # a smaller step of what gained, where that is still more than before, and a larger one
+    ("read_ahead_kb", "2048", "128", UP), ("read_ahead_kb", "2048", "511", UP), ("read_ahead_kb", "2048", "512", UP[1:]),
+    ("read_ahead_kb", "2048", "2047", UP[1:]), ("read_ahead_kb", "2048", "2048", []),
+    # of less readahead, still less
+    ("read_ahead_kb", "8192", "32768", ["readahead 4096", *DOWN]), ("read_ahead_kb", "64", "32768", DOWN),
+    ("read_ahead_kb", "32", "32768", DOWN), ("read_ahead_kb", "16", "32768", []),
+    ("queue_depth", "8", "32", []), ("queue_depth", "32", "2", ["queue_depth 8", "queue_depth 254"]),
+    ("nomerges", "0", "2", []),
+])  # fmt: skip
+def test_finer(name: str, value: str, now: str, tried: list[str]) -> None:
+    """Around a change that gained."""
+    change = changes.setting(name, value)
+    assert [finer.name for finer in changes.finer(change, {name: now}, True)] == tried
+    assert changes.finer(change, {name: now}, False) == []
 
 
 def test_wide() -> None:

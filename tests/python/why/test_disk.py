@@ -11,6 +11,7 @@ import stat
 import subprocess
 import types
 
+import made_machine
 import pytest
 
 from raidtrace.cli import why as cli
@@ -87,13 +88,11 @@ def test_left_is_in_pairs() -> None:
 
 def test_what_follows_a_setting_is_put_back(tmp_path: pathlib.Path) -> None:
     """The kernel sets readahead anew with max_sectors_kb, and that would be two changes."""
-    top = tmp_path / "block/sda/queue"
-    top.mkdir(parents=True)
-    for name, value in {"read_ahead_kb": "4", "max_sectors_kb": "256", "nomerges": "0"}.items():
-        (top / name).write_text(value)
+    machine = made_machine.Made(tmp_path)
+    machine.add("sda", **{"queue/read_ahead_kb": 4, "queue/max_sectors_kb": 256, "queue/nomerges": 0})
     put: list[tuple[str, str]] = []
     place = Made()
-    place.machine = Machine(sys=tmp_path)
+    place.machine = machine.machine()
     place.journal = types.SimpleNamespace(put=lambda path, value: put.append((path.rpartition("/")[2], value)))  # type: ignore
     place._set(changes.setting("max_sectors_kb", "2048"))
     assert put == [("max_sectors_kb", "2048"), ("read_ahead_kb", "4")]
@@ -104,35 +103,24 @@ def test_what_follows_a_setting_is_put_back(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("mq", [True, False])
 def test_a_device_of_bios_has_neither_scheduler_nor_requests(tmp_path: pathlib.Path, mq: bool) -> None:
     """Up to Linux 6.1 md and dm have the files, which change nothing; only a queue of requests has a directory mq."""
-    top = tmp_path / "block/dm-0"
-    for name in ("queue", "mq")[: 1 + mq]:
-        (top / name).mkdir(parents=True)
-    for name, value in {"read_ahead_kb": "128", "nr_requests": "128", "scheduler": "none"}.items():
-        (top / "queue" / name).write_text(value)
+    machine = made_machine.Made(tmp_path)
+    machine.add("dm-0", **{"queue/read_ahead_kb": 128, "queue/nr_requests": 128, "queue/scheduler": "none"})
+    if mq:
+        (tmp_path / "sys/block/dm-0/mq").mkdir()
     place = Made(disk="dm-0")
-    place.machine = Machine(sys=tmp_path)
+    place.machine = machine.machine()
     assert set(place._settings()) == {"read_ahead_kb", *(("nr_requests", "scheduler") if mq else ())}
 
 
 def test_the_disks_of_the_files_of_a_command(tmp_path: pathlib.Path) -> None:
     """Of devices and files, also after if= and in the words of a shell; a partition's whole disk; not of the program."""
-    top = tmp_path / "sys/class/block"
-    for name, number in {"sda": "8:0", "sda/sda1": "8:1", "sdb": "8:16"}.items():
-        real = tmp_path / "devices" / name
-        real.mkdir(parents=True)
-        (real / "dev").write_text(f"{number}\n")
-        top.mkdir(parents=True, exist_ok=True)
-        (top / real.name).symlink_to(real)
-    (tmp_path / "devices/sda/sda1/partition").write_text("1\n")
-    files = {"/dev/sdb": (stat.S_IFBLK, 0, os.makedev(8, 16)), "data": (stat.S_IFREG, os.makedev(8, 1), 0),
-             "/dev/null": (stat.S_IFCHR, 5, os.makedev(1, 3)), "dd": (stat.S_IFREG, os.makedev(8, 16), 0)}  # fmt: skip
-
-    def known(path: str) -> types.SimpleNamespace:
-        if path not in files:
-            raise FileNotFoundError(path)
-        return types.SimpleNamespace(**dict(zip(("st_mode", "st_dev", "st_rdev"), files[path])))
-
-    machine = Machine(sys=tmp_path / "sys", stat=known)  # type: ignore[arg-type]
+    made = made_machine.Made(tmp_path).add("sda").add("sda1", "sda").add("sdb")
+    number = made.machine().number
+    made.node("/dev/sdb", stat.S_IFBLK, number("sdb"))
+    for path, name in (("data", "sda1"), ("dd", "sdb")):
+        made.nodes[path] = types.SimpleNamespace(st_mode=stat.S_IFREG, st_dev=number(name), st_rdev=0)
+    made.node("/dev/null", stat.S_IFCHR, os.makedev(1, 3))
+    machine = made.machine()
     assert disk.of_files(machine, ["dd", "if=data", "of=/dev/null"]) == ["sda"]
     assert disk.of_files(machine, ["sh", "-c", "cat data /dev/sdb data"]) == ["sda", "sdb"]
     assert disk.of_files(machine, ["dd", "if=none", "a\0b"]) == []

@@ -25,9 +25,8 @@ def test_faults() -> None:
     """What is broken in the profile or on the command line can be made whole; how slow or where is not a fault."""
     assert causes(lab.Lab(setup_of())) == []
     assert causes(lab.Lab(setup_of(profile="slow-drive"))) == ["slow drive"]
-    assert causes(lab.Lab(setup_of(sets={"fault.lose_command": "5", "fault.slow_factor": "3"}))) == [
-        "fault (fault.lose_command)"
-    ]
+    faults = {"fault.lose_command": "5", "fault.slow_factor": "3"}
+    assert causes(lab.Lab(setup_of(sets=faults))) == ["fault (fault.lose_command)"]
     assert causes(lab.Lab(setup_of(load="cat x"))) == ["concurrent load"]
 
 
@@ -45,36 +44,36 @@ def test_physics() -> None:
     assert "kernel" in [change.cause for change in lab.Lab(setup_of(other_kernel="6.12")).last()]
 
 
+def last(profile: str, **sets: str) -> dict[str, tuple[str, dict[str, str]]]:
+    """What only the lab can change: name -> cause and keys."""
+    place = lab.Lab(setup_of(profile=profile, sets={name.replace("_", ".", 1): value for name, value in sets.items()}))
+    return {change.name: (change.cause, dict(change.lab)) for change in place.last()}
+
+
 def test_the_limits_of_a_volume_are_tested_one_by_one() -> None:
     """Each with its value, so that the sentence names the one that limits."""
-    volume = {
-        change.name: (change.cause, dict(change.lab)) for change in lab.Lab(setup_of(profile="virtio-capped")).last()
-    }
+    volume = last("virtio-capped")
     assert volume["IOPS limit 10 x as high"] == ("IOPS limit of 3,000 requests/s", {"limit.iops": "30000"})
     assert volume["bandwidth limit 10 x as high"] == ("bandwidth limit of 125 MiB/s", {"limit.bytes_s": "1310720000"})
-    azure = [change.cause for change in lab.Lab(setup_of(profile="nvme-azure", sets={"limit.iops": "500"})).last()]
-    assert {"IOPS limit of 500 requests/s", "bandwidth limit of 439 MiB/s"} <= set(azure)
-    assert not any("limit" in change.cause for change in lab.Lab(setup_of(profile="nvme-970pro")).last())
+    azure = {cause for cause, _ in last("nvme-azure", limit_iops="500").values()}
+    assert {"IOPS limit of 500 requests/s", "bandwidth limit of 439 MiB/s"} <= azure
+    assert not any("limit" in cause for cause, _ in last("nvme-970pro").values())
 
 
 def test_flash_has_channels_and_a_disk_may_advertise_an_optimal_size() -> None:
     """Ten times the channels, as many as the model has; no optimal I/O size only where there is one."""
-    azure = {change.name: dict(change.lab) for change in lab.Lab(setup_of(profile="nvme-azure")).last()}
-    assert azure["no optimal I/O size"] == {"nvme.optimal_write_kib": "0"}
-    local = {change.name: dict(change.lab) for change in lab.Lab(setup_of(profile="nvme-970pro")).last()}
-    assert "no optimal I/O size" not in local
+    assert last("nvme-azure")["no optimal I/O size"][1] == {"nvme.optimal_write_kib": "0"}
+    assert "no optimal I/O size" not in last("nvme-970pro")
     for channels, faster in (("32", "320"), ("200", "1024")):
-        place = lab.Lab(setup_of(profile="nvme-970pro", sets={"flash.channels": channels}))
-        result = {change.name: dict(change.lab) for change in place.last()}
-        assert result["number of flash channels 10 x as fast"] == {"flash.channels": faster}
+        result = last("nvme-970pro", flash_channels=channels)
+        assert result["number of flash channels 10 x as fast"][1] == {"flash.channels": faster}
 
 
 def test_what_follows_a_setting_is_put_back() -> None:
     """The kernel sets readahead anew with max_sectors_kb, and nr_requests with a scheduler."""
     text = lab.script(setup_of(), changes.setting("max_sectors_kb", "64"))
-    assert (
-        text.index("echo 64 >") < text.index("echo $(before read_ahead_kb) >") and "echo $(before nr_requests)" in text
-    )
+    assert text.index("echo 64 >") < text.index("echo $(before read_ahead_kb) >")
+    assert "echo $(before nr_requests)" in text
     assert "echo $(before" not in lab.script(setup_of(), changes.BASELINE)
     assert text.index(f"done >{figures.SETTINGS}") < text.index("raidctl record") < text.index(f"done >{figures.AFTER}")
 
@@ -112,9 +111,8 @@ def test_measured() -> None:
     assert "LD_PRELOAD='/x y/z.so' " in text
     assert "timeout" not in text and "OMIT" not in text and text.endswith("\nsync\n") and "'a b'" in text
     text = figures.measured(("cat",), "z.so", "sync", 6.5, True)
-    assert (
-        text.startswith("timeout -k 5 6.500000 env ") and "RAIDTRACE_WHY_OMIT=sync" in text and "\nsync\n" not in text
-    )
+    assert text.startswith("timeout -k 5 6.500000 env ") and "RAIDTRACE_WHY_OMIT=sync" in text
+    assert "\nsync\n" not in text
 
 
 def test_runs_and_time_are_limited() -> None:

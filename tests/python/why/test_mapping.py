@@ -111,9 +111,8 @@ def test_a_layer_comes_before_a_small_gain() -> None:
     row = experiment.Row(changes.setting("read_ahead_kb", "1024"), [(1.1, 1.0)] * 3, shown=True,
                          effect=chance.Effect(1.1, 1.1, 1.1, 3, 0.0))  # fmt: skip
     result = judged(1.0, 3.0, row)
-    assert result.causes == ("layer dm-crypt", "readahead") and result.sentence.startswith(
-        "Layer dm-crypt: reads of 128 KiB"
-    )
+    assert result.causes == ("layer dm-crypt", "readahead")
+    assert result.sentence.startswith("Layer dm-crypt: reads of 128 KiB")
 
 
 def test_what_a_disk_says_of_its_layer(monkeypatch: pytest.MonkeyPatch) -> None:

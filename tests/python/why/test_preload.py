@@ -34,13 +34,8 @@ def run(library: pathlib.Path, text: str, directory: pathlib.Path, omit: str = "
     """Exit status of a program, and its observed calls."""
     observed = directory / "seen"
     observed.unlink(missing_ok=True)
-    environment = {
-        **os.environ,
-        "LD_PRELOAD": str(library),
-        "RAIDTRACE_WHY_SEEN": str(observed),
-        "RAIDTRACE_WHY_OMIT": omit,
-    }
-    done = subprocess.run([sys.executable, "-c", text, directory / "file"], env=environment, check=False, timeout=600,
+    own = {"LD_PRELOAD": str(library), "RAIDTRACE_WHY_SEEN": str(observed), "RAIDTRACE_WHY_OMIT": omit}
+    done = subprocess.run([sys.executable, "-c", text, directory / "file"], env={**os.environ, **own}, check=False, timeout=600,
                           stderr=subprocess.DEVNULL)  # fmt: skip
     return done.returncode, set(observed.read_text().split()) if observed.exists() else set()
 

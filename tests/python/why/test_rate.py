@@ -5,8 +5,10 @@ import dataclasses
 import itertools
 import json
 import pathlib
+from typing import Any
 
 import pytest
+from conftest import Without, fits
 
 from raidtrace.cli import why as cli
 from raidtrace.quantity.shown import UserError
@@ -104,21 +106,37 @@ def cause_and_sentence(run: Run, rates: Rates, *more: tuple[Change, float]) -> v
 BOTH = Rates((2990.0, 3010.0), (125.0 * MIB, 126.0 * MIB))
 
 
-@pytest.mark.parametrize("requests, octets, cause", [
-    (5680, 1, ()), (5682, 1, ("IOPS limit",)), (5750, 238 * MIB, ("IOPS limit",)), (100, 238 * MIB, ("bandwidth limit",)),
-    (100, 237 * MIB, ()),
-])  # fmt: skip
-def test_a_command_that_reaches_a_rate_is_limited_by_it(requests: int, octets: int, cause: tuple[str, ...]) -> None:
-    result = cause_and_sentence(Run(seconds=2.0, disk_requests=requests, disk_bytes={"read": octets}), BOTH)
-    assert result.causes == cause
-    if cause:
-        assert (
-            result.shown
-            and f"its {cause[0]} is reached" in result.sentence
-            and "nothing settable helps" in result.sentence
-        )
-    else:
-        assert "not shown by experiment" in result.sentence
+SECOND = Run(seconds=1.0, disk_requests=2995, disk_bytes={"read": 1})
+WITH_ALONE = dataclasses.replace(BOTH, alone_ms=0.5)  # one in flight may by chance complete as many as a limit allows
+IOPS, BANDWIDTH = ("IOPS limit",), ("bandwidth limit",)
+
+# how the run differs, the rates of the disk, the cause, and words of the sentence
+LIMITS: dict[str, tuple[dict[str, Any], Rates, tuple[str, ...], str]] = {
+    "requests below the rate": ({"seconds": 2.0, "disk_requests": 5680}, BOTH, (), "not shown by experiment"),
+    "requests at the rate": ({"seconds": 2.0, "disk_requests": 5682}, BOTH, IOPS, "its IOPS limit is reached"),
+    "both at their rates": (
+        {"seconds": 2.0, "disk_requests": 5750, "disk_bytes": {"read": 238 * MIB}}, BOTH, IOPS, "its IOPS limit is reached"),
+    "bytes at the rate": ({"seconds": 2.0, "disk_requests": 100, "disk_bytes": {"read": 238 * MIB}}, BOTH, BANDWIDTH,
+                          "its bandwidth limit is reached"),
+    "bytes below the rate": (
+        {"seconds": 2.0, "disk_requests": 100, "disk_bytes": {"read": 237 * MIB}}, BOTH, (), "not shown by experiment"),
+    # a short command at a limit may be a little faster; from 6 % above the fastest reader on it is none
+    "a little faster than a limit": ({"disk_requests": 3190}, BOTH, IOPS, Without("a burst")),
+    "a burst": ({"disk_requests": 3192}, BOTH, (), "a burst, so its IOPS limit is not reached yet"),
+    "requests that wait": ({"mean_ms": 0.56}, WITH_ALONE, IOPS, Without("no request waits for that")),
+    "requests that do not wait": ({"mean_ms": 0.54}, WITH_ALONE, (), "no request waits for that"),
+    "requests of which it is not known whether they wait": ({"mean_ms": 0.54}, BOTH, IOPS, "its IOPS limit is reached"),
+    "near a limit": ({"disk_requests": 2393}, BOTH, (), "80% of its IOPS limit"),
+    "not near a limit": ({"disk_requests": 2391}, BOTH, (), Without("of its IOPS limit")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_command_that_reaches_a_rate_is_limited_by_it(name: str) -> None:
+    other, rates, causes, words = LIMITS[name]
+    result = cause_and_sentence(dataclasses.replace(SECOND, **other), rates)
+    assert result.causes == causes and fits(words, result.sentence), result
+    assert result.shown == bool(causes) == ("nothing settable helps" in result.sentence)
 
 
 def test_sentences() -> None:
@@ -141,34 +159,9 @@ def test_a_limit_comes_before_a_small_gain() -> None:
     assert result.sentence.startswith("IOPS limit: the disk completes 2,990")
     assert "its IOPS limit is reached" in result.sentence and f"({gain:.2f}x" in result.sentence
     assert result.factor == gain and result.commands == ("blockdev --setra 2048 /dev/sdx",)
-    assert cause_and_sentence(dataclasses.replace(run, disk_requests=2400), BOTH, (DEEPER, gain)).causes == (
-        "queue depth",
-    )
+    slower = dataclasses.replace(run, disk_requests=2400)
+    assert cause_and_sentence(slower, BOTH, (DEEPER, gain)).causes == ("queue depth",)
     assert cause_and_sentence(run, BOTH, (Change("limit 10 x as fast", "limit", Kind.LAB), 9.0)).causes == ("limit",)
-
-
-@pytest.mark.parametrize("requests, cause", [(3190, ("IOPS limit",)), (3192, ())])
-def test_a_command_that_is_faster_than_a_limit_had_a_burst(requests: int, cause: tuple[str, ...]) -> None:
-    """From 6 % above the fastest reader on; a short command at a limit may be a little faster."""
-    result = cause_and_sentence(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
-    assert result.causes == cause and ("a burst, so its IOPS limit is not reached yet" in result.sentence) == (
-        not cause
-    )
-
-
-@pytest.mark.parametrize("mean_ms, cause", [(0.56, ("IOPS limit",)), (0.54, ())])
-def test_requests_that_do_not_wait_are_not_limited(mean_ms: float, cause: tuple[str, ...]) -> None:
-    """One in flight may by chance complete as many a second as a limit allows."""
-    run = Run(seconds=1.0, disk_requests=2995, disk_bytes={"read": 1}, mean_ms=mean_ms)
-    result = cause_and_sentence(run, dataclasses.replace(BOTH, alone_ms=0.5))
-    assert result.causes == cause and ("no request waits for that" in result.sentence) == (not cause)
-    assert cause_and_sentence(run, BOTH).causes == ("IOPS limit",)
-
-
-@pytest.mark.parametrize("requests, near", [(2393, True), (2391, False)])
-def test_a_limit_that_is_near_is_printed(requests: int, near: bool) -> None:
-    result = cause_and_sentence(Run(seconds=1.0, disk_requests=requests, disk_bytes={"read": 1}), BOTH)
-    assert not result.causes and ("80% of its IOPS limit" in result.sentence) == near
 
 
 def test_json_has_all_that_the_sentence_is_of() -> None:
@@ -179,8 +172,7 @@ def test_json_has_all_that_the_sentence_is_of() -> None:
 
 
 def test_the_rate_of_a_disk_with_a_load_is_that_of_both() -> None:
-    run = Run(seconds=1.0, disk_requests=2995, disk_bytes={"read": 1})
-    assert "the command and its load 2,995" in cause_and_sentence(run, BOTH, (changes.ALONE, 1.0)).sentence
+    assert "the command and its load 2,995" in cause_and_sentence(SECOND, BOTH, (changes.ALONE, 1.0)).sentence
 
 
 def test_nothing_was_tried() -> None:

@@ -4,6 +4,7 @@
 import dataclasses
 
 import pytest
+from conftest import Without, fits
 
 from raidtrace.quantity import units
 from raidtrace.why import chance, changes, experiment, verdict
@@ -61,39 +62,64 @@ def test_a_tip_on_latency_is_no_chance(pairs: list[tuple[float, float]], late: f
     assert ("For latency: queue_depth 32, p99 2 to 0.9 ms (3 of 3 pairs)" in sentence) == message
 
 
-@pytest.mark.parametrize("factor, message", [(2.9, False), (3.1, True)])
-def test_the_model_is_reported_where_it_gains_more(factor: float, message: bool) -> None:
-    assert ("In the model, with seeks free: " in sentence_of(row(DEEP, 3.0), row(SEEKS, factor)).sentence) == message
+NONE, SLOTS, REQUESTS = changes.setting("scheduler", "none"), changes.setting("nr_requests", "256"), "max_sectors_kb"
+# a smaller step of the setting, a group that has it, and what failed are no other cause
+SAME = [
+    row(DEEP, 3.0),
+    row(changes.setting("queue_depth", "8"), 2.0),
+    row(GROUP, 2.9),
+    row(NONE, 2.5, wrong="x"),
+    row(FREE, 2.8),
+]
+MOVED = row(changes.setting(REQUESTS, "1280"), 2.9, moved=("queue_depth 2 -> 32",))
+TRIED = [row(DEEP, 1.01), row(SLEEP, 1.02), row(NONE, 1.0, wrong="x"), row(SEEKS, 1.0)]
+OTHERS = [row(DEEP, 3.0), row(changes.ALONE, 1.04), row(NONE, 1.0)]
+QUICK = row(SLOTS, 1.1, p99_ms=[(2.0, 0.9)] * 3)
 
 
-def test_the_same_cause_is_nothing_else() -> None:
-    """A smaller step of the setting, a group that has it, and what failed are not counted; another setting is."""
-    rows = [row(DEEP, 3.0), row(changes.setting("queue_depth", "8"), 2.0), row(GROUP, 2.9),
-            row(changes.setting("nr_requests", "256"), 1.02), row(changes.setting("scheduler", "none"), 2.5, wrong="x"),
-            row(FREE, 2.8)]  # fmt: skip
-    assert "The other change gave 1.02x." in sentence_of(*rows).sentence
-    rows[3] = dataclasses.replace(rows[3], moved=("nomerges 1 -> 0",))
-    assert "The other change gave 1.02x." in sentence_of(*rows).sentence
-    rows.append(row(changes.setting("max_sectors_kb", "1280"), 2.9, moved=("queue_depth 2 -> 32",)))
-    assert "The other change gave 1.02x." in sentence_of(*rows).sentence
-    assert sentence_of(row(DEEP, 3.0), dataclasses.replace(rows[-1], effect=chance.Effect(4, 4, 4, 3, 0))).causes == (
-        "queue depth",
-    )
-    assert sentence_of(rows[-1]).causes == ("request size",)
-    failed = row(FREE, 9.0, wrong="no end")
-    assert "bound" not in sentence_of(row(DEEP, 3.0), row(changes.setting("nr_requests", "256"), 1.0), failed).sentence
+def late(best: float) -> experiment.Row:
+    """The best change, with a p99 of so many ms instead of 2."""
+    return row(DEEP, 3.0, p99_ms=[(2.0, best)] * 3)
 
 
-def test_where_nothing_helps_what_was_tried_is_counted() -> None:
-    """Without what failed, and without what cannot be made."""
-    tried = [
-        row(DEEP, 1.01),
-        row(SLEEP, 1.02),
-        row(changes.setting("scheduler", "none"), 1.0, wrong="x"),
-        row(SEEKS, 1.0),
-    ]
-    assert "none of 2 changes gave more than 1.02x" in sentence_of(*tried, row(FREE, 4.0)).sentence
-    assert sentence_of(*tried, row(FREE, 1.0, wrong="no end")).causes == ()
+SENTENCES: dict[str, tuple[list[experiment.Row], str]] = {
+    "the model gains less": ([row(DEEP, 3.0), row(SEEKS, 2.9)], Without("In the model")),
+    "the model gains more": ([row(DEEP, 3.0), row(SEEKS, 3.1)], "In the model, with seeks free: "),
+    "the other change": ([*SAME, row(SLOTS, 1.02)], "The other change gave 1.02x."),
+    "the other change moved another setting": (
+        [*SAME, row(SLOTS, 1.02, moved=("nomerges 1 -> 0",))], "The other change gave 1.02x."),
+    "a change that moved the best setting is no other": ([*SAME, row(SLOTS, 1.02), MOVED], "The other change gave 1.02x."),
+    "a bound that failed": ([row(DEEP, 3.0), row(SLOTS, 1.0), row(FREE, 9.0, wrong="no end")], Without("bound")),
+    "what was tried where nothing helps": ([*TRIED, row(FREE, 4.0)], "none of 2 changes gave more than 1.02x"),
+    "half again as good a p99": ([late(1.9), QUICK], "For latency: nr_requests"),
+    "nearly as good a p99 by the best": ([late(1.7), QUICK], Without("For latency")),
+    "a better p99 by the best": ([late(0.9), QUICK], Without("For latency")),
+    "a program is without": ([row(SLEEP, 3.0)], "Program sleeps: without its sleeps it takes 1 s instead of 3 s"),
+    "a load is with": ([row(changes.ALONE, 3.0)], "Concurrent load: with no concurrent load it takes 1"),
+    "two others that do not help": (OTHERS, "The best of the other 2 changes gave 1.04x."),
+    "another that helps is named": (
+        [*OTHERS, row(changes.ALONE, 2.0)], "The best of the other 3 changes, no concurrent load, gave 2.00x."),
+    "a setting that is the best": ([row(DEEP, 3.0)], Without("Of settings")),
+    "a setting behind a program": (
+        [row(SLEEP, 3.0), row(DEEP, 2.0)], "Of settings, queue_depth 32 gains most: 2.00x. The command below sets this."),
+    "each of a group alone": (
+        [row(GROUP, 3.4), row(changes.setting("read_ahead_kb", "2048"), 1.2), row(DEEP, 1.1)],
+        "Alone: queue depth 1.10x, readahead 1.20x."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_sentence_says(name: str) -> None:
+    rows, text = SENTENCES[name]
+    assert fits(text, sentence_of(*rows).sentence), sentence_of(*rows).sentence
+
+
+def test_causes() -> None:
+    """What moved another setting counts as that one only where it gains more than it; a bound that failed is none."""
+    more = dataclasses.replace(MOVED, effect=chance.Effect(4, 4, 4, 3, 0))
+    assert sentence_of(row(DEEP, 3.0), more).causes == ("queue depth",)
+    assert sentence_of(MOVED).causes == ("request size",)
+    assert sentence_of(*TRIED, row(FREE, 1.0, wrong="no end")).causes == ()
 
 
 @pytest.mark.parametrize("factor, message", [
@@ -133,53 +159,12 @@ def test_a_smaller_gain_that_is_shown_comes_before_a_larger_one_of_chance() -> N
     assert "The other change gave 3.00x" in result.sentence
 
 
-@pytest.mark.parametrize("best, message", [(1.9, True), (1.7, False), (0.9, False)])
-def test_a_tip_on_latency_is_more_than_the_best_change_does(best: float, message: bool) -> None:
-    """By half again; the best change may shorten latencies by itself."""
-    quick = row(changes.setting("nr_requests", "256"), 1.1, p99_ms=[(2.0, 0.9)] * 3)
-    assert (
-        "For latency: nr_requests" in sentence_of(row(DEEP, 3.0, p99_ms=[(2.0, best)] * 3), quick).sentence
-    ) == message
-
-
 def test_a_p99_that_is_compared_is_not_reported_twice() -> None:
     table = experiment.Table(
         Run(read_back={"queue_depth": "2"}), [9.0], "p99", 0.0, [row(DEEP, 3.0, p99_ms=[(9.0, 3.0)] * 3)]
     )
     sentence = verdict.judge(table, "sdx").sentence
     assert "its p99 latency is 1 ms instead of 3 ms (3.00x" in sentence and "goes from" not in sentence
-
-
-def test_a_program_is_without_and_a_load_with() -> None:
-    assert sentence_of(row(SLEEP, 3.0)).sentence.startswith(
-        "Program sleeps: without its sleeps it takes 1 s instead of 3 s"
-    )
-    assert sentence_of(row(changes.ALONE, 3.0)).sentence.startswith(
-        "Concurrent load: with no concurrent load it takes 1"
-    )
-
-
-def test_another_change_that_helps_is_named() -> None:
-    others = [row(changes.ALONE, 1.04), row(changes.setting("scheduler", "none"), 1.0)]
-    assert "The best of the other 2 changes gave 1.04x." in sentence_of(row(DEEP, 3.0), *others).sentence
-    others.append(row(changes.ALONE, 2.0))
-    assert (
-        "The best of the other 3 changes, no concurrent load, gave 2.00x."
-        in sentence_of(row(DEEP, 3.0), *others).sentence
-    )
-
-
-def test_a_setting_that_is_the_best_is_not_named_again() -> None:
-    assert "Of settings" not in sentence_of(row(DEEP, 3.0)).sentence
-    assert (
-        "Of settings, queue_depth 32 gains most: 2.00x. The command below sets this."
-        in sentence_of(row(SLEEP, 3.0), row(DEEP, 2.0)).sentence
-    )
-
-
-def test_of_a_group_each_is_reported_alone() -> None:
-    rows = [row(GROUP, 3.4), row(changes.setting("read_ahead_kb", "2048"), 1.2), row(DEEP, 1.1)]
-    assert "Alone: queue depth 1.10x, readahead 1.20x." in sentence_of(*rows).sentence
 
 
 def test_a_setting_is_typed_though_the_program_is_known() -> None:
