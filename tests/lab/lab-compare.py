@@ -123,7 +123,7 @@ def expects(out: Path) -> None:
     rows = (out / "ground-truth.csv").read_text().count(",READ,")
     check("the measured value is printed, and true", 128 <= facts["measured"]["requests"] <= rows, facts)
     cases = (
-        ("an unknown name is 128", expect("mips > 3"), 128, "mips is no measure"),
+        ("an unknown name is 128", expect("mips > 3"), 128, "mips is not a measure"),
         ("a command that fails is 125", expect("seeks < 3", "false"), 125, "exit status 1"),
         ("a phase that is not there is 125", expect("seeks < 3", options=("--phase", "x")), 125, "run of sda"),
         ("a measure without a value is 125", expect("write_request_bytes_mean > 3"), 125, "no value"),

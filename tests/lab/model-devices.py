@@ -200,7 +200,7 @@ def refusals(top: Path) -> None:
         (("--set", "drive.rpm=5400", "--profile", "sata-ssd"), "goes with ata.media=platters"),
         (("--set", "flash.read_ns=5", "--profile", "sata-hdd-7200"), "goes with ata.media=flash"),
         (("--set", "limit.iops=0", "--profile", "virtio-capped"), "is not allowed"),
-        (("--profile", "nvme-970"), "there is none of that name"),
+        (("--profile", "nvme-970"), "no profile has this name"),
         (("--profile", ",".join(["virtio-capped"] * 17)), "17 devices"),
         (("--profile", "nvme-4,nvme-4"), "the same serial numbers"),
     ):

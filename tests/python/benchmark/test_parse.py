@@ -172,7 +172,7 @@ GARBAGE = {
     "another test": ("iozone", "\nChildren see throughput for 1 jugglers = 12 KB/sec\n", "line 2: a test of 'jugglers'"),
     "another unit": ("iozone", "Children see throughput for 1 readers = 12 MB/sec\n", "line 1: unit 'MB/sec'"),
     "operations": ("iozone", "OPS Mode. Output is in operations per second.\n", "-O and -N"),
-    "the begin alone": ("iozone", "Auto Mode\n", "did it end early"),
+    "the begin alone": ("iozone", "Auto Mode\n", "it may have ended early"),
     "a figure more": ("iozone", "  kB  reclen    write  rewrite    read    reread\n  64  4  1 2 3 4 5\n",
                       "line 2: 5 figures under 4 columns"),
     "no JSON": ("fio", "fio: bad option\n", "no JSON in it"),

@@ -227,7 +227,7 @@ def test_the_command_line(made, monkeypatch):
     assert "warn           scheduler     sda      bfq" in done.stdout
     assert call(check.main, "sda", "--data-size", "20G", "--json").returncode == 0
     done = call(check.main, "--data-size", "parsec")
-    assert done.returncode == 2 and "parsec is no size; give for example 20G" in done.stderr
+    assert done.returncode == 2 and "parsec is not a size; give for example 20G" in done.stderr
     assert call(check.main, "sda", "sda").returncode == 2
     done = call(check.main, "sdz")
     assert done.returncode == 1 and done.stderr.startswith("raidctl check: sdz: no such disk")

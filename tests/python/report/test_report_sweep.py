@@ -101,7 +101,7 @@ def test_a_surface_is_no_counterpart_of_one_published_figure(tree):
 
 
 def test_a_directory_without_a_sweep_and_one_without_figures_are_refused(tmp_path):
-    with pytest.raises(UserError, match="there is no sweep"):
+    with pytest.raises(UserError, match="no such sweep"):
         report_sweep.page(tmp_path)
     made_sweep.write(tmp_path)
     changed(tmp_path / sweep_index.NAME, "UPDATE cell SET state='waiting'")

@@ -83,7 +83,7 @@ def test_random_order_is_fixed_by_its_seed():
         ('"one"', '""', "p.toml:9: matrix.array: it is empty"),
         ('"one"', '"one"\ntrials = [1, 2]', "p.toml:10: matrix.trials: 2 values are more than 1"),
         ("[workload.seq]", "[workload.seq", "p.toml: not TOML: .*line 4"),
-        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_chunk_kib = 64', "p.toml:14: matrix.md_chunk_kib: there is no md"),
+        ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_chunk_kib = 64', "p.toml:14: matrix.md_chunk_kib: it needs md_level"),
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid0"', "p.toml:14: matrix.md_level: md_members is missing"),
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid5"\nmd_members = 2\nmd_chunk_kib = 64',
          "p.toml:15: matrix.md_members: raid5 needs at least 3, not 2"),
@@ -315,7 +315,7 @@ def test_lines_of_any_toml(pairs, tables):
 @pytest.mark.parametrize("name", ["/dev/null", "pipe", "."])
 def test_what_is_no_file_is_no_plan(tmp_path, name):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UserError, match="no regular file"):
+    with pytest.raises(UserError, match="not a regular file"):
         plan.load(tmp_path / name)
 
 

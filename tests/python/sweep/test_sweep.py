@@ -85,7 +85,7 @@ def test_what_is_no_index_is_refused(tmp_path):
     (tmp_path / "x").write_bytes(b"garbage" * 1000)
     with pytest.raises(UserError, match="no readable index"):
         Index(tmp_path / "x")
-    with pytest.raises(UserError, match="there is no sweep"):
+    with pytest.raises(UserError, match="no such sweep"):
         Index(tmp_path / "y")
 
 
@@ -230,7 +230,7 @@ def test_a_directory_with_something_else_in_it_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(UserError, match="thesis.tex"):
         sweep.open_or_create(tmp_path, PLAN, lambda cell: PLACE, {}, resume=False)
-    with pytest.raises(UserError, match="there is no sweep"):
+    with pytest.raises(UserError, match="no such sweep"):
         sweep.open_or_create(tmp_path, PLAN, lambda cell: PLACE, {}, resume=True)
 
 
@@ -298,8 +298,8 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
         (["--lab", "quik"], 2, "do you mean quick"),
         (["--lab", "--trials", "0", "quick"], 2, "must be at least 1"),
         (["--destroy-data", "nosuchdisk", "quick"], 1, "there is no such disk"),
-        (["show", "nowhere"], 1, "there is no sweep"),
-        (["--lab", "--resume"], 2, "--resume of what"),
+        (["show", "nowhere"], 1, "no such sweep"),
+        (["--lab", "--resume"], 2, "--resume needs the plan"),
     ],
 )
 def test_refusals_say_what_and_end_as_the_manual_says(words, status, message, tmp_path):

@@ -78,7 +78,7 @@ class Apt:
             stamp.touch()
         else:
             raise LabError(
-                f"fetching package lists for {self._base.name}", last_error(updated.stderr), "Is the network there?"
+                f"fetching package lists for {self._base.name}", last_error(updated.stderr), "Check the network."
             )
 
     def newest(self, pattern: str) -> tuple[str, str]:
@@ -112,7 +112,7 @@ class Apt:
         packages = list(names)
         done = self.run("apt-get", "download", *packages, cwd=into)
         if done.returncode:
-            raise LabError(f"downloading {' '.join(packages)}", last_error(done.stderr), "Is the network there?")
+            raise LabError(f"downloading {' '.join(packages)}", last_error(done.stderr), "Check the network.")
         return sorted(into.glob("*.deb"))
 
     def closure(self, names: Iterable[str], release: str) -> list[pathlib.Path]:
@@ -122,7 +122,7 @@ class Apt:
             old.unlink()
         done = self.run("apt-get", "-y", "-t", release, "--download-only", "install", *names)
         if done.returncode:
-            raise LabError(f"getting packages of {release}", last_error(done.stderr), "Is the network there?")
+            raise LabError(f"getting packages of {release}", last_error(done.stderr), "Check the network.")
         return sorted(archives.glob("*.deb"))
 
     def forget(self) -> None:

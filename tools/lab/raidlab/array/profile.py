@@ -177,8 +177,8 @@ def find(name: str) -> Path:
         hint = f"Did you mean {close[0]}? " if close else ""
         raise LabError(
             f"profile {name}",
-            "there is none of that name",
-            f"{hint}There are: {', '.join(names()) or 'none'}",
+            "no profile has this name",
+            f"{hint}Profiles: {', '.join(names()) or 'none'}",
         )
     return path.absolute()
 
@@ -243,9 +243,9 @@ def _malformed(path: Path, text: str, why: str) -> LabError:
     match = re.search(r" \(at (?:line ([0-9]+), column [0-9]+|end of document)\)$", why)
     number = int(match[1] or len(lines)) if match else 0
     if not match or not 0 < number <= len(lines):
-        return LabError(f"profile {path}", why, "Mend the TOML syntax there.")
+        return LabError(f"profile {path}", why, "Correct the TOML syntax there.")
     return LabError(
-        f"{path}:{number}: {lines[number - 1].strip()}", why[: match.start()], "Mend the TOML syntax there."
+        f"{path}:{number}: {lines[number - 1].strip()}", why[: match.start()], "Correct the TOML syntax there."
     )
 
 
@@ -348,7 +348,8 @@ def _instead(key: str, keys: dict[str, Key]) -> str:
         return f"There is no table [{table}]; there are: {', '.join(tables)}."
     close = difflib.get_close_matches(key, same, 1)
     hint = f"Did you mean {close[0]}? " if close else ""
-    return f"{hint}Allowed here: {', '.join(same)}."
+    where = f"in [{table}]" if table else "without a table"
+    return f"{hint}Keys {where}: {', '.join(same)}. For the keys that a profile sets: raidctl lab show PROFILE"
 
 
 def _refusal(path: Path, text: str, key: str, why: str, todo: str) -> LabError:

@@ -39,9 +39,8 @@ class Requested:
             names = ", ".join(f"CONFIG_{name}={self.options[name]}" for name in lost)
             raise LabError(
                 what,
-                f"its configuration has lost {names}",
-                "Say in lab.config (or lab-VARIANT.config) until or from which series a kernel has it,"
-                " or ask for what it depends on.",
+                f"its configuration lacks {names}",
+                "Limit the option to a series in lab.config (or lab-VARIANT.config), or also request its dependencies.",
             )
 
 

@@ -409,7 +409,7 @@ def obtain_variant(name: str, plain: Kernel, progress: Progress) -> Kernel:
 def _check_series(name: str, series: str) -> None:
     can = _said(name, "kernels")
     if can and series not in can:
-        raise LabError(f"--variant {name}", f"Linux {series} cannot be built so", f"Use {' '.join(can)}.")
+        raise LabError(f"--variant {name}", f"Linux {series} does not support this variant", f"Use {' '.join(can)}.")
 
 
 def _configs(name: str) -> list[Path]:

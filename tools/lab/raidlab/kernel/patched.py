@@ -307,7 +307,7 @@ def _files(what: str, path: Path) -> dict[str, bool]:
     """The files that a patch changes, and whether it creates them. LabError if the patch is invalid or names files outside
     of the source."""
     if _UNREADABLE.search(path.read_bytes().decode("utf-8", "replace")):
-        raise LabError(what, f"{path} renames, copies or is binary", "Make it plain: git diff --no-renames --text")
+        raise LabError(what, f"{path} renames, copies or is binary", "Create it with: git diff --no-renames --text")
     done = subprocess.run(["lsdiff", "-s", "--strip=1", str(path)], capture_output=True, text=True, check=False)
     touched = {line[2:].strip(): line.startswith("+") for line in done.stdout.splitlines() if line}
     if not touched:

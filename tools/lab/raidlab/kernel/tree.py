@@ -247,7 +247,7 @@ def _make(
     config = (build / ".config").read_text(encoding="utf-8")
     if own.lost(config):
         names = ", ".join(f"CONFIG_{name}={own.options[name]}" for name in own.lost(config))
-        raise LabError(what, f"the kernel does not take {names}", "Ask for what it depends on, too, or leave it out.")
+        raise LabError(what, f"the kernel does not accept {names}", "Also request its dependencies, or omit it.")
     lost = requested.lost(config)
     if lost:  # a tree may be about such a change: report it, and continue
         progress.report(f"{what}: it lacks CONFIG_{', CONFIG_'.join(lost)}, which the lab sets")

@@ -346,7 +346,7 @@ def _memory_directory(mebibytes: int) -> Path:
     raise LabError(
         "no room for the guest's memory",
         f"{mebibytes} MiB are needed; {'; '.join(measured) or 'no place can be written'}",
-        "Enlarge one (mount -o remount,size=... /dev/shm), or ask for less: --mem, --store",
+        "Enlarge one (mount -o remount,size=... /dev/shm), or use less: --mem, --store",
     )
 
 

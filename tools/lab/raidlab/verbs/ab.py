@@ -96,12 +96,14 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
         raise LabError("ab", f"{count} kernels given", "Name the one that is patched, or has the range: --kernel 6.12")
     if not one and not 2 <= count <= _MOST:
         raise LabError(
-            "ab", f"{count} kernels given", f"Name 2 to {_MOST}, or one and a --patch: --kernel 6.1 --kernel DIR"
+            "ab",
+            f"{count} kernels given",
+            f"Name 2 to {_MOST}, such as --kernel 6.1 --kernel DIR; or one and --patch, --series, --range, --tree or --config",
         )
     if arguments.coverage and not (arguments.patch or arguments.series or arguments.range or arguments.tree):
         raise LabError("ab --coverage", "nothing was changed", "Name a --patch, --series, --range or --tree.")
     if arguments.vm and (one or arguments.workload or arguments.config or arguments.variant):
-        raise LabError("ab --vm", "Debian's own kernels are as they are", "Leave out --vm (and LAB=vm), or the change.")
+        raise LabError("ab --vm", "Debian's kernels cannot be changed", "Leave out --vm (and LAB=vm), or the change.")
     if arguments.repeat and linux.needs(arguments.variant).real_time:
         raise LabError("ab --repeat", "no two runs in real time are alike", "Leave out --repeat, or --variant.")
     if arguments.workload and not one and count != 2:

@@ -139,7 +139,8 @@ def unknown(name: str) -> str:
         return ""
     close = difflib.get_close_matches(name, names(), 1)
     hint = f" Did you mean {close[0]}?" if close else ""
-    return f"{name} is no measure.{hint} Known are: {', '.join(names())}; all but seconds also with read_ or write_ before them"
+    known = ", ".join(one for one in names() if one not in _SPELLINGS)
+    return f"{name} is not a measure.{hint} Measures: {known}; all but seconds also with read_ or write_ before them"
 
 
 def is_timed(name: str) -> bool:

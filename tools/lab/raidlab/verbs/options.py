@@ -58,7 +58,8 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     _ab(verbs.add_parser(
         "ab", help="run a command on several kernels and compare them",
         usage="raidctl lab ab [options] [--kernel A]\n"
-        "       (--kernel B... | --patch FILE | --tree DIR | --range A..B)\n"
+        "       (--kernel B... | --patch FILE | --series DIR | --tree DIR | --range A..B |\n"
+        "        --config FRAGMENT)\n"
         "       (--workload SET | -- CMD...)",
         description="Run CMD on several kernels, record it, and compare the recordings. If CMD contains 'raidctl record', it "
         "records itself.",
@@ -84,7 +85,11 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     )
     _kernel(build)
     _variant(build)
-    clean = verbs.add_parser("clean", help="list or remove entries of the cache that were not used for some time")
+    clean = verbs.add_parser(
+        "clean",
+        help="list or remove entries of the cache that were not used for some time",
+        description="List the entries of the cache that were not used for some time; with --remove, remove them.",
+    )
     clean.add_argument(
         "--days", metavar="N", type=int, default=30, help="entries that were not used for N days (default %(default)s)"
     )
@@ -182,7 +187,8 @@ def _expect(verb: argparse.ArgumentParser) -> None:
     _vm(verb, "use Debian's own kernel in QEMU; tests only counts, not times; the same as LAB=vm")
     _out(verb, f"directory of the results, and working directory of CMD (default {_OUT})")
     _seeds(
-        verb, "run with at most N random seeds, until the result is certain; exit status 125 if it is not (default 1)"
+        verb,
+        "run with at most N random seeds, until the result is certain, otherwise exit status 125 (default 1: one run decides)",
     )
     _measured(verb)
     _kernel(verb)

@@ -62,7 +62,7 @@ class Emulator:
             return list(self.command)
         program = shutil.which("qemu-system-x86_64")
         if program is None:
-            raise LabError("starting a guest", "no qemu-system-x86_64 here", "apt-get install qemu-system-x86")
+            raise LabError("starting a guest", "qemu-system-x86_64 is missing", "apt-get install qemu-system-x86")
         return [program]
 
 
@@ -341,7 +341,7 @@ def busybox() -> bytes:
         if path.exists():
             return path.read_bytes()
     raise LabError(
-        "making an initramfs", "no busybox here, the guest's first program", "apt-get install busybox-static"
+        "making an initramfs", "busybox is missing; it is the guest's first program", "apt-get install busybox-static"
     )
 
 

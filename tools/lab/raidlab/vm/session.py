@@ -48,7 +48,7 @@ class Controller:
         except subprocess.TimeoutExpired:
             failed = 1
         if failed not in (0, STORE_FULL) or not self.status.exists():
-            raise LabError("the simulated controller", f"its server failed, status {failed}", "See what it said above.")
+            raise LabError("the simulated controller", f"its server failed, status {failed}", "Read its output above.")
         pairs = (line.partition(":") for line in self.status.read_text(encoding="utf-8").splitlines())
         return {key.strip(): value.strip() for key, _, value in pairs}
 

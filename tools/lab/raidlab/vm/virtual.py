@@ -27,7 +27,7 @@ def run(
     if getattr(arguments, "variant", "") or getattr(arguments, "real_time", False):
         raise LabError(
             "--vm with --variant or --real-time",
-            "those are of the lab's own kernels; a virtual machine runs Debian's, in real time",
+            "these options are for the lab's own kernels; a virtual machine runs Debian's, in real time",
             "Leave out one or the other.",
         )
     devices = runner.profiles_of(arguments, Progress(arguments.quiet))

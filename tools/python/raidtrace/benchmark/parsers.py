@@ -41,7 +41,7 @@ def fail(program: str, lines: Sequence[str], number: int | None, why: str) -> Pa
     if not any(line.strip() for line in lines):
         return ParseError(f"{program}: no output at all; {why}")
     if number is None:
-        return ParseError(f"{program}: {why}; it has {len(lines)} lines, the last is {_quote(_last(lines))}")
+        return ParseError(f"{program}: {why}; the output has {len(lines)} lines, the last is {_quote(_last(lines))}")
     return ParseError(f"{program}: line {number}: {why}: {_quote(lines[number - 1])}")
 
 
@@ -49,7 +49,7 @@ def number(text: str) -> float:
     """A finite number that is not negative; ValueError for anything else, so nan and inf too."""
     value = float(text)
     if not math.isfinite(value) or value < 0:
-        raise ValueError(f"{text} is no measured value")
+        raise ValueError(f"{text} is not a measured value")
     return value
 
 
@@ -118,7 +118,7 @@ def bonnie(output: str) -> tuple[Figure, ...]:
                 raise fail("bonnie++", lines, at, f"{len(fields)} fields, its format has 27, or 14 without files")
             runs.append(_bonnie_run(lines, at, fields, OLD_FIELDS, len(runs) + 1))
     if not runs:
-        raise fail("bonnie++", lines, None, "there is no line of comma-separated results; did it end early?")
+        raise fail("bonnie++", lines, None, "there is no line of comma-separated results, so it may have ended early")
     return tuple(figure for run in runs for figure in run)
 
 
@@ -133,7 +133,7 @@ def _bonnie_run(
         value, cpu = _value("bonnie++", lines, at, fields[place]), _value("bonnie++", lines, at, fields[place + 1])
         figures.append(Figure(phase, value, KIB_PER_S if phase in BONNIE_RATES else PER_S, cpu, where))
     if not figures:
-        raise fail("bonnie++", lines, at, "a line of results without a single one")
+        raise fail("bonnie++", lines, at, "a line of results without a result")
     return figures
 
 
@@ -183,7 +183,7 @@ def dd(output: str, phase: str, block_bytes: int | None = None) -> tuple[Figure,
     if rate is not None:
         return (_dd_rate(lines, rate[0], phase, *rate[1:]),)
     if blocks is None:
-        raise fail("dd", lines, None, "nowhere does it say how many blocks it copied")
+        raise fail("dd", lines, None, "no line has the number of copied blocks")
     if real is None or block_bytes is None:
         raise fail("dd", lines, blocks[0], "blocks, but after them neither seconds nor the time that time(1) prints")
     counted = re.search(r"([0-9]+)\+([0-9]+)", blocks[1])
@@ -231,7 +231,7 @@ def fio(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> tup
         except json.JSONDecodeError as error:
             raise fail("fio", lines, min(start + error.lineno, len(lines)), f"not JSON, {error.msg}") from error
         except (ValueError, RecursionError) as error:  # a number of too many digits, or nested without end
-            raise fail("fio", lines, start + 1, f"no JSON that fio writes, {error}") from error
+            raise fail("fio", lines, start + 1, f"not the JSON of fio, {error}") from error
         jobs = document.get("jobs")
         if not isinstance(jobs, list) or not jobs:
             raise ParseError(f"fio: line {start + 1}: JSON without jobs; client and server output is not read")
@@ -319,7 +319,10 @@ def iozone(output: str) -> tuple[Figure, ...]:
             raise fail("iozone", lines, at, "a line of the table without a figure")
     if not figures:
         raise fail(
-            "iozone", lines, None, "neither a line 'Children see throughput' nor a table of -a; did it end early?"
+            "iozone",
+            lines,
+            None,
+            "neither a line 'Children see throughput' nor a table of -a, so it may have ended early",
         )
     return tuple(figures)
 
@@ -380,7 +383,7 @@ def own(output: str, program: str) -> tuple[Figure, ...]:
             raise fail(program, lines, at, "neither a result, nor a comment, nor counters")
     missing = [phase for phase in OWN_PHASES[program] if phase not in (figure.phase for figure in figures)]
     if len(missing) == len(OWN_PHASES[program]):
-        raise fail(program, lines, None, "no result in it; did it end early?")
+        raise fail(program, lines, None, "no result in it, so it may have ended early")
     return tuple(figures)
 
 

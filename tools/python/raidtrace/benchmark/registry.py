@@ -78,7 +78,7 @@ def refused_line(path: pathlib.Path, raw: bool) -> tuple[int, str] | None:
     """The first line of a job file that could lead elsewhere, and its option. raw: it runs on a disk. OSError,
     UnicodeDecodeError: it cannot be read."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe has no end
-        raise OSError(errno.EINVAL, "no regular file", str(path))
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
     for number, line in enumerate(path.read_bytes().decode().replace("\r\n", "\n").split("\n"), 1):
         if len(line.encode()) > FIO_LINE_BYTES:
             return number, f"a line of more than {FIO_LINE_BYTES} bytes"

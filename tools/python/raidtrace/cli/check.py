@@ -36,7 +36,7 @@ def _size(text: str) -> int:
         return units.parse_size(text)
     except UserError as error:
         raise argparse.ArgumentTypeError(
-            f"{text} is no size; give for example 20G, 20480M or a number of bytes"
+            f"{text} is not a size; give for example 20G, 20480M or a number of bytes"
         ) from error
 
 

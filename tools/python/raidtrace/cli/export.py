@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
                      "column, as JSON")  # fmt: skip
     options = top.parse_args(arguments)
     if not (options.csv or options.json or options.perfetto):
-        top.error("say how: --csv DIR or --json or --perfetto FILE")
+        top.error("name a format: --csv DIR, --json or --perfetto FILE")
     gc.disable()  # short-lived process, as in raidctl report
     from raidtrace.report import export
 

@@ -160,7 +160,7 @@ def _sweep(options: argparse.Namespace) -> int:
         if options.plan and not options.out:
             options.out = pathlib.Path(f"sweep-{pathlib.Path(options.plan).stem}")
         if not options.out:
-            raise _Usage("--resume of what? Name the plan, or its directory with --out")
+            raise _Usage("--resume needs the plan, or its directory with --out")
         the_plan, overrides = _stored(options)
     else:
         if not options.plan:
@@ -176,7 +176,7 @@ def _sweep(options: argparse.Namespace) -> int:
     if options.lab and real:
         raise _Usage("--lab and real disks (--destroy-data, --disk) exclude each other: name one of them")
     if not options.lab and not real:
-        raise _Usage("where? --lab, or real disks: --destroy-data DISK, --disk DISK")
+        raise _Usage("name the disks: --lab, or real ones: --destroy-data DISK, --disk DISK")
     return (_lab if options.lab else _disks)(options, the_plan, overrides)
 
 

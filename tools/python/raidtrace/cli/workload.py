@@ -98,6 +98,8 @@ def _run(options: argparse.Namespace) -> int:
         raise UserError("give either --directory, or --disk for a raw disk")
     disk = options.disk if not options.disk or options.disk.startswith("/") else f"/dev/{options.disk}"
     values = parameters(chosen, options.parameter)
+    if options.directory and not os.path.isdir(options.directory):
+        raise UserError(f"{options.directory}: not a directory; name one on the disk to measure")
     if values.get("job_file"):
         values["job_file"] = os.path.abspath(str(values["job_file"]))
     data = units.parse_size(options.data_size)
@@ -140,7 +142,11 @@ def _parse(options: argparse.Namespace) -> int:
         text = options.file.read_bytes().decode("utf-8", "replace")
     values = chosen.defaults | parameters(chosen, options.parameter)
     job = benchmark.Job("", "", 0, values)
-    _print(chosen, job, chosen.parse(text, job), options.json)
+    try:
+        figures = chosen.parse(text, job)
+    except parsers.ParseError as error:
+        raise UserError(f"{options.file}: {error}") from error
+    _print(chosen, job, figures, options.json)
     return 0
 
 

@@ -36,7 +36,7 @@ class Expression:
             self._tree = ast.parse(self.text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             where = f", at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
-            raise BadExpression(f"{text!r} is no expression{where}") from None
+            raise BadExpression(f"{text!r} is not an expression{where}") from None
         self._refused = refused
         (self._check_truth if truth else self._check_number)(self._tree)
 

@@ -33,15 +33,15 @@ def parse_size(text: str, ram_bytes: int | None = None) -> int:
     times = times_ram(text)
     if times is not None:
         if ram_bytes is None:
-            raise UserError(f"{text!r}: a multiple of RAM means nothing here; name a size")
+            raise UserError(f"{text!r}: a multiple of RAM is not possible here; give a size")
         size = -(-int(times * ram_bytes) // MIB) * MIB
     else:
         match = _SIZE.fullmatch(text)
         if not match or match[2].lower() not in _UNITS:
-            raise UserError(f"{text!r} is no size; write 20480 MiB, 20G, 20 GB or 40 x RAM")
+            raise UserError(f"{text!r} is not a size; write for example 20480MiB, 20G, 20GB or 40xRAM")
         size = int(float(match[1]) * _UNITS[match[2].lower()])
     if size <= 0:
-        raise UserError(f"{text!r} is no size: it must be more than nothing")
+        raise UserError(f"{text!r} is not a size: it must be more than 0")
     return size
 
 

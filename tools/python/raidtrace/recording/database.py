@@ -26,7 +26,7 @@ from raidtrace.recording.columns import RecordingError as RecordingError  # noqa
 
 MAX_SQLITE_BYTES = 0x7FFFFF00  # bytes that it allocates at once
 PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # where SQLite's locks lie
-NO_DATABASE = "it is no database, and so no recording of raidctl"
+NO_DATABASE = "not a recording of raidctl: it is not an SQLite database"
 LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 DAMAGED = "the recording is damaged or cut short: copy it again from where it was made, or record again"

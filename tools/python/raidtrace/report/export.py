@@ -108,7 +108,7 @@ def _own(path: pathlib.Path, head: bytes) -> IO[str]:
         file = open(fd, "w", encoding="utf-8", newline="")
         if not stat.S_ISREG(os.fstat(fd).st_mode) or not head.startswith(os.pread(fd, len(head), 0)):
             file.close()
-            raise UserError(f"{path}: it is there and no export of that table; name another directory")
+            raise UserError(f"{path}: it exists and is not an export of this table; name another directory")
         os.ftruncate(fd, 0)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; name another directory") from error

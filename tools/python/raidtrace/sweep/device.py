@@ -127,7 +127,7 @@ class Machine:
             status = self.stat(path)
         except OSError as error:
             raise DeviceError(
-                f"{word}: there is no such disk ({path}: {error.strerror}); lsblk lists those there are"
+                f"{word}: there is no such disk ({path}: {error.strerror}); lsblk lists the disks"
             ) from error
         if not stat.S_ISBLK(status.st_mode):
             kind = next((text for test, text in KINDS if test(status.st_mode)), "something else")
@@ -136,9 +136,7 @@ class Machine:
         block = self.sys / "class/block" / name
         if not name:
             number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
-            raise DeviceError(
-                f"{word}: the kernel has no disk {number}, which {path} names; lsblk lists those there are"
-            )
+            raise DeviceError(f"{word}: the kernel has no disk {number}, which {path} names; lsblk lists the disks")
         if (block / "partition").exists():
             parent = block.resolve().parent.name
             raise DeviceError(f"{word} is a partition; a sweep takes whole disks, and this one's is {parent}")

@@ -86,7 +86,7 @@ class Index:
         """Open an index that is there, as it is now, or to write it."""
         self.path = path
         if not path.is_file():
-            raise UserError(f"{path}: there is no sweep")
+            raise UserError(f"{path}: no such sweep; name the directory that raidctl sweep made")
         try:
             self._db = database.write(path) if write else database.read(path)
             self._db.execute("PRAGMA foreign_keys=ON")

@@ -366,14 +366,14 @@ def find(name: str) -> pathlib.Path:
     if name not in ready():
         close = difflib.get_close_matches(name, ready(), 1)
         hint = f"; do you mean {close[0]}?" if close else ""
-        raise UserError(f"there is no plan {name}{hint or '.'} There are: {', '.join(ready())}; or name a .toml file")
+        raise UserError(f"there is no plan {name}{hint or '.'} Plans: {', '.join(ready())}; or name a .toml file")
     return READY / f"{name}.toml"
 
 
 def load(path: pathlib.Path, overrides: Mapping[str, Value] = MappingProxyType({})) -> Plan:
     try:
         if path.exists() and not path.is_file():
-            raise UserError(f"{path}: no regular file")
+            raise UserError(f"{path}: not a regular file")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read: {error}") from error
@@ -490,11 +490,11 @@ def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
     if level == NO_MD:
         for key in ("md_chunk_kib", "md_members"):
             if key in axes:
-                refuse(key, "there is no md: give md_level, or leave it out")
+                refuse(key, "it needs md_level")
     else:
         members = int(axes.get("md_members", MIN_MEMBERS[str(level)]))
         if "md_members" not in axes:
-            refuse("md_level", "md_members is missing: of how many disks?")
+            refuse("md_level", "md_members is missing; give the number of disks")
         if members < MIN_MEMBERS[str(level)]:
             refuse("md_members", f"{level} needs at least {MIN_MEMBERS[str(level)]}, not {members}")
         if (level == "raid1") == ("md_chunk_kib" in axes):

@@ -294,7 +294,7 @@ def frozen_file(group: str) -> pathlib.Path:
         raise DeviceError(f"--freeze {group or '/'}: there is no {path}; systemd-cgls lists the groups")
     own = pathlib.Path("/proc/self/cgroup").read_text(encoding="utf-8").rpartition("0::/")[2].strip()
     if f"{own}/".startswith(f"{group}/"):
-        raise DeviceError(f"--freeze {group}: this very process is in it, and would be frozen")
+        raise DeviceError(f"--freeze {group}: this process is in it, and would be frozen")
     return path
 
 

@@ -401,9 +401,9 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
             hint = (
                 "; a command that runs for a fixed time is compared with --metric rate" if "asked for" in wrong else ""
             )
-            raise UserError(f"the command as it is cannot be measured: {wrong}{hint}")
+            raise UserError(f"the unchanged command cannot be measured: {wrong}{hint}")
     if runs[0].status:
-        raise UserError(f"the command as it is fails: exit status {runs[0].status}{runs[0].printed()}")
+        raise UserError(f"the unchanged command fails: exit status {runs[0].status}{runs[0].printed()}")
     costs = [run.cost(what) for run in runs]
     late = chance.noise([cost for run in runs if (cost := run.cost(figures.P99))])
     return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)

@@ -153,7 +153,7 @@ def arrays_of(
         arrays = {names[0]: tuple(disks)}
     missing = [name for name in names if name not in arrays]
     if missing:
-        raise UserError(f"which disks stand for {missing[0]}? --array {missing[0]}=DISK[,DISK...]")
+        raise UserError(f"name the disks of {missing[0]}: --array {missing[0]}=DISK[,DISK...]")
     return arrays
 
 
