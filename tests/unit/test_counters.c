@@ -5,8 +5,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "full.h"
 #include "raidtrace.h"
@@ -25,12 +23,11 @@ static uint64_t bin(const struct rt_histogram *h, unsigned int index)
 }
 
 /* Bins that nothing happened in are not in a difference, wherever they are. */
-static void difference_is_short(void **state)
+TEST(difference_is_short)
 {
 	struct rt_counters from = { .now_ns = 100 }, to = { .now_ns = 150 };
 	struct rt_counters span;
 
-	(void)state;
 	from.flow[READ].in_flight = from.flow[READ].in_flight_max = 4;
 	to.flow[READ].in_flight = 2;
 	to.flow[READ].in_flight_max = 6;
@@ -95,7 +92,7 @@ static void expect_equal(const struct rt_counters *a, const struct rt_counters *
 }
 
 /* The difference of a sum is the counters that were added, and a fall of any counter is an error. */
-static void everything(void **state)
+TEST(everything)
 {
 	struct rt_submitter rows[2][FULL_SUBMITTERS];
 	struct rt_counters a = { .since_ns = 1, .now_ns = 5, .groups = 0x1fff }, b = { .since_ns = 5, .now_ns = 9, .groups = 0x1fff };
@@ -103,7 +100,6 @@ static void everything(void **state)
 	const struct rt_histogram *was, *now;
 	uint64_t seed = 23, *fallen[7];
 
-	(void)state;
 	full_counters(&a, rows[0], &seed);
 	full_counters(&b, rows[1], &seed);
 	b.id = 3;
@@ -174,13 +170,12 @@ static void consistent_span(struct rt_counters *c, uint32_t before[RT_DIRECTIONS
 	rt_histogram_count(&c->histogram[ALL][TIME], 2, 100);
 }
 
-static void agreement(void **state)
+TEST(agreement)
 {
 	uint32_t before[RT_DIRECTIONS];
 	struct rt_counters c;
 	char text[256] = "";
 
-	(void)state;
 	consistent_span(&c, before);
 	assert_true(rt_counters_check(&c, before, text, sizeof(text)));
 	assert_string_equal(text, "");
@@ -208,26 +203,13 @@ static void agreement(void **state)
 }
 
 /* A bio-based disk has no requests: there is nothing that could disagree. */
-static void nothing_known(void **state)
+TEST(nothing_known)
 {
 	uint32_t before[RT_DIRECTIONS] = { 0 };
 	struct rt_counters c = { .since_ns = 100, .now_ns = 200 };
 	char text[256] = "";
 
-	(void)state;
 	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
 	c.unknown = RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT);
 	assert_true(rt_counters_check(&c, before, text, sizeof(text)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(difference_is_short),
-		cmocka_unit_test(everything),
-		cmocka_unit_test(agreement),
-		cmocka_unit_test(nothing_known),
-	};
-
-	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
 }

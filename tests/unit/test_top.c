@@ -6,9 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "internal.h"
 #include "base/base.h"
@@ -109,12 +106,11 @@ static void set_up(struct top *top, struct rt_target target)
 	assert_int_equal(count_snapshot(&top->rows[0], second), 0);
 }
 
-static void values(void **state)
+TEST(values)
 {
 	struct top top = { 0 };
 	const struct top_row *row;
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	row = &top.rows[0];
 	assert_int_equal(row->state, TOP_COUNTED);
@@ -139,12 +135,11 @@ static void values(void **state)
 }
 
 /* The second interval is what happened in it, not since attach. */
-static void intervals(void **state)
+TEST(intervals)
 {
 	struct top top = { 0 };
 	struct rt_counters same = two_seconds(13 * SECOND);
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	count(&same, READ, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 20, SECOND);
 	assert_int_equal(count_snapshot(&top.rows[0], same), 0);
@@ -158,12 +153,11 @@ static void intervals(void **state)
 	top_free(&top);
 }
 
-static void reset(void **state)
+TEST(reset)
 {
 	struct top top = { 0 };
 	struct rt_counters again = nothing(13 * SECOND);
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	again.resets = 1;
 	assert_int_equal(count_snapshot(&top.rows[0], again), 0);
@@ -190,13 +184,12 @@ static void reset(void **state)
 	top_free(&top);
 }
 
-static void gone(void **state)
+TEST(gone)
 {
 	struct top top = { 0 };
 	struct rt_counters last = two_seconds(13 * SECOND);
 	struct rt_target other[] = { target(7, "sdb"), target(8, "sda") };
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	last.gone = true;
 	last.readahead_sectors = 0;
@@ -217,13 +210,12 @@ static void gone(void **state)
 	assert_null(top_picked(&top));
 }
 
-static void not_counted(void **state)
+TEST(not_counted)
 {
 	struct top top = { .unavailable = RT_COUNTER_BIT(FRONT_MERGES) };
 	struct rt_target dm = target(1, "dm-0");
 	char text[TOP_TEXT];
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	assert_true(isnan(top_value(&top.rows[0], TOP_MERGES)));
 	assert_true(top_value(&top.rows[0], TOP_SPLITS) == 2);
@@ -240,7 +232,7 @@ static void not_counted(void **state)
 }
 
 /* Highest first, unknown last, then by name with numbers as numbers. */
-static void sorting(void **state)
+TEST(sorting)
 {
 	struct rt_target targets[] = { target(1, "sd10"), target(2, "sd9"),
 				       target(3, "sd2"), target(4, "sd1") };
@@ -248,7 +240,6 @@ static void sorting(void **state)
 	static const uint32_t by_rate[] = { 3, 1, 4, 2 };
 	struct top top = { 0 };
 
-	(void)state;
 	assert_int_equal(top_targets(&top, targets, 4), 0);
 	top_sort(&top);
 	for (size_t i = 0; i < 4; i++)
@@ -278,12 +269,11 @@ static void sorting(void **state)
 }
 
 /* Texts that golden/top.txt does not contain. */
-static void texts(void **state)
+TEST(texts)
 {
 	struct top top = { 0 };
 	char text[128];
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	top_cell_text(text, &top.rows[0], TOP_READ_RATE);
 	assert_string_equal(text, "6.12");
@@ -300,11 +290,10 @@ static void texts(void **state)
 	top_free(&top);
 }
 
-static void bars(void **state)
+TEST(bars)
 {
 	char text[16];
 
-	(void)state;
 	top_bar_text(text, 8, 2, 4, 8);
 	assert_string_equal(text, "##--....");
 	top_bar_text(text, 8, 0, 0, 8);
@@ -329,12 +318,11 @@ static enum top_action press_keys(struct top_keys *keys, struct top *top,
 	return action;
 }
 
-static void commands(void **state)
+TEST(commands)
 {
 	struct top_keys keys = { .interval_ns = SECOND };
 	struct top top = { 0 };
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	assert_int_equal(press_keys(&keys, &top, "s"), TOP_NOTHING);
 	assert_int_equal(top.sort, TOP_READ_RATE);
@@ -368,13 +356,12 @@ static void commands(void **state)
 	assert_int_equal(keys.mode, TOP_WATCH);
 }
 
-static void readahead(void **state)
+TEST(readahead)
 {
 	struct top_keys keys = { .interval_ns = SECOND };
 	struct top top = { 0 };
 	char prompt[160];
 
-	(void)state;
 	set_up(&top, target(1, "sda"));
 	assert_int_equal(press_keys(&keys, &top, "r"), TOP_MAY_WRITE);
 	/* No dialogue begins before the caller has checked the permission. */
@@ -413,12 +400,11 @@ static void readahead(void **state)
 }
 
 /* Classes that do not fit are cut. */
-static void classes_are_cut(void **state)
+TEST(classes_are_cut)
 {
 	struct top_row row = { .seconds = 2, .classes = true, .seeks[RAIDTRACE_CLASS_DATA] = 6, .seeks[RAIDTRACE_CLASS_JOURNAL] = 3 };
 	char text[128];
 
-	(void)state;
 	top_classes_text(text, sizeof(text), &row);
 	assert_string_equal(text, " 3.00 data, 1.50 journal");
 	memset(text, 'x', sizeof(text));
@@ -454,7 +440,7 @@ static void print_row(FILE *to, const struct top_row *row)
 }
 
 /* Four disks with all counters, two with fewer; then one is new, one is gone, one is reset, one has no answer. */
-static void everything(void **state)
+TEST(everything)
 {
 	static const uint64_t unknown[] = {
 		0, RT_COUNTER_BIT(STREAM) | RT_COUNTER_BIT(IN_FLIGHT), 0,
@@ -468,7 +454,6 @@ static void everything(void **state)
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	(void)state;
 	disks[3].bio_based = true;
 	assert_int_equal(top_targets(&top, disks, 4), 0);
 	for (size_t i = 0; i < 4; i++) {
@@ -526,19 +511,4 @@ static void everything(void **state)
 	assert_int_equal(top.nr, 0);
 	fclose(to);
 	golden("golden/top.txt", text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything),
-		cmocka_unit_test(classes_are_cut),
-		cmocka_unit_test(values),      cmocka_unit_test(intervals),
-		cmocka_unit_test(reset),       cmocka_unit_test(gone),
-		cmocka_unit_test(not_counted), cmocka_unit_test(sorting),
-		cmocka_unit_test(texts),       cmocka_unit_test(bars),
-		cmocka_unit_test(commands),    cmocka_unit_test(readahead),
-	};
-
-	return cmocka_run_group_tests_name("top", tests, NULL, NULL);
 }
