@@ -11,7 +11,6 @@ static const struct rl_log_entry *last(struct host *host)
 
 HOST_TEST(an_entry_says_what_was_asked)
 {
-	struct host *host = *state;
 	u64 posted;
 
 	host->clock += 12345;
@@ -34,7 +33,6 @@ HOST_TEST(an_entry_says_what_was_asked)
 /* Depth and order against a count kept here, completions in any order. */
 HOST_TEST(depth_is_what_arrival_found)
 {
-	struct host *host = *state;
 	u32 first = host->model.device.log.count, in_flight = 0, posted = 0, i;
 	u16 depth[1000];
 	bool used[256] = { false };
@@ -69,7 +67,6 @@ HOST_TEST(depth_is_what_arrival_found)
 /* The depth from the log's own times must be the depth it states. */
 HOST_TEST(depth_follows_from_the_times)
 {
-	struct host *host = *state;
 	u32 first = host->model.device.log.count, i, j;
 	u64 seed = 5;
 
@@ -97,7 +94,6 @@ HOST_TEST(depth_follows_from_the_times)
 HOST_TEST(what_is_no_command_to_a_unit_counts_in_no_depth)
 {
 	static const u8 sense[16] = { 0x03, 0, 0, 0, 128 }, inquiry[16] = { 0x12, [4] = 36 };
-	struct host *host = *state;
 	struct segment segment = { HOST_DATA, 512 };
 
 	driver_scsi(host, 1, 0, sense, &segment, 1);
@@ -119,7 +115,6 @@ HOST_TEST(what_is_no_command_to_a_unit_counts_in_no_depth)
 
 HOST_TEST(failures_and_resets_are_marked)
 {
-	struct host *host = *state;
 	u32 running;
 
 	driver_transfer(host, 1, false, ~0ULL, 8, 0);
@@ -152,7 +147,6 @@ TEST(the_lost_command_never_completes)
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_SOFT_RESET);
 	assert_int_equal(rl_log_at(&host->model.device.log, lost)->status, RL_LOG_LOST);
 	assert_int_equal(host->model.depth[0], 0);
-	host_destroy(host);
 }
 
 TEST(a_full_log_counts_what_it_could_not_hold)
@@ -168,7 +162,6 @@ TEST(a_full_log_counts_what_it_could_not_hold)
 	assert_int_equal(host->model.device.log.lost, 4);
 	assert_int_equal(host->model.device.nr_commands, 9);
 	assert_int_equal(last(host)->lba, 32);
-	host_destroy(host);
 }
 
 /* 3000 random commands; what they left behind. */
@@ -199,6 +192,4 @@ TEST(two_runs_leave_the_same_log)
 	for (i = 0; i < one->model.device.log.count; i++)
 		assert_memory_equal(rl_log_at(&one->model.device.log, i), rl_log_at(&two->model.device.log, i),
 				    offsetof(struct rl_log_entry, status) + 1);
-	host_destroy(one);
-	host_destroy(two);
 }

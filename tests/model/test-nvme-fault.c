@@ -69,7 +69,7 @@ TEST(every_fault_strikes_by_each_trigger)
 			drive_submit(drive, 1, &read);
 			if (!kinds[i].struck(drive))
 				fail_msg("%s does not strike", text);
-			drive_destroy(drive);
+			host_destroy(drive->host);
 		}
 }
 
@@ -104,7 +104,6 @@ TEST(a_lost_command_is_lost_until_a_reset)
 	drive_enable(drive);
 	assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
-	drive_destroy(drive);
 }
 
 TEST(bad_sectors_fail_until_they_are_written)
@@ -125,7 +124,6 @@ TEST(bad_sectors_fail_until_they_are_written)
 	assert_int_equal(drive_transfer(drive, false, 990, 30, 0), NV_GOOD);
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_GET_LOG, 0, 127 << 16 | 2, 0), NULL), NV_GOOD);
 	assert_int_equal(rl_get64(data + 160), 3);
-	drive_destroy(drive);
 }
 
 /* A deallocation that reaches across the end of the bad sectors makes all that it covers readable. */
@@ -150,7 +148,6 @@ TEST(a_deallocation_cures_all_it_covers)
 	assert_int_equal(drive->host->nvme.fault.bad.lba, 1000);
 	assert_int_equal(drive->host->nvme.fault.bad.sectors, 3);
 	assert_int_equal(drive_transfer(drive, false, 1003, 100, 0), NV_GOOD);
-	drive_destroy(drive);
 }
 
 TEST(a_failed_controller_works_after_a_reset)
@@ -180,7 +177,6 @@ TEST(a_failed_controller_works_after_a_reset)
 	assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
 	for (i = 0; i < 10; i++)
 		assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
-	drive_destroy(drive);
 }
 
 TEST(a_drive_that_is_gone_stays_gone)
@@ -204,7 +200,6 @@ TEST(a_drive_that_is_gone_stays_gone)
 	drive_pass(drive, 1000 * MS);
 	assert_true(is_gone(drive));
 	assert_int_equal(device->log.count, 3);
-	drive_destroy(drive);
 }
 
 TEST(slow_flash_takes_its_factor)
@@ -219,7 +214,6 @@ TEST(slow_flash_takes_its_factor)
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 0), NV_GOOD);
 	slow = drive->host->clock - before;
 	assert_true(slow == good + 6 * 80000);
-	drive_destroy(drive);
 }
 
 /* Random work of a seed, with faults in it. Return: the log as text, which the caller frees. */
@@ -250,7 +244,7 @@ static char *history(u64 seed)
 	for (i = 0; i < drive->host->nvme.device.log.count; i++)
 		rl_device_log_line(&text, &drive->host->nvme.device, i);
 	assert_true(text.used < bytes - 1 && drive->host->nvme.device.log.count > 800);
-	drive_destroy(drive);
+	host_destroy(drive->host);
 	return log;
 }
 
