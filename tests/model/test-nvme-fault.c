@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The NVMe drive's faults, by each trigger; that two runs are one. */
+/* The NVMe drive's faults, by each trigger. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nvme-driver.h"
@@ -214,48 +213,4 @@ TEST(slow_flash_takes_its_factor)
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 0), NV_GOOD);
 	slow = drive->host->clock - before;
 	assert_true(slow == good + 6 * 80000);
-}
-
-/* Random work of a seed, with faults in it. Return: the log as text, which the caller frees. */
-static char *history(u64 seed)
-{
-	struct drive *drive = drive_ready(QUICK_DRIVE ",cache.kib=256,flash.channels=3,limit.iops=40000,limit.burst_ios=9,"
-					  "fault.lose_command=700,fault.slow_command=300,fault.slow_factor=2", 32);
-	const size_t bytes = 1 << 19;
-	char *log = calloc(1, bytes);
-	struct completion completion;
-	struct rl_text text;
-	u32 i, put = 0, done = 0;
-
-	for (i = 0; i < 6000; i++) {
-		u8 opcode = (u8[]){ NV_READ, NV_READ, NV_WRITE, NV_FLUSH }[random_number(&seed) % 4];
-		struct command command = io_command(opcode, random_number(&seed) % 100000, 1 + random_number(&seed) % 64);
-
-		command_data(drive, &command, random_number(&seed) % 64 * 512, 64 * 512);
-		if (put - done < 24) {
-			drive_submit(drive, 1, &command);
-			put++;
-		}
-		drive_pass(drive, random_number(&seed) % 50000);
-		while (drive_poll(drive, 1, &completion))
-			done++;
-	}
-	rl_text_init(&text, log, bytes);
-	for (i = 0; i < drive->host->nvme.device.log.count; i++)
-		rl_device_log_line(&text, &drive->host->nvme.device, i);
-	assert_true(text.used < bytes - 1 && drive->host->nvme.device.log.count > 800);
-	host_destroy(drive->host);
-	return log;
-}
-
-TEST(two_runs_are_one)
-{
-	char *first = history(7), *second = history(7), *other = history(8);
-
-	assert_string_equal(first, second);
-	assert_true(strcmp(first, other));
-	assert_non_null(strstr(first, ",lost\n"));
-	free(first);
-	free(second);
-	free(other);
 }
