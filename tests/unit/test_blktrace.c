@@ -45,8 +45,7 @@ TEST(members)
 		trace.cpu = 5;
 		trace.error = 0xfffb;
 		trace.sequence = 41;
-		trace_put(&trace, 0x123456789abcdefULL, C | W, 0x11223344556677ULL,
-			  0x89abcdef);
+		trace_put(&trace, 0x123456789abcdefULL, C | W, 0x11223344556677ULL, 0x89abcdef);
 		open_trace(4096);
 		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
 		assert_true(event.time_ns == 0x123456789abcdefULL);
@@ -412,8 +411,7 @@ TEST(order)
 	}
 }
 
-static int count_note(void *data, const struct blktrace_event *of,
-		      const struct blktrace_note *message)
+static int count_note(void *data, const struct blktrace_event *of, const struct blktrace_note *message)
 {
 	int *nr = data;
 

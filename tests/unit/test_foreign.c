@@ -105,8 +105,7 @@ TEST(formats)
 {
 	FILE *to = begin();
 
-	terminal_print(to, "%s|%5s|%-5s|%.2s|%*s|%-*s|%%|%c|", "a", "b", "c", "defg",
-		       3, "h", -4, "i", 'j');
+	terminal_print(to, "%s|%5s|%-5s|%.2s|%*s|%-*s|%%|%c|", "a", "b", "c", "defg", 3, "h", -4, "i", 'j');
 	terminal_print(to, "%d %5d %-5d| %05d %+d %u %x %ld %lld %zu %" PRIu64 " %" PRIu32 " %hhd|",
 		       -1, 2, 3, 4, 5, 6U, 255, -7L, -8LL, (size_t)9, UINT64_MAX, UINT32_MAX, 10);
 	terminal_print(to, "%f %.3f %8.1f %+11.1f %e %g", 1.5, 2.25, 3.06, -4.04, 5.0, 6.5);
@@ -220,8 +219,7 @@ TEST(random_names)
 		free(made);
 
 		cell(name);
-		assert_null(strchr("=@\t\r", text[text[0] == '"'] ?
-				   text[text[0] == '"'] : 'x'));
+		assert_null(strchr("=@\t\r", text[text[0] == '"'] ? text[text[0] == '"'] : 'x'));
 	}
 }
 

@@ -82,15 +82,13 @@ static void read_back(void)
 				fail_msg("%s: %s", family, type);
 		} else if (sscanf(line, "# UNIT %127s %31s", word, unit) == 2) {
 			assert_string_equal(word, family);
-			assert_string_equal(family + strlen(family) -
-					    strlen(unit), unit);
+			assert_string_equal(family + strlen(family) - strlen(unit), unit);
 		} else if (sscanf(line, "# HELP %127s %31s", word, unit) == 2) {
 			assert_string_equal(word, family);
 		} else {
 			const char *suffix = !strcmp(type, "counter") ? "_total" : "";
 
-			if (sscanf(line, "%127[a-z0-9_]{%511[^}]} %63s", s->name,
-				   s->labels, s->value) != 3)
+			if (sscanf(line, "%127[a-z0-9_]{%511[^}]} %63s", s->name, s->labels, s->value) != 3)
 				fail_msg("not a sample: %s", line);
 			/* test_show has the buckets. */
 			if (!strcmp(type, "histogram")) {
@@ -126,8 +124,7 @@ static const char *value(const char *name, const char *labels)
 	const char *ret = NULL;
 
 	for (size_t i = 0; i < nr_samples; i++) {
-		if (strcmp(samples[i].name, name) ||
-		    strcmp(samples[i].labels, labels))
+		if (strcmp(samples[i].name, name) || strcmp(samples[i].labels, labels))
 			continue;
 		assert_null(ret);
 		ret = samples[i].value;

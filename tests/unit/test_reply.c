@@ -264,16 +264,14 @@ static uint32_t chance(uint32_t of)
 }
 
 /* The answer to who has @before, or the whole one without it. */
-static struct nl_msg *answer(const struct rt_counters *c,
-			     const struct rt_counters *before)
+static struct nl_msg *answer(const struct rt_counters *c, const struct rt_counters *before)
 {
 	struct nl_msg *msg = head(c, -1);
 
 	if (before)
 		nla_put_flag(msg, RAIDTRACE_A_COUNTERS_PARTIAL);
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
-		if (!before || memcmp(&c->flow[d], &before->flow[d],
-				      sizeof(c->flow[d])))
+		if (!before || memcmp(&c->flow[d], &before->flow[d], sizeof(c->flow[d])))
 			put_flow(msg, d, &c->flow[d], -1);
 		for (unsigned int k = 0; k < RT_KINDS; k++) {
 			const struct rt_histogram *h = &c->histogram[d][k];
@@ -318,8 +316,7 @@ static void count_more(struct rt_counters *c)
 		c->flow[d].issued += chance(50);
 		c->flow[d].bytes_ahead_queued += chance(1000);
 		for (unsigned int n = chance(9); n; n--)
-			rt_histogram_count(&c->histogram[d][chance(RT_KINDS)],
-					   chance(200), chance(5));
+			rt_histogram_count(&c->histogram[d][chance(RT_KINDS)], chance(200), chance(5));
 	}
 	for (unsigned int i = 0; i < 3; i++) {
 		unsigned int row = chance(6) * 20;
@@ -349,8 +346,7 @@ static void expect_same(const struct rt_counters *a, const struct rt_counters *b
 				assert_int_equal(a->submitters[i].queued, b->submitters[j].queued);
 }
 
-static int advance(struct nl_msg *msg, struct rt_counters *last,
-		   struct rt_counters *span)
+static int advance(struct nl_msg *msg, struct rt_counters *last, struct rt_counters *span)
 {
 	struct rt_advance a = { .last = last };
 	int err = rt_parse_advance(nlmsg_hdr(msg), &a);

@@ -7,12 +7,9 @@
 #include "bin_of.h"
 #include "numbers/numbers.h"
 
-static void count(struct rt_counters *c, unsigned int kind, int64_t value,
-		  uint64_t n)
+static void count(struct rt_counters *c, unsigned int kind, int64_t value, uint64_t n)
 {
-	assert_int_equal(
-		rt_histogram_count(&c->histogram[RAIDTRACE_DIRECTION_READ][kind],
-				   bin_of(kind, value), n), 0);
+	assert_int_equal(rt_histogram_count(&c->histogram[RAIDTRACE_DIRECTION_READ][kind], bin_of(kind, value), n), 0);
 }
 
 TEST(mode)
@@ -51,8 +48,7 @@ TEST(percentile)
 		&c.histogram[RAIDTRACE_DIRECTION_READ][RAIDTRACE_HISTOGRAM_KIND_D2C];
 	struct range range;
 
-	assert_false(histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
-					  0.5).known);
+	assert_false(histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C, 0.5).known);
 	/* 1 .. 10 ns, once each: the median is the fifth. */
 	for (int64_t ns = 1; ns <= 10; ns++)
 		count(&c, RAIDTRACE_HISTOGRAM_KIND_D2C, ns, 1);

@@ -25,8 +25,7 @@ TEST(bytes)
 	char text[UNITS_TEXT];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(format_bytes(text, cases[i].bytes),
-				    cases[i].text);
+		assert_string_equal(format_bytes(text, cases[i].bytes), cases[i].text);
 }
 
 TEST(nanoseconds)
@@ -43,8 +42,7 @@ TEST(nanoseconds)
 	char text[UNITS_TEXT];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(format_ns(text, cases[i].ns),
-				    cases[i].text);
+		assert_string_equal(format_ns(text, cases[i].ns), cases[i].text);
 }
 
 TEST(counts)

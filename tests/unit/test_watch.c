@@ -89,8 +89,7 @@ TEST(each_limit)
 	assert_string_equal(judge(&before, &after), "");
 }
 
-static struct look_process process(int pid, int parent, uint64_t ticks,
-				   uint64_t bytes, enum look_process_role role)
+static struct look_process process(int pid, int parent, uint64_t ticks, uint64_t bytes, enum look_process_role role)
 {
 	struct look_process ret = {
 		.process = { .pid = pid, .parent = parent, .start = 1,
