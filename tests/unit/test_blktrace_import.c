@@ -27,8 +27,7 @@ static struct {
 static size_t nr_samples;
 static int sample_err;	/* of the next sample only */
 
-static int keep_sample(void *data, const struct blktrace_device *device,
-		       const struct rt_counters *span)
+static int keep_sample(void *data, const struct blktrace_device *device, const struct rt_counters *span)
 {
 	int err = sample_err;
 
@@ -163,8 +162,7 @@ static struct rt_counters total(size_t disk)
 	assert_true(disk < import.nr);
 	blktrace_import_check(&import, text, sizeof(text));
 	assert_string_equal(text, "hold");
-	blktrace_device_total(import.devices[disk], import.start_ns,
-			      import.now_ns, &sum);
+	blktrace_device_total(import.devices[disk], import.start_ns, import.now_ns, &sum);
 	return sum;
 }
 
@@ -270,6 +268,12 @@ static const struct {
 	    { 105, G | W | FLUSH, 0, 0 }, { 110, C | W, 0, 0 }, { 120, C | W, 0, 0 }, { 130, C | W, 0, 0 } },
 	  { { WRITE, "q2c_sum_ns 152 q2c[39] 1 q2c[] 4 q2c[20] 1 q2c_unknown 0" },
 	    { RAIDTRACE_DIRECTION_FLUSH, "q2c_sum_ns 25 q2c_unknown 1" } } },
+	{ "one bio of 512 KiB becomes four requests: no second Q, three X",
+	  { { 1, Q | R, 0, 1 << 19 }, { 2, X | R, 0, 1 << 17 }, { 2, G | R, 0, 1 << 17 }, { 2, X | R, 256, 1 << 17 },
+	    { 2, G | R, 256, 1 << 17 }, { 2, X | R, 512, 1 << 17 }, { 2, G | R, 512, 1 << 17 }, { 2, G | R, 768, 1 << 17 },
+	    { 3, D | R, 0, 1 << 17 }, { 3, D | R, 256, 1 << 17 }, { 3, D | R, 512, 1 << 17 }, { 3, D | R, 768, 1 << 17 },
+	    { 4, C | R, 0, 1 << 17 }, { 5, C | R, 256, 1 << 17 }, { 6, C | R, 512, 1 << 17 }, { 7, C | R, 768, 1 << 17 } },
+	  { { READ, "queued 1 splits 3 issued 4 sequential 3 in_flight_max 4 size[256] 4 d2c_sum_ns 10" } } },
 	/* Parts of a sector count as one. 7.x reports where a zone append went, after its completion. */
 	{ "other directions",
 	  { { 1, Q | R, 8, 4096 }, { 2, (D & ~FS) | R | PC, 0, 96 }, { 3, (D & ~FS) | W | PC, 0, 512 },
@@ -380,32 +384,6 @@ TEST(known_counters)
 	}
 }
 
-/* One bio of 1 MiB becomes eight requests: no second Q, seven X. */
-FIXTURE_TEST(split_bio, start, end)
-{
-	struct rt_counters sum;
-
-	trace_put(&trace, 1, Q | R, 0, 1 << 20);
-	for (unsigned int i = 0; i < 8; i++) {
-		if (i < 7)
-			trace_data(&trace, 2, X | R, i * 256, 1 << 17, "\0\0\0\0\0\0\1", 8);
-		trace_put(&trace, 2, G | R, i * 256, 1 << 17);
-		trace_put(&trace, 3, D | R, i * 256, 1 << 17);
-	}
-	for (unsigned int i = 0; i < 8; i++)
-		trace_put(&trace, 4 + i, C | R, i * 256, 1 << 17);
-	assert_int_equal(run(MS), 0);
-	sum = total(0);
-	assert_int_equal(sum.flow[READ].queued, 1);
-	assert_int_equal(sum.flow[READ].splits, 7);
-	assert_int_equal(sum.flow[READ].issued, 8);
-	assert_int_equal(sum.flow[READ].sequential, 7);
-	assert_int_equal(sum.flow[READ].in_flight_max, 8);
-	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_SIZE], 256), 8);
-	/* 1 + 2 + ... + 8 */
-	assert_int_equal(sum.flow[READ].d2c_sum_ns, 36);
-}
-
 /* The first write is forgotten when more writes wait for a flush than are kept. */
 FIXTURE_TEST(flushes_beyond, start, end)
 {
@@ -451,10 +429,8 @@ FIXTURE_TEST(plugs, start, end)
 	assert_int_equal(bin(unplug, RAIDTRACE_DEPTH_LINEAR), 1);
 	/* A record that is cut has no number. */
 	assert_int_equal(bin(unplug, 0), 1);
-	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) |
-			 RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS) |
-			 RT_DISK_BIT(STREAMS_FORGOTTEN) |
-			 RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED));
+	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) | RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS) |
+			 RT_DISK_BIT(STREAMS_FORGOTTEN) | RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED));
 }
 
 static uint64_t capacity_of(void *data, uint32_t device)
@@ -543,8 +519,7 @@ FIXTURE_TEST(tiling, start, end)
 				continue;
 			assert_int_equal(samples[i].start_ns, at);
 			at = samples[i].end_ns;
-			assert_int_equal(samples[i].depth_ns,
-					 at - samples[i].start_ns);
+			assert_int_equal(samples[i].depth_ns, at - samples[i].start_ns);
 		}
 		assert_int_equal(at, 1170);
 	}
@@ -611,8 +586,7 @@ TEST(never_ended)
 		issue.sector = i * 8;
 		issue.time_ns = i;
 		issue.sequence++;
-		assert_int_equal(blktrace_device_event(device, &pending, &device,
-						       &issue), 0);
+		assert_int_equal(blktrace_device_event(device, &pending, &device, &issue), 0);
 	}
 	assert_int_equal(device->given_up, 10);
 	assert_int_equal(device->account.flow[READ].abandoned, 10);
@@ -654,8 +628,7 @@ static size_t search(const struct blktrace_request *like, bool longer)
 	return nr_list;
 }
 
-static int end_in_list(const struct blktrace_request *like, bool partial,
-		       struct blktrace_request *ret)
+static int end_in_list(const struct blktrace_request *like, bool partial, struct blktrace_request *ret)
 {
 	size_t i = search(like, false);
 
@@ -697,8 +670,7 @@ TEST(map_like_list)
 		}
 		result = end_in_list(&r, partial, &expected);
 		results[result]++;
-		assert_int_equal(blktrace_inflight_end(map, &r, partial, &got),
-				 result);
+		assert_int_equal(blktrace_inflight_end(map, &r, partial, &got), result);
 		if (result) {
 			assert_int_equal(got.since_ns, expected.since_ns);
 			assert_int_equal(got.bytes, expected.bytes);
