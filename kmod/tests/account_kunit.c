@@ -72,29 +72,6 @@ static void only_what_reads_or_writes_moves_the_position(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sum(test, KIND_SEEK, DIR_OTHER), 0ULL);
 }
 
-static void bytes_are_counted_at_their_place(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	issue(test, START, DIR_WRITE, 0, 8);
-	issue(test, START, DIR_DISCARD, 8, 8);
-	KUNIT_EXPECT_EQ(test, f->account.place[RAIDTRACE_DEPTH_WRITE][3], 4096ULL);
-	KUNIT_EXPECT_EQ(test, sum(test, RAIDTRACE_HISTOGRAM_KIND_PLACE, DIR_READ), 0ULL);
-}
-
-static void requests_continue_streams(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	issue(test, START, DIR_READ, 0, 8);
-	issue(test, START, DIR_READ, 1000, 8);
-	issue(test, START, DIR_READ, 8, 8);
-	issue(test, START, DIR_WRITE, 1008, 8);
-	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].stream, 1ULL);
-	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_WRITE].stream, 1ULL);
-	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential, 0ULL);
-}
-
 /* Sums of blame equal those of the seeks, sums over classes those over directions. */
 static void seeks_are_blamed_on_both_classes(struct kunit *test)
 {
@@ -235,8 +212,6 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(distance_is_from_the_previous_end),
 	KUNIT_CASE(position_is_shared_by_all_directions),
 	KUNIT_CASE(only_what_reads_or_writes_moves_the_position),
-	KUNIT_CASE(bytes_are_counted_at_their_place),
-	KUNIT_CASE(requests_continue_streams),
 	KUNIT_CASE(seeks_are_blamed_on_both_classes),
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),

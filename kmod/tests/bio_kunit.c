@@ -81,17 +81,6 @@ static void bio_counts_bytes_and_distance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->account.seek_queued[DIR_READ][60], 1ULL);
 }
 
-static void flush_moves_no_position(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	queue_bio(test, DIR_READ, 0, 8);
-	queue_bio(test, DIR_FLUSH, 0, 0);
-	queue_bio(test, DIR_READ, 8, 8);
-	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].sequential_queued, 1ULL);
-	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_FLUSH].queued, 1ULL);
-}
-
 static void reset_forgets_the_position(struct kunit *test)
 {
 	struct fixture *f = test->priv;
@@ -121,16 +110,6 @@ static void owners_sum_to_directions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, second->seeks_queued, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].ahead_queued, 1ULL);
 	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].bytes_ahead_queued, 4096ULL);
-}
-
-static void pieces_count_their_latency(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	raidtrace_count_q2c(&f->account, DIR_READ, 100);
-	raidtrace_count_q2c(&f->account, DIR_READ, 300);
-	KUNIT_EXPECT_EQ(test, f->account.flow[DIR_READ].q2c_sum_ns, 400ULL);
-	KUNIT_EXPECT_EQ(test, f->account.q2c[DIR_READ][raidtrace_d2c_bin(300)], 1ULL);
 }
 
 static void groups_not_selected_stay_zero(struct kunit *test)
@@ -188,36 +167,6 @@ static void two_interleaved_streams_are_followed(struct kunit *test)
 		continued += follow(test, 8 * i) + follow(test, 1000000 + 8 * i);
 	KUNIT_EXPECT_EQ(test, continued, 198U);
 	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 2U);
-}
-
-static void stream_that_moved_least_recently_is_forgotten(struct kunit *test)
-{
-	follow(test, 1000);
-	follow(test, 2000);
-	follow(test, 3000);
-	follow(test, 4000);
-	KUNIT_EXPECT_TRUE(test, follow(test, 1008));
-	follow(test, 5000);
-	KUNIT_EXPECT_FALSE(test, follow(test, 2008));
-	KUNIT_EXPECT_TRUE(test, follow(test, 1016));
-	KUNIT_EXPECT_TRUE(test, follow(test, 4008));
-	KUNIT_EXPECT_TRUE(test, follow(test, 5008));
-}
-
-static void stream_that_is_forgotten_is_not_alive(struct kunit *test)
-{
-	struct fixture *f = test->priv;
-
-	follow(test, 1000);
-	follow(test, 2000);
-	KUNIT_EXPECT_TRUE(test, follow(test, 2008));
-	follow(test, 3000);
-	follow(test, 4000);
-	follow(test, 5000);
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 1U);
-	/* Four are remembered: this one takes the place of the one that was continued. */
-	follow(test, 6000);
-	KUNIT_EXPECT_EQ(test, raidtrace_streams_alive(&f->streams, NOW), 0U);
 }
 
 /* A stream ends a second after its last bio. If it is replaced earlier it counts as forgotten. */
@@ -354,15 +303,11 @@ static void bios_one_sector_apart_and_without_a_place(struct kunit *test)
 
 static struct kunit_case bio_cases[] = {
 	KUNIT_CASE(bio_counts_bytes_and_distance),
-	KUNIT_CASE(flush_moves_no_position),
 	KUNIT_CASE(reset_forgets_the_position),
 	KUNIT_CASE(owners_sum_to_directions),
-	KUNIT_CASE(pieces_count_their_latency),
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(parts_are_of_one_size),
 	KUNIT_CASE(two_interleaved_streams_are_followed),
-	KUNIT_CASE(stream_that_moved_least_recently_is_forgotten),
-	KUNIT_CASE(stream_that_is_forgotten_is_not_alive),
 	KUNIT_CASE(stream_lives_a_second),
 	KUNIT_CASE(streams_equal_those_of_a_list),
 	KUNIT_CASE(one_stream_is_the_previous_end),

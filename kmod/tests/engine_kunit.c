@@ -154,24 +154,6 @@ static void request_is_timed_from_queue_and_issue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 30ULL);
 }
 
-/* 64 flush requests of 64 queues and 64 other requests are in flight at once, each counted once. */
-static void requests_are_distinguished_by_address(struct kunit *test)
-{
-	unsigned int i, round;
-
-	for (round = 0; round < 3; round++) {
-		for (i = 0; i < 128; i++)
-			issue_request(test, START + i, 0xffff888000000000 + i * 384, 0, i * 8);
-		KUNIT_EXPECT_EQ(test, in_flight(test), 128U);
-		for (i = 0; i < 128; i++)
-			complete_request(test, START + 1000 + i, 0xffff888000000000 + i * 384, 0,
-					 RAIDTRACE_EVENT_STARTED);
-		KUNIT_EXPECT_EQ(test, in_flight(test), 0U);
-	}
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 384ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 0ULL);
-}
-
 /* More requests than places: those without a place count neither as issued nor as completed. */
 static void request_without_a_place_is_unmatched(struct kunit *test)
 {
@@ -398,14 +380,6 @@ static void completion_counts_as_its_issue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, m->engine.queue.carried[DIR_READ], 1U);
 }
 
-static void late_event_counts_at_the_time_of_the_last(struct kunit *test)
-{
-	issue_request(test, START + 100, 0x9000, 0, 0);
-	complete_request(test, START + 50, 0x9000, 0, RAIDTRACE_EVENT_STARTED);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->d2c_sum_ns, 0ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->completed, 1ULL);
-}
-
 static void bios_have_the_last_recorded_task(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -588,17 +562,6 @@ static void refused_bio_has_no_latency(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_queued, 6ULL * 4096);
 	KUNIT_EXPECT_EQ(test, m->account.q2c[DIR_READ][0], 3ULL);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 0ULL);
-}
-
-/* A second end of the same bio has no latency, as the first one removed the bio. */
-static void bio_ends_once(struct kunit *test)
-{
-	queue_bio(test, START, 0x100, CLASS_DATA, 8, 0);
-	issue_request(test, START + 10, 0x9000, 0x100, 8);
-	complete_request(test, START + 100, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
-	complete_request(test, START + 300, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 100ULL);
-	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
 }
 
 /* Unknown kinds of records change nothing. A part of a request in flight counts its bytes. */
@@ -1132,7 +1095,6 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(counts_until_a_time_and_a_number),
 	KUNIT_CASE(head_of_a_record_returns_its_fields),
 	KUNIT_CASE(request_is_timed_from_queue_and_issue),
-	KUNIT_CASE(requests_are_distinguished_by_address),
 	KUNIT_CASE(request_without_a_place_is_unmatched),
 	KUNIT_CASE(insert_gives_its_place_to_an_issue),
 	KUNIT_CASE(unknown_end_counts_for_requests_only),
@@ -1144,7 +1106,6 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(merged_request_leaves_no_insert),
 	KUNIT_CASE(insert_counts_for_one_issue),
 	KUNIT_CASE(completion_counts_as_its_issue),
-	KUNIT_CASE(late_event_counts_at_the_time_of_the_last),
 	KUNIT_CASE(bios_have_the_last_recorded_task),
 	KUNIT_CASE(process_gives_its_row_to_another),
 	KUNIT_CASE(row_is_looked_up_after_a_replacement),
@@ -1153,7 +1114,6 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(counts_go_where_they_belong),
 	KUNIT_CASE(append_has_no_position),
 	KUNIT_CASE(refused_bio_has_no_latency),
-	KUNIT_CASE(bio_ends_once),
 	KUNIT_CASE(unknown_things_are_left_alone),
 	KUNIT_CASE(bio_without_a_place_is_unknown),
 	KUNIT_CASE(bios_of_one_home_have_eight_places),

@@ -21,7 +21,7 @@ def may_be_limited(base: Run, direction: str, **reliefs: Run) -> Scenario:
 
 
 def direct(rng: random.Random, place: Run, direction: str, limit: str, mib: int) -> Scenario:
-    command = {"io": rng.choice((4, 16, 64, 256)) << 10, "direct": 1, "pattern": rng.choice(("seq", "random"))}
+    command = dict(io=rng.choice((4, 16, 64, 256)) << 10, direct=1, pattern=rng.choice(("seq", "random")))
     command |= {"write": int(direction == "write"), "depth": rng.choice((1, 4, 16))}
     mib = min(mib, max(1, 1000 * int(command["io"]) // MIB // int(command["depth"]) * int(command["depth"])))
     base = limited(place.but(ahead(256)), limit, command=load(**command, mib=mib))

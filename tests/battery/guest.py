@@ -88,21 +88,8 @@ def record(run: dict[str, object]) -> None:
     shell("sleep 0.1")
     words = ["sh", "-c", str(run["other"])]
     other = subprocess.Popen(words, start_new_session=True) if run["other"] else None
-    words = [
-        "raidctl",
-        "record",
-        "-q",
-        "-f",
-        "-d",
-        disk,
-        "-o",
-        f"{name}.rtdb",
-        "-i",
-        str(run["interval"]),
-        "--",
-        "sh",
-        "-c",
-    ]
+    words = ["raidctl", "record", "-q", "-f", "-d", disk, "-o", f"{name}.rtdb", "-i", str(run["interval"]), "--",
+             "sh", "-c"]  # fmt: skip
     done = subprocess.run([*words, group + str(run["command"])], capture_output=True, text=True, check=False)
     errors += [done.stderr] if done.returncode else []
     if other:

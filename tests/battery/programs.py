@@ -11,9 +11,8 @@ from scenario import MNT, NO_SEEK, RAID0, WIDE, Run, Scenario, ahead, ceilings, 
 
 def _streams(rng: random.Random, place: Run, number: int, mib: int) -> Scenario:
     base = place.but(ahead(rng.choice((128, 256, 512))), command=load(streams=number, mib=mib))
-    return Scenario(
-        base, {"readahead": base.but(ahead(WIDE)), "streams": base.but(ahead(WIDE)), "seeks": base.physics(NO_SEEK)}
-    )
+    wide = base.but(ahead(WIDE))
+    return Scenario(base, {"readahead": wide, "streams": wide, "seeks": base.physics(NO_SEEK)})
 
 
 @family
@@ -24,11 +23,8 @@ def one_reader(rng: random.Random, place: Run) -> Scenario:
 
 @family
 def one_reader_of_a_file(rng: random.Random, place: Run) -> Scenario:
-    base = place.but(
-        ahead(rng.choice((128, 256))),
-        prepare=files(rng.choice(("xfs", "ext4")), 1, 128),
-        command=f"cat {MNT}/f1 >/dev/null",
-    )
+    settings, prepare = ahead(rng.choice((128, 256))), files(rng.choice(("xfs", "ext4")), 1, 128)
+    base = place.but(settings, prepare=prepare, command=f"cat {MNT}/f1 >/dev/null")
     return Scenario(base, {"readahead": base.but(ahead(8192))})
 
 
@@ -55,14 +51,14 @@ def more_readers_than_streams_are_remembered(rng: random.Random, place: Run) -> 
 @family
 def direct_one_at_a_time(rng: random.Random, place: Run) -> Scenario:
     io = rng.choice((16, 64, 128))
-    command = {"io": io << 10, "mib": io, "direct": 1}
+    command = dict(io=io << 10, mib=io, direct=1)
     base = place.but(ahead(16384), command=load(**command))
     return Scenario(base, {"direct": base.but(command=load(**command, depth=16))})
 
 
 @family
 def direct_few_at_a_time(rng: random.Random, place: Run) -> Scenario:
-    command = {"io": 65536, "mib": 96, "direct": 1}
+    command = dict(io=65536, mib=96, direct=1)
     base = place.but(ahead(16384), command=load(**command, depth=rng.choice((2, 3, 4))))
     return Scenario(base, {"direct": base.but(command=load(**command, depth=32))})
 
@@ -108,49 +104,31 @@ def random_larger_than_a_request(rng: random.Random, place: Run) -> Scenario:
 @family
 def random_writes(rng: random.Random, place: Run) -> Scenario:
     scenario = _random(rng, place, False, (4, 8, 16), (4, 16), write=1, mib=24, span=8 << 30)
-    parity = scenario.base.but(profile=RAID0)
-    return dataclasses.replace(
-        scenario,
-        reliefs={
-            **scenario.reliefs,
-            "parity": parity,
-            "seeks": scenario.base.physics(NO_SEEK),
-            **ceilings(scenario.base),
-        },
-        direction="write",
-    )
+    base = scenario.base
+    more = {"parity": base.but(profile=RAID0), "seeks": base.physics(NO_SEEK), **ceilings(base)}
+    return dataclasses.replace(scenario, reliefs={**scenario.reliefs, **more}, direction="write")
 
 
 @family
 def strided(rng: random.Random, place: Run) -> Scenario:
-    command = {
-        "io": 1 << rng.choice((12, 14, 16)),
-        "mib": 4,
-        "pattern": "stride",
-        "stride": rng.choice((1, 4)) << 20,
-        "direct": rng.randrange(2),
-    }
-    base = place.but(ahead(rng.choice((256, 4096))), command=load(**command))
-    return Scenario(
-        base,
-        {
-            "seeks": base.but(command=load(**{**command, "pattern": "seq"})),
-            "direct": base.but(command=load(**{**command, "direct": 1}, depth=16)),
-        },
+    command = dict(
+        io=1 << rng.choice((12, 14, 16)),
+        mib=4,
+        pattern="stride",
+        stride=rng.choice((1, 4)) << 20,
+        direct=rng.randrange(2),
     )
+    base = place.but(ahead(rng.choice((256, 4096))), command=load(**command))
+    in_order = base.but(command=load(**{**command, "pattern": "seq"}))
+    return Scenario(base, {"seeks": in_order, "direct": base.but(command=load(**{**command, "direct": 1}, depth=16))})
 
 
 @family
 def backward(rng: random.Random, place: Run) -> Scenario:
-    command = {"io": rng.choice((16, 64, 128)) << 10, "mib": 12, "direct": rng.randrange(2)}
+    command = dict(io=rng.choice((16, 64, 128)) << 10, mib=12, direct=rng.randrange(2))
     base = place.but(ahead(4096), command=load(**command, pattern="backward"))
-    return Scenario(
-        base,
-        {
-            "seeks": base.but(command=load(**command)),
-            "direct": base.but(command=load(**{**command, "direct": 1}, pattern="backward", depth=16)),
-        },
-    )
+    deeper = base.but(command=load(**{**command, "direct": 1}, pattern="backward", depth=16))
+    return Scenario(base, {"seeks": base.but(command=load(**command)), "direct": deeper})
 
 
 @family
@@ -171,20 +149,15 @@ def small_files(rng: random.Random, place: Run) -> Scenario:
 def fsync_each(rng: random.Random, place: Run) -> Scenario:
     command = f"{load(file=MNT + '/f1', io=rng.choice((16, 64)) << 10, mib=2, write=1)}"
     base = place.but(prepare=files(rng.choice(("ext4", "xfs")), 1, 4), command=command + " sync=1")
-    return Scenario(
-        base.physics({"controller.write_cache_reported": 1}), {"sync": base.but(command=command)}, direction="write"
-    )
+    reported = base.physics({"controller.write_cache_reported": 1})
+    return Scenario(reported, {"sync": base.but(command=command)}, direction="write")
 
 
 @family
 def reads_beside_a_writer(rng: random.Random, place: Run) -> Scenario:
     other = f"dd if=/dev/zero of={MNT}/w bs=1M count=3000 2>/dev/null"
-    base = place.but(
-        ahead(rng.choice((4096, 16384))),
-        prepare=files("ext4", 1, 128),
-        other=other,
-        command=f"sleep 0.3; cat {MNT}/f1 >/dev/null",
-    )
+    command = f"sleep 0.3; cat {MNT}/f1 >/dev/null"
+    base = place.but(ahead(rng.choice((4096, 16384))), prepare=files("ext4", 1, 128), other=other, command=command)
     return Scenario(base, {"competing": base.but(other="")}, paced=0.3)
 
 
@@ -204,27 +177,27 @@ def reads_beside_a_reader(rng: random.Random, place: Run) -> Scenario:
 
 @family
 def sleeps_between_reads(rng: random.Random, place: Run) -> Scenario:
-    command = {"io": 1 << 18, "mib": 64}
+    command = dict(io=1 << 18, mib=64)
     base = place.but(ahead(rng.choice((4096, 16384))), command=load(**command, sleep=rng.choice((0.003, 0.005, 0.01))))
     return Scenario(base, {"program": base.but(command=load(**command))})
 
 
 @family
 def sleeps_between_random_reads(rng: random.Random, place: Run) -> Scenario:
-    command = {"io": 16384, "mib": 2, "pattern": "random", "direct": rng.randrange(2)}
+    command = dict(io=16384, mib=2, pattern="random", direct=rng.randrange(2))
     base = place.but(ahead(256), command=load(**command, sleep=rng.choice((0.02, 0.05))))
     return Scenario(base, {"program": base.but(command=load(**command))})
 
 
 @family
 def sleeps_between_writes(rng: random.Random, place: Run) -> Scenario:
-    command = {"io": 1 << 17, "mib": 16, "direct": 1, "write": 1}
+    command = dict(io=1 << 17, mib=16, direct=1, write=1)
     base = place.but(command=load(**command, sleep=rng.choice((0.005, 0.01))))
     return Scenario(base, {"program": base.but(command=load(**command))}, direction="write")
 
 
 @family
 def computes_between_reads(rng: random.Random, place: Run) -> Scenario:
-    command = {"io": 1 << 18, "mib": 24}
+    command = dict(io=1 << 18, mib=24)
     base = Run(load(**command, spin=0.03), ahead(16384), profile=RAID0, kernel="6.1", real_time=True)
     return Scenario(base, {"processor": base.but(command=load(**command))})

@@ -45,18 +45,8 @@ class Point:
 
 
 def _strace(log: pathlib.Path, paths: tuple[str, ...]) -> list[str]:
-    return [
-        "strace",
-        "-f",
-        "-qq",
-        "-ttt",
-        "--signal=none",
-        "-s",
-        "999",
-        "-o",
-        str(log),
-        *(f"-P{path}" for path in paths),
-    ]
+    return ["strace", "-f", "-qq", "-ttt", "--signal=none", "-s", "999", "-o", str(log),
+            *(f"-P{path}" for path in paths)]  # fmt: skip
 
 
 def points(

@@ -22,8 +22,7 @@ static struct bytes bytes[SOURCES];
 static struct blktrace_reader readers[SOURCES];
 static size_t notes;
 
-static int on_note(void *data, const struct blktrace_event *event,
-		   const struct blktrace_note *note)
+static int on_note(void *data, const struct blktrace_event *event, const struct blktrace_note *note)
 {
 	static char text[BLKTRACE_NOTE_TEXT];
 
@@ -47,8 +46,7 @@ static void check_event(const struct blktrace_event *event)
 }
 
 /* Check the state of the readers at the end of all sources. */
-static void check_end(const struct blktrace_merge *merge, int err,
-		      size_t events)
+static void check_end(const struct blktrace_merge *merge, int err, size_t events)
 {
 	size_t most = 0;
 

@@ -87,8 +87,7 @@ struct rt_histogram __wrap_rt_histogram_view(const uint64_t *counts, unsigned in
 	return (struct rt_histogram){ first, nr - first, (uint64_t *)(uintptr_t)counts + first };
 }
 
-static int on_sample(void *data, const struct blktrace_device *device,
-		     const struct rt_counters *span)
+static int on_sample(void *data, const struct blktrace_device *device, const struct rt_counters *span)
 {
 	uint64_t depth_ns = rt_histogram_sum(
 		&span->histogram[RAIDTRACE_DIRECTION_ALL]
@@ -114,15 +113,12 @@ static void check_sums(void)
 	char text[256];
 
 	blktrace_import_check(&run.import, text, sizeof(text));
-	expect(!strcmp(text, "hold") || !strncmp(text, "not known", 9) ||
-	       !strncmp(text, "do not hold", 11), text);
+	expect(!strcmp(text, "hold") || !strncmp(text, "not known", 9) || !strncmp(text, "do not hold", 11), text);
 	for (size_t i = 0; i < run.import.nr; i++) {
 		struct rt_counters total;
 		uint64_t issued = 0;
 
-		blktrace_device_total(run.import.devices[i],
-				      run.import.start_ns, run.import.now_ns,
-				      &total);
+		blktrace_device_total(run.import.devices[i], run.import.start_ns, run.import.now_ns, &total);
 		expect(run.ends[i] == run.import.now_ns, "the last sample ends with the last event");
 		for (unsigned int d = 0; d < RT_DIRECTIONS; d++)
 			issued += total.flow[d].issued;
@@ -195,8 +191,7 @@ static void set_up(const uint8_t *data, size_t size)
 
 		run.bytes[i] = (struct bytes){ to, left, SIZE_MAX, left };
 		to += left;
-		expect(!blktrace_open(&run.readers[i], input,
-				      BLKTRACE_BUFFER_MIN), "memory");
+		expect(!blktrace_open(&run.readers[i], input, BLKTRACE_BUFFER_MIN), "memory");
 	}
 	run.merge = (struct blktrace_merge){ .nr = nr, .readers = run.readers };
 }

@@ -23,8 +23,7 @@ static void check(const struct phase_cutter *cutter)
 }
 
 /* Pieces of @step bytes, each in memory of its own to its end. */
-static void feed(struct phase_cutter *cutter, enum stream stream, const uint8_t *data,
-		 size_t size, size_t step)
+static void feed(struct phase_cutter *cutter, enum stream stream, const uint8_t *data, size_t size, size_t step)
 {
 	while (size) {
 		size_t part = size < step ? size : step;

@@ -234,17 +234,7 @@ class Seed:
         file = pathlib.Path(f"/run/lab/farm-{self.windows}.rtdb")
         begun = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         with load(disk, self.chance) as seconds:
-            command = [
-                "raidctl",
-                "record",
-                "--disk",
-                disk,
-                "--output",
-                str(file),
-                "--",
-                "sleep",
-                "60",
-            ]
+            command = ["raidctl", "record", "--disk", disk, "--output", str(file), "--", "sleep", "60"]
             with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as recorder:
                 time.sleep(0.05 + self.chance.random() * seconds)
                 recorder.kill()

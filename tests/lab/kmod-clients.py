@@ -189,8 +189,7 @@ def test_by_libnl() -> None:
 
 def test_refusals() -> None:
     """A refusal has the same text for each of them"""
-    with kmod.Client() as client:
-        target = client.add("sda")
+    with kmod.counted("sda") as (client, target):
         cases = (
             ("target-add", {"fd": 1 << 20}),
             ("target-add", {}),
@@ -222,7 +221,6 @@ def test_refusals() -> None:
             raise AssertionError("raidctl attaches twice")
         except Refused as refusal:
             kmod.equal(f"raidctl: {refusal}", f"sda is target {target['id']} already" in str(refusal), True)
-        client.delete(target)
 
 
 def test_operations() -> None:

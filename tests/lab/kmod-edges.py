@@ -37,8 +37,10 @@ def polled_read(disk: kmod.Disk, sector: int) -> None:
 
 def test_hardware_queues() -> None:
     """Hardware queues come and go under a target: each request is counted, polled ones too"""
-    with kmod_nullb.configured(size=64, submit_queues=1, poll_queues=1) as (name, here), kmod.Client() as client:
-        target = client.add(name)
+    with kmod_nullb.configured(size=64, submit_queues=1, poll_queues=1) as (name, here), kmod.counted(name) as (
+        client,
+        target,
+    ):
         disk = kmod.Disk(name)
         before = kmod.diskstats(name)
         for number in range(12):
@@ -50,7 +52,6 @@ def test_hardware_queues() -> None:
         disk.close()
         counters = client.counters(target)
         reads = kmod.diskstats(name)["reads"] - before["reads"]
-        client.delete(target)
     kmod.equal("reads of the disk", reads, 240)
     names = ("completed", "unmatched", "abandoned", "in-flight")
     kmod.equal("counted", [counters.flow["read"][n] for n in names], [240, 0, 0, 0])
@@ -61,8 +62,7 @@ def test_frozen_queue() -> None:
     name = kmod.scsi_debug(dev_size_mb=16, ndelay=600_000_000)
     scheduler = pathlib.Path(f"/sys/block/{name}/queue/scheduler")
     scheduler.write_text("none", encoding="ascii")
-    with kmod.Client() as client:
-        target = client.add(name)
+    with kmod.counted(name) as (client, target):
         threads = [kmod_nullb.read_in_background(name, 0)]
         kmod.wait_for("a read in flight", lambda: client.counters(target).flow["read"]["in-flight"] == 1)
         switch = threading.Thread(target=lambda: scheduler.write_text("mq-deadline", encoding="ascii"))
@@ -74,7 +74,6 @@ def test_frozen_queue() -> None:
         for thread in (*threads, switch):
             thread.join()
         end = client.counters(target).flow["read"]
-        client.delete(target)
     kmod.run("modprobe -r scsi_debug")
     names = ("queued", "issued", "in-flight", "completed")
     kmod.equal("while it is frozen", [middle[n] for n in names], [2, 1, 1, 0])
@@ -146,8 +145,7 @@ def test_slow_to_open() -> None:
         with kmod.Client() as client:
             client.delete(client.add(name))
 
-    with open(f"/dev/{name}", "rb") as disk, kmod.Client() as client:
-        target = client.add("sda")
+    with open(f"/dev/{name}", "rb") as disk, kmod.counted("sda") as (client, target):
         reread = threading.Thread(target=fcntl.ioctl, args=(disk, BLKRRPART))  # keeps it from being opened
         reread.start()
         time.sleep(0.1)
@@ -157,7 +155,6 @@ def test_slow_to_open() -> None:
         timed("reading", lambda: client.counters(target))
         for thread in (reread, adding):
             thread.join()
-        client.delete(target)
     kmod.run("modprobe -r scsi_debug")
     kmod.equal(f"{took}", took["adding"] > 0.3 and took["reading"] < 0.1, True)
 
@@ -171,8 +168,7 @@ def test_partitions() -> None:
         kmod.wait_for(part, start.exists)
         kmod.wait_for(f"/dev/{part}", pathlib.Path(f"/dev/{part}").exists)
         starts.append(int(start.read_text(encoding="ascii")))
-    with kmod.Client() as client:
-        target = client.add(name)
+    with kmod.counted(name) as (client, target):
         first, second, whole = kmod.Disk(f"{name}1"), kmod.Disk(f"{name}2"), kmod.Disk(name)
         client.ask("target-reset", id=target["id"])
         for disk, sector in ((first, 0), (whole, starts[0] + 8), (first, 16), (second, 0), (whole, starts[1] + 8)):
@@ -180,7 +176,6 @@ def test_partitions() -> None:
         for disk in (first, second, whole):
             disk.close()
         counters = client.counters(target)
-        client.delete(target)
     kmod.run("modprobe -r scsi_debug")
     flow = counters.flow["read"]
     names = ("queued", "issued", "completed", "sequential-queued", "sequential")
@@ -202,15 +197,13 @@ def test_members_that_are_partitions() -> None:
         # Without statistics md passes the very bio on.
         pathlib.Path("/sys/block/md9/queue/iostats").write_text("0", encoding="ascii")
         array = kmod.Disk("md9")
-        with kmod.Client() as client:
-            target = client.add(name)
+        with kmod.counted(name) as (client, target):
             direct = kmod.Disk(name)
             client.ask("target-reset", id=target["id"])
             for i in range(10):
                 array.read(256 * i, 128)  # the chunks of the first member
             direct.read(first + 1280, 8)
             counters = client.counters(target)
-            client.delete(target)
         direct.close()
         array.close()
     finally:
@@ -316,10 +309,7 @@ def test_missing_tracepoints() -> None:
             missing = client.ask("info-get")[0]["unavailable"]
             kmod.equal("unavailable", sorted(missing), sorted([*always, "no" + tracepoint[2:]]))
             target = client.add("sda")
-            disk = kmod.Disk("sda")
-            for i in range(10):
-                disk.read(i * 4096, 512)
-            disk.close()
+            kmod.reads("sda", [i * 4096 for i in range(10)], 512)
             counters = client.counters(target)
             client.delete(target)
             kmod.equal(
@@ -399,13 +389,11 @@ def falsified(reply: dict[str, Any], by: int) -> Iterator[tuple[str, dict[str, A
 
 def test_checker() -> None:
     """The checker of invariants reports each counter that it knows when it is wrong"""
-    with kmod.Client() as client:
-        target = client.add("sda", groups=kmod.GROUPS)
+    with kmod.counted("sda", groups=kmod.GROUPS) as (client, target):
         kmod.run("echo 3 >/proc/sys/vm/drop_caches; dd if=/dev/sda of=/dev/null bs=1M count=2 status=none")
         kmod.run("dd if=/dev/zero of=/dev/sda bs=64k count=9 seek=9 conv=fsync status=none")
         kmod.run("dd if=/dev/sda of=/dev/null bs=4k count=9 skip=999 iflag=direct status=none")
         snapshot = client.counters(target)
-        client.delete(target)
     tried = 0
     for by, known in ((1, BY_BOUNDS | FREE), (1 << 50, FREE)):
         unreported = set()

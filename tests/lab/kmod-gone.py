@@ -29,10 +29,7 @@ def still_readable(client: kmod.Client, target: dict, reads: int) -> None:
 
 def read_some(name: str) -> int:
     """Read; how many reads diskstats counts since the disk appeared."""
-    disk = kmod.Disk(name)
-    for i in range(20):
-        disk.read(i * 1024, 8)
-    disk.close()
+    kmod.reads(name, [i * 1024 for i in range(20)])
     return 20
 
 
@@ -50,14 +47,12 @@ def test_unload_null_blk() -> None:
 
 def unload(disk: str, command: str, limit_s: float) -> None:
     """Unload the driver of a disk that is a target; it must take less than `limit_s`."""
-    with kmod.Client() as client:
-        target = client.add(disk)
+    with kmod.counted(disk) as (client, target):
         reads = read_some(disk)
         begin = time.monotonic()
         kmod.run(command)
         took = time.monotonic() - begin
         still_readable(client, target, reads)
-        client.delete(target)
     kmod.equal(f"unloading did not wait ({took:.2f} s)", took < limit_s, True)
 
 
@@ -69,8 +64,7 @@ def test_unload_scsi_debug() -> None:
 def test_delete_in_flight() -> None:
     """A SCSI disk can be deleted with requests of a target in flight"""
     name = kmod.scsi_debug(dev_size_mb=16, ndelay=500_000_000)
-    with kmod.Client() as client:
-        target = client.add(name)
+    with kmod.counted(name) as (client, target):
         disks = [kmod.Disk(name) for _ in range(5)]
 
         def read(disk: kmod.Disk, sector: int) -> None:
@@ -87,7 +81,6 @@ def test_delete_in_flight() -> None:
         counters = client.counters(target)
         for disk in disks:
             disk.close()
-        client.delete(target)
     flow = counters.flow["read"]
     kmod.equal("every read is accounted for", flow["issued"], flow["completed"] + flow["in-flight"])
     kmod.equal("reads", flow["issued"], 5)

@@ -13,19 +13,10 @@ import kmod_client as kmod
 FAR = 1 << 20  # sectors between two streams
 
 
-def reads(disk: str, sectors: list[int], length: int = 8) -> None:
-    """Direct reads one after the other."""
-    one = kmod.Disk(disk)
-    for sector in sectors:
-        one.read(sector, length)
-    one.close()
-
-
 def test_interleaved_streams() -> None:
     """Two sequential readers taking turns: every request continues a stream, and every one is a seek of known length."""
-    with kmod.Client() as client:
-        target = client.add("sda")
-        reads("sda", [start + 8 * i for i in range(50) for start in (0, FAR)])
+    with kmod.counted("sda") as (client, target):
+        kmod.reads("sda", [start + 8 * i for i in range(50) for start in (0, FAR)])
         counters = client.counters(target)
         flow = counters.flow["read"]
         for queued in ("", "-queued"):
@@ -41,7 +32,6 @@ def test_interleaved_streams() -> None:
         time.sleep(1.1)
         reply = client.counters(target).reply
         kmod.equal("after a second none is", [reply["streams-alive"], reply["streams-alive-queued"]], [0, 0])
-        client.delete(target)
 
 
 def test_streams_are_as_many_as_asked() -> None:
@@ -50,7 +40,7 @@ def test_streams_are_as_many_as_asked() -> None:
         for streams, followed, forgotten in ((2, 0, 28), (3, 27, 0)):
             target = client.add("sda", streams=streams)
             kmod.equal("streams", target["streams"], streams)
-            reads("sda", [start + 8 * i for i in range(10) for start in (0, FAR, 2 * FAR)])
+            kmod.reads("sda", [start + 8 * i for i in range(10) for start in (0, FAR, 2 * FAR)])
             counters = client.counters(target)
             kmod.equal(f"of {streams} streams", counters.flow["read"]["stream"], followed)
             kmod.equal("forgotten", counters.reply["streams-forgotten"], forgotten)
@@ -60,10 +50,9 @@ def test_streams_are_as_many_as_asked() -> None:
 
 def test_only_what_was_asked_for() -> None:
     """Groups that were not selected are absent, not zero."""
-    with kmod.Client() as client:
-        target = client.add("sda", groups=("size",))
+    with kmod.counted("sda", groups=("size",)) as (client, target):
         kmod.equal("groups", target["groups"], ["flow", "size"])
-        reads("sda", [0, 8, 800])
+        kmod.reads("sda", [0, 8, 800])
         counters = client.counters(target)
         kmod.equal("kinds", {kind for kind, _ in counters.histogram}, {"size"})
         for name in ("sequential", "stream", "sequential-queued", "i2d-sum-ns", "seek-forward-sectors"):
@@ -71,13 +60,11 @@ def test_only_what_was_asked_for() -> None:
         for name in ("plugs", "streams-alive", "unplugs-explicit"):
             kmod.equal(name, counters.reply.get(name), None)
         kmod.equal("issued", counters.flow["read"]["issued"], 3)
-        client.delete(target)
 
 
 def test_places_hold_their_bytes() -> None:
     """Bytes are counted at the part of the disk that the request begins in."""
-    with kmod.Client() as client:
-        target = client.add("sda")
+    with kmod.counted("sda") as (client, target):
         part = target["place-sectors"]
         capacity = int(pathlib.Path("/sys/block/sda/size").read_text(encoding="ascii"))
         if not 0 <= part * 256 - capacity <= 256 * 16:
@@ -91,34 +78,29 @@ def test_places_hold_their_bytes() -> None:
         counters = client.counters(target)
         kmod.equal("read", counters.bins("place", "read"), {0: 2 * 4096, 1: 8192})
         kmod.equal("written", counters.bins("place", "write"), {100: 4096})
-        client.delete(target)
 
 
 def test_inserts_are_timed() -> None:
     """With a scheduler each request is inserted, and each issue has a time since then."""
     disk = kmod.null_blk(nr_devices=1, queue_mode=2, irqmode=2, completion_nsec=10000)[0]
     pathlib.Path(f"/sys/block/{disk}/queue/scheduler").write_text("mq-deadline", encoding="ascii")
-    with kmod.Client() as client:
-        target = client.add(disk)
-        reads(disk, [8 * i for i in range(0, 40, 2)])
+    with kmod.counted(disk) as (client, target):
+        kmod.reads(disk, [8 * i for i in range(0, 40, 2)])
         counters = client.counters(target)
         kmod.equal("inserted", counters.flow["read"]["inserted"], 20)
         kmod.equal("issued after an insert", sum(counters.bins("i2d", "read").values()), 20)
-        client.delete(target)
 
 
 def test_plugs_are_seen() -> None:
     """A buffered read of many windows is plugged; each plug is undone, and the requests sent are those got."""
     kmod.run("echo 3 >/proc/sys/vm/drop_caches")
-    with kmod.Client() as client:
-        target = client.add("sda")
+    with kmod.counted("sda") as (client, target):
         kmod.run("dd if=/dev/sda of=/dev/null bs=1M count=8 status=none")
         counters = client.counters(target)
         sent = sum(requests * count for requests, count in counters.bins("unplug", "all").items())
         if not counters.reply["plugs"] or not 0 < sent <= counters.flow["read"]["issued"]:
             raise AssertionError(f"{counters.reply['plugs']} plugs, {sent} requests at unplugs")
         kmod.equal("readahead is done with its plug, it does not sleep", counters.reply["unplugs-explicit"] > 0, True)
-        client.delete(target)
 
 
 def test_member_of_an_array_sees_its_bios() -> None:
@@ -130,7 +112,7 @@ def test_member_of_an_array_sees_its_bios() -> None:
         kmod.Disk("md9").close()  # the first to open it reads its partition table
         with kmod.Client() as client:
             targets = [client.add(disk) for disk in disks] + [client.add("md9")]
-            reads("md9", [0, 128, 256, 384])
+            kmod.reads("md9", [0, 128, 256, 384])
             flows = [client.counters(target).flow["read"] for target in targets]
             kmod.equal("queued of the members", [flow["queued"] for flow in flows[:2]], [2, 2])
             kmod.equal("issued of the members", [flow["issued"] for flow in flows[:2]], [2, 2])

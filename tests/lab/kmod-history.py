@@ -33,8 +33,7 @@ def history(client: kmod.Client, target: dict[str, Any], after: int = 0) -> tupl
 
 def test_every_request() -> None:
     """Each request with its moments, its place, its process; their sums are the counters to the nanosecond"""
-    with kmod.Client() as client:
-        target = client.add("sda", history_ns=0)
+    with kmod.counted("sda", history_ns=0) as (client, target):
         disk = kmod.Disk("sda")
         for i in range(200):
             (disk.write if i % 4 == 3 else disk.read)(i * 4096, 8 + 8 * (i % 3))
@@ -44,7 +43,6 @@ def test_every_request() -> None:
         disk.close()
         ended, state = history(client, target)
         counters = client.counters(target)
-        client.delete(target)
     kmod.equal("numbers", [one["number"] for one in ended], list(range(1, len(ended) + 1)))
     kmod.equal("how many", (len(ended), state["nr"]), (counters.total("completed"),) * 2)
     for direction in ("read", "write", "passthrough"):
@@ -77,15 +75,10 @@ def comm() -> str:
 def test_the_last_ones() -> None:
     """Of more requests than are kept the last are there, and what was lost shows by its numbers"""
     name = kmod.null_blk(nr_devices=1, gb=1)[0]
-    with kmod.Client() as client:
-        target = client.add(name, history_ns=0)
-        disk = kmod.Disk(name)
-        for i in range(KEPT + 500):
-            disk.read(8 * i, 8)
-        disk.close()
+    with kmod.counted(name, history_ns=0) as (client, target):
+        kmod.reads(name, [8 * i for i in range(KEPT + 500)])
         ended, state = history(client, target)
         some, _ = history(client, target, after=state["nr"] - 3)
-        client.delete(target)
     first = state["nr"] - KEPT + 1
     kmod.equal("numbers", [one["number"] for one in ended], list(range(first, first + KEPT)))
     kmod.equal("the last", ended[-1]["sector"], 8 * (KEPT + 499))
@@ -99,16 +92,11 @@ def test_slow_ones() -> None:
     fast = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=1_000_000)[0]
     for groups in ((), ("depth",)):
         for limit_ns, expected in ((900_000, 5), (100_000_000, 0)):
-            with kmod.Client() as client:
-                target = client.add(fast, groups=groups, history_ns=limit_ns)
+            with kmod.counted(fast, groups=groups, history_ns=limit_ns) as (client, target):
                 kmod.equal("limit", target["history-ns"], limit_ns)
-                disk = kmod.Disk(fast)
-                for i in range(5):
-                    disk.read(8 * i, 8)
-                disk.close()
+                kmod.reads(fast, [8 * i for i in range(5)])
                 ended, state = history(client, target)
                 kmod.equal("completed", client.counters(target).total("completed") >= 5, True)
-                client.delete(target)
             kmod.equal(f"{groups}: at least {limit_ns} ns", (len(ended), state["nr"]), (expected, expected))
             kmod.equal("sectors", [one["sector"] for one in ended], [8 * i for i in range(expected)])
     kmod.run("modprobe -r null_blk")

@@ -105,13 +105,11 @@ def test_each_queue_has_its_requests() -> None:
 def test_queue_has_its_depth() -> None:
     """Eight reads at once: the only queue has the depth of the disk, its highest and over time"""
     name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=2000000)[0]
-    with kmod.Client() as client:
-        target = client.add(name, groups=("flow", "depth", "hwq"))
+    with kmod.counted(name, groups=("flow", "depth", "hwq")) as (client, target):
         disk = kmod.Disk(name)
         disk.read_together([800 * i for i in range(8)])
         disk.close()
         counters = client.counters(target)
-        client.delete(target)
     one, every = rows(counters)[0], counters.flow["all"]
     kmod.equal("highest depth", [one["in-flight-max"], every["in-flight-max"]], [8, 8])
     kmod.equal("depth over time", one["depth-sum-ns"], every["depth-sum-ns"])
@@ -121,15 +119,13 @@ def test_queue_has_its_depth() -> None:
 def test_reset_carries_over() -> None:
     """A read is in flight when the counters are set to zero: it is carried, and ends"""
     name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=300000000)[0]
-    with kmod.Client() as client:
-        target = client.add(name, groups=("flow", "hwq"))
+    with kmod.counted(name, groups=("flow", "hwq")) as (client, target):
         thread = kmod_nullb.read_in_background(name, 0)
         kmod.wait_for("the read", lambda: client.counters(target).flow["all"]["in-flight"] == 1)
         client.ask("target-reset", id=target["id"])
         during = rows(client.counters(target))[0]
         thread.join()
         after = rows(client.counters(target))[0]
-        client.delete(target)
     names = ("issued", "carried", "completed-same-cpu", "in-flight", "in-flight-max")
     kmod.equal("during", [during[one] for one in names], [0, 1, 0, 1, 1])
     kmod.equal("after", [after[one] for one in names], [0, 1, 1, 0, 1])

@@ -132,8 +132,7 @@ def test_queue_changes() -> None:
     kmod.run("modprobe kyber-iosched; modprobe bfq")
     name = slow_null_blk()
     queue = pathlib.Path(f"/sys/block/{name}/queue")
-    with kmod.Client() as client:
-        target = client.add(name)
+    with kmod.counted(name) as (client, target):
         before = kmod.diskstats(name)
         with load(name):
             for number in range(24):
@@ -144,7 +143,6 @@ def test_queue_changes() -> None:
                 client.counters(target)
         end = client.counters(target)
         after = kmod.diskstats(name)
-        client.delete(target)
     kmod.equal("reads", end.flow["read"]["completed"], after["reads"] - before["reads"])
     kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
     kmod.equal("abandoned", end.total("abandoned"), 0)
@@ -155,8 +153,7 @@ def test_depth_changes() -> None:
     """What the disk may have in flight changes under load; every snapshot holds, and the depth is never more than that"""
     name = kmod.scsi_debug(dev_size_mb=64, ndelay=1_000_000, max_queue=32)
     queue_depth = pathlib.Path(f"/sys/block/{name}/device/queue_depth")
-    with kmod.Client() as client:
-        target = client.add(name)
+    with kmod.counted(name) as (client, target):
         with kmod_nullb.load([name] * WORKERS, sectors=(8,)):
             for depth in (1, 32, 2, 4):
                 queue_depth.write_text(str(depth), encoding="ascii")
@@ -172,7 +169,6 @@ def test_depth_changes() -> None:
         client.ask("target-reset", id=target["id"])
         kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
         end = client.counters(target)
-        client.delete(target)
     kmod.run("modprobe -r scsi_debug")
     kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
     kmod.equal("abandoned", end.total("abandoned"), 0)
@@ -182,8 +178,7 @@ def test_depth_changes() -> None:
 def test_fio() -> None:
     """The counters are those of fio"""
     name = slow_null_blk(memory_backed=0)
-    with kmod.Client() as client:
-        target = client.add(name)
+    with kmod.counted(name) as (client, target):
         command = [
             "fio", "--name=j", f"--filename=/dev/{name}", "--rw=randrw", "--bs=4k", "--direct=1", "--ioengine=libaio",
             "--iodepth=16", "--size=64m", "--number_ios=4000", "--clocksource=clock_gettime", "--randseed=1",
@@ -191,7 +186,6 @@ def test_fio() -> None:
         ]  # fmt: skip
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
         counters = client.counters(target)
-        client.delete(target)
     fields = output.strip().splitlines()[-1].split(";")
     kmod.equal("KiB read", counters.flow["read"]["bytes-completed"] >> 10, int(fields[5]))
     kmod.equal("KiB written", counters.flow["write"]["bytes-completed"] >> 10, int(fields[46]))
@@ -212,10 +206,7 @@ def test_idle_module() -> None:
         client.delete(target)
         kmod.equal("users after a target", users(), 0)
     kmod.run(f"rmmod raidtrace && insmod {os.environ['RAIDTRACE_KO']}")
-    disk = kmod.Disk(name)
-    for i in range(100):
-        disk.read(i * 8, 8)
-    disk.close()
+    kmod.reads(name, [i * 8 for i in range(100)])
 
 
 if __name__ == "__main__":

@@ -181,27 +181,11 @@ def test_mixed() -> None:
         commands = [
             ["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=1M", "count=24", "status=none"],
             ["dd", "if=/dev/zero", f"of=/dev/{DISK}", "bs=64K", "count=200", "seek=4000", "conv=fsync", "status=none"],
-            [
-                "dd",
-                "if=/dev/zero",
-                f"of=/dev/{DISK}",
-                "bs=256K",
-                "count=60",
-                "seek=2000",
-                "oflag=direct",
-                "status=none",
-            ],
-            [
-                "dd",
-                f"if=/dev/{DISK}",
-                "of=/dev/null",
-                "bs=512K",
-                "count=30",
-                "skip=1500",
-                "iflag=direct",
-                "status=none",
-            ],
-        ]
+            ["dd", "if=/dev/zero", f"of=/dev/{DISK}", "bs=256K", "count=60", "seek=2000", "oflag=direct",
+             "status=none"],
+            ["dd", f"if=/dev/{DISK}", "of=/dev/null", "bs=512K", "count=30", "skip=1500", "iflag=direct",
+             "status=none"],
+        ]  # fmt: skip
         running = [subprocess.Popen(command) for command in commands]
         threads(4, 40, 0.5)
         for process in running:

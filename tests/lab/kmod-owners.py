@@ -208,10 +208,7 @@ def test_time_from_queue() -> None:
 def test_bios_of_a_bio_based_disk() -> None:
     """A disk of device mapper has the time from queue to completion of each of its bios."""
     with kmod.mapped_disk(irqmode=2, completion_nsec=100000) as (_, name), kmod.counted(name) as (client, target):
-        disk = kmod.Disk(name)
-        for i in range(10):
-            disk.read(i * 128, 64)
-        disk.close()
+        kmod.reads(name, [i * 128 for i in range(10)], 64)
         counters = client.counters(target)
     kmod.equal("bios", sum(counters.bins("q2c", "read").values()), counters.flow["read"]["queued"])
     kmod.equal("100 us each", counters.flow["read"]["q2c-sum-ns"] >= 10 * 100_000, True)
@@ -226,10 +223,7 @@ def test_more_processes_than_rows() -> None:
             kmod.run(f"dd if=/dev/sda of=/dev/null bs=4k count=1 skip={i} iflag=direct status=none")
             if i == 80:
                 base = client.counters(target)
-        disk = kmod.Disk("sda")
-        for i in range(50):
-            disk.read(4096 + 8 * i, 8)
-        disk.close()
+        kmod.reads("sda", [4096 + 8 * i for i in range(50)])
         counters = client.counters(target)
     rows = counters.reply["submitter"]
     kmod.equal("queued before", sum(one["queued"] for one in base.reply["submitter"]), 81)

@@ -86,11 +86,9 @@ def test_malformed() -> None:
 
 def test_only_bios() -> None:
     """The history of a disk that has only bios"""
-    with kmod.mapped_disk() as (_, upper), kmod.Client() as client:
-        target = client.add(upper, history_ns=0)
+    with kmod.mapped_disk() as (_, upper), kmod.counted(upper, history_ns=0) as (client, target):
         text = f"{upper} has no requests, only bios: name the disks below it"
         refused(errno.EOPNOTSUPP, text, "history-get", id=target["id"])
-        client.delete(target)
 
 
 def test_removed() -> None:
@@ -112,10 +110,7 @@ def test_too_many() -> None:
         with open(f"/dev/{names[64]}", "rb") as disk:
             refused(errno.ENOSPC, text, "target-add", fd=disk.fileno())
         for number, name in enumerate(names):
-            disk = kmod.Disk(name)
-            for i in range(number):
-                disk.read(i * 8, 8)
-            disk.close()
+            kmod.reads(name, [i * 8 for i in range(number)])
         for number, target in enumerate(targets):
             counters = client.counters(target)
             kmod.equal(f"reads of {target['disk']}", counters.flow["read"]["completed"], number)
@@ -149,10 +144,7 @@ def test_unprivileged() -> None:
     with kmod.Client() as client:
         target, other = client.add("sda"), client.add(gone)
         kmod.run("modprobe -r scsi_debug")
-        disk = kmod.Disk("sda")
-        for i in range(20):
-            disk.read(i * 512, 8)
-        disk.close()
+        kmod.reads("sda", [i * 512 for i in range(20)])
         named = client.counters(target)
         rows = [row for row in named.reply["submitter"] if row.get("pid") == os.getpid()]
         kmod.equal("with privilege this process is named", [row["queued"] >= 20 for row in rows], [True])

@@ -312,10 +312,7 @@ def test_bio_based() -> None:
     """A bio-based disk counts bios, and has no counter of requests"""
     with kmod.mapped_disk() as (_, name), kmod.counted(name, kmod.GROUPS) as (client, target):
         before = kmod.diskstats(name)
-        disk = kmod.Disk(name)
-        for i in range(10):
-            disk.read(i * 128, 64)
-        disk.close()
+        kmod.reads(name, [i * 128 for i in range(10)], 64)
         counters = client.counters(target)
         after = kmod.diskstats(name)
     kmod.equal("bio-based", target.get("bio-based"), True)

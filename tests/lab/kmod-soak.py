@@ -111,16 +111,11 @@ def disks_that_go() -> None:
         name = (set(os.listdir("/sys/block")) - before).pop()
         kmod.wait_for("its node", lambda: os.path.exists(f"/dev/{name}"))  # pylint: disable=cell-var-from-loop
         time.sleep(1)
-        with kmod.Client() as client:
-            target = client.add(name)
-            disk = kmod.Disk(name)
-            for i in range(50):
-                disk.read(i * 8, 8)
-            disk.close()
+        with kmod.counted(name) as (client, target):
+            kmod.reads(name, [i * 8 for i in range(50)])
             hosts.write_text("-1", encoding="ascii")
             kmod.wait_for("its end", lambda: client.counters(target).reply["state"] == "gone")
             kmod.equal("reads", client.counters(target).flow["read"]["completed"] >= 50, True)
-            client.delete(target)
 
 
 def forget_leaks() -> None:

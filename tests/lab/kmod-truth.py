@@ -71,10 +71,7 @@ def parallel_processes() -> None:
 def latency() -> None:
     """Latency holds the controller's own, to the bin"""
     with Measured(DISK) as measured:
-        disk = kmod.Disk(DISK)
-        for i in range(64):
-            disk.read(i * 1 << 16, 256)
-        disk.close()
+        kmod.reads(DISK, [i * 1 << 16 for i in range(64)], 256)
     inside = sum(
         int(row["completion_ns"]) - int(row["arrival_ns"]) for row in measured.commands if row["name"] == "READ"
     )
@@ -151,12 +148,10 @@ def readahead_now() -> None:
     """The readahead reported is the present one"""
     path = pathlib.Path(f"/sys/block/{DISK}/queue/read_ahead_kb")
     was = path.read_text(encoding="ascii")
-    with kmod.Client() as client:
-        target = client.add(DISK)
+    with kmod.counted(DISK) as (client, target):
         path.write_text("8192", encoding="ascii")
         counted = client.counters(target).reply["readahead-sectors"]
         path.write_text(was, encoding="ascii")
-        client.delete(target)
     kmod.equal("sectors", counted, 16384)
 
 

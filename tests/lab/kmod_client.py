@@ -22,6 +22,7 @@ from typing import Any
 import yaml
 from kmod_disk import Disk as Disk  # noqa: F401  for those who test
 from kmod_disk import extents
+from kmod_disk import reads as reads  # noqa: F401
 from kmod_invariants import DIRECTIONS as DIRECTIONS  # noqa: F401
 from kmod_invariants import Counters
 
@@ -231,10 +232,10 @@ class Client:
 
 
 @contextlib.contextmanager
-def counted(disk: str, groups: Iterable[str] = ()) -> Iterator[tuple[Client, dict[str, Any]]]:
+def counted(disk: str, groups: Iterable[str] = (), **options: int) -> Iterator[tuple[Client, dict[str, Any]]]:
     """A client and a target, which is deleted at the end of the block."""
     with Client() as client:
-        target = client.add(disk, groups)
+        target = client.add(disk, groups, **options)
         try:
             yield client, target
         finally:

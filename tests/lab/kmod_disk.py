@@ -10,6 +10,7 @@ import os
 import re
 import struct
 import subprocess
+from collections.abc import Iterable
 
 
 class Disk:
@@ -79,6 +80,14 @@ class Disk:
     def close(self) -> None:
         """Give the disk back."""
         os.close(self.descriptor)
+
+
+def reads(disk: str, sectors: Iterable[int], length: int = 8) -> None:
+    """Direct reads one after the other."""
+    one = Disk(disk)
+    for sector in sectors:
+        one.read(sector, length)
+    one.close()
 
 
 def journal_of(disk: str) -> list[tuple[int, int]]:

@@ -18,8 +18,7 @@ def test_untold() -> None:
     kmod.wait_for("/dev/odd0", pathlib.Path("/dev/odd0").exists)
     pathlib.Path("/sys/block/odd0/queue/scheduler").write_text("none", encoding="ascii")
     names = ("issued", "completed", "abandoned", "in-flight", "unmatched")
-    with kmod.Client() as client:
-        target = client.add("odd0")
+    with kmod.counted("odd0") as (client, target):
         UNTOLD.write_text("7", encoding="ascii")
         flow = client.counters(target).flow["passthrough"]
         kmod.equal("the last may still come", [flow[name] for name in names], [7, 0, 6, 1, 0])
@@ -31,7 +30,6 @@ def test_untold() -> None:
         kmod.equal("after a read with the tag", [flow[name] for name in names], [7, 0, 7, 0, 0])
         kmod.equal("the read", [counters.flow["read"][name] for name in names], [1, 1, 0, 0, 0])
         kmod.equal("in flight", counters.flow["all"]["in-flight"], 0)
-        client.delete(target)
 
 
 def test_grown() -> None:

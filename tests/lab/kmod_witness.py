@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Witnesses of a simulated disk's I/O, which raidtrace's counters are compared with: the log of the first simulated device,
+"""Witnesses of a simulated disk's I/O, which raidtrace's counters are compared with: the log of the simulated device,
 and the kernel's diskstats. Bins, streams and places are computed here anew, from Documentation/counters.rst.
 """
 
@@ -25,13 +25,13 @@ ROOM_KIB = 49152  # of records: 128 bytes for each request
 STREAMS = 16  # that a target remembers by default
 
 
-def controller_rows(disk: str) -> Iterator[dict[str, str]]:
+def controller_rows(disk: str, log: str = "log") -> Iterator[dict[str, str]]:
     """Commands that the controller got for a disk, in the order of their arrival; one at a time, because a list of 166,000
-    does not fit into a guest of 256 MiB."""
+    does not fit into a guest of 256 MiB. `log`: of the device, "log-1" of the second one."""
     address = pathlib.Path(f"/sys/block/{disk}/device").resolve().name.split(":")
     unit = address[2] if len(address) > 2 else "0"  # of SCSI; what else there is has one disk
-    with open("/proc/raidlab/log", encoding="ascii") as log:
-        yield from (row for row in csv.DictReader(log) if row["unit"] == unit)
+    with open(f"/proc/raidlab/{log}", encoding="ascii") as lines:
+        yield from (row for row in csv.DictReader(lines) if row["unit"] == unit)
 
 
 class Command:
@@ -48,9 +48,9 @@ class Command:
         return getattr(self, key)
 
 
-def controller_log(disk: str, begin: int = 0) -> list[Command]:
+def controller_log(disk: str, begin: int = 0, log: str = "log") -> list[Command]:
     """All of them from number `begin` on."""
-    return list(map(Command, itertools.islice(controller_rows(disk), begin, None)))
+    return list(map(Command, itertools.islice(controller_rows(disk, log), begin, None)))
 
 
 class TracedDepths:
@@ -111,15 +111,15 @@ class TracedDepths:
 class Measured:
     """The counts of all witnesses of the I/O to a disk in a with block. `traced`: ftrace is one of them."""
 
-    def __init__(self, disk: str, traced: bool = False) -> None:
-        self.disk = disk
+    def __init__(self, disk: str, traced: bool = False, log: str = "log") -> None:
+        self.disk, self.log = disk, log
         self.traced = TracedDepths(disk, DEEPEST) if traced else None
 
     def __enter__(self) -> Measured:
         if self.traced:
             self.traced.__enter__()
         self.client = kmod.Client()
-        self.before = sum(1 for _ in controller_rows(self.disk))
+        self.before = sum(1 for _ in controller_rows(self.disk, self.log))
         self.stat = kmod.diskstats(self.disk)
         self.target = self.client.add(self.disk)
         return self
@@ -130,7 +130,7 @@ class Measured:
             self.counters = self.client.counters(self.target)
             now = kmod.diskstats(self.disk)
             self.stat = {name: now[name] - value for name, value in self.stat.items()}
-            self.commands = controller_log(self.disk, self.before)
+            self.commands = controller_log(self.disk, self.before, self.log)
         if self.traced:
             self.traced.__exit__()
         self.client.delete(self.target)

@@ -99,18 +99,8 @@ def main() -> None:
         check("tuned: the controller is", (high["story"], shown(high)) == ("not shown", ["controller"]), high["limits"])
         both = explain(out, "raid0/untuned", "raid0/tuned")
         check("256 to 16384: readahead is why", both["story"] == "inferred", both["summary"])
-        expected = (
-            "changed",
-            "setting",
-            "window",
-            "bios",
-            "splits",
-            "size",
-            "depth",
-            "busy",
-            "throughput",
-            "difference",
-        )
+        expected = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput",
+                    "difference")  # fmt: skip
         check(
             "256 to 16384: every link is shown",
             all(verdicts(both).get(key) == "shown" for key in expected),
@@ -149,13 +139,8 @@ def main() -> None:
         pair = explain(out, "raid0/tuned", "slow/tuned")
         check("a slow drive: readahead is not why", pair["story"] == "contradicted", pair["summary"])
         check("a slow drive: it is named", "slow part" in shown(pair), pair["limits"])
-        words = [
-            str(RAIDCTL),
-            "explain",
-            "--phase",
-            "read",
-            *(str(out / name / f"{name}.rtdb") for name in FILESYSTEMS),
-        ]
+        words = [str(RAIDCTL), "explain", "--phase", "read",
+                 *(str(out / name / f"{name}.rtdb") for name in FILESYSTEMS)]  # fmt: skip
         text = " ".join(subprocess.run(words, capture_output=True, text=True, check=False).stdout.split())
         check("ext2 against xfs: readahead is not why", "so it is not the cause" in text, text)
         check("ext2 against xfs: metadata in between is", "they account for the difference" in text, text)

@@ -28,18 +28,8 @@ from lab_checks import KERNELS, TOP, check, finish, lab, offered  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "farm_guest.py"
 OUT = TOP / "check-out" / "farm"
-PROFILES = (
-    "9500s-12-raid0",
-    "9500s-12-raid5",
-    "9650se-8-raid5",
-    "jbod-4",
-    "slow-drive",
-    "nvme-970pro",
-    "nvme-azure",
-    "sata-hdd-7200",
-    "sata-ssd",
-    "virtio-capped",
-)
+PROFILES = ("9500s-12-raid0", "9500s-12-raid5", "9650se-8-raid5", "jbod-4", "slow-drive", "nvme-970pro", "nvme-azure",
+            "sata-hdd-7200", "sata-ssd", "virtio-capped")  # fmt: skip
 # Faults that a device has, by the beginning of its profile's name. A virtio device never ends a command that is lost, and
 # Linux 6.1 warns when its nvme driver removes a drive that has gone.
 FAULTS = {
@@ -80,13 +70,8 @@ def history(seed: int) -> tuple[str, str]:
     kernel, profile = chance.choice(KERNELS), chance.choice(PROFILES)
     struck = faults(chance, profile)
     out = OUT / str(seed)
-    words = [
-        "--kernel",
-        kernel,
-        "--profile",
-        profile,
-        *(word for one in struck for word in ("--set", one)),
-    ]
+    words = ["--kernel", kernel, "--profile", profile,
+             *(word for one in struck for word in ("--set", one))]  # fmt: skip
     done = lab("run", "-q", "--seed", str(seed), "--out", str(out), *words, "--",
                "python3", str(GUEST), str(seed), str(int(bool(struck))))  # fmt: skip
     lines = done.stdout.rstrip().splitlines()

@@ -71,13 +71,8 @@ BAD = (
     ("[fault]\ncontroller = 1\n", ":2: fault.controller", "not so many controllers"),
     ("[controller]\ncount = 5\n", ":2: controller.count", "from 1 to 4"),
 )
-PLATTERS = (
-    "flash.channels=32",
-    "flash.page_kib=16",
-    "flash.read_ns=60000",
-    "flash.program_ns=400000",
-    "link.latency_ns=5000",
-)
+PLATTERS = ("flash.channels=32", "flash.page_kib=16", "flash.read_ns=60000", "flash.program_ns=400000",
+            "link.latency_ns=5000")  # fmt: skip
 SETTINGS = {
     "array.drives": "not KEY=VALUE",
     "array.drivs=4": "Did you mean array.drives?",

@@ -153,20 +153,8 @@ def main() -> None:
             command = ("python3", str(GUEST), case.disk, str(case.rounds), str(case.pause_s))
             if not offered(case.name, case.kernel):
                 continue
-            done = lab(
-                "run",
-                "-q",
-                "--kernel",
-                case.kernel,
-                "--out",
-                str(out),
-                "--profile",
-                case.profile,
-                *settings,
-                *KEEP,
-                "--",
-                *command,
-            )
+            done = lab("run", "-q", "--kernel", case.kernel, "--out", str(out), "--profile", case.profile, *settings,
+                       *KEEP, "--", *command)  # fmt: skip
             check(f"{case.name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
             if done.returncode == 0:
                 examine(case, out, json.loads(done.stdout))

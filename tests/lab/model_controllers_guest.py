@@ -6,10 +6,8 @@ Prints one JSON object. Started by model-controllers.py.
 
 from __future__ import annotations
 
-import collections
-import csv
+import contextlib
 import hashlib
-import io
 import json
 import pathlib
 import random
@@ -19,17 +17,11 @@ import sys
 from typing import Any
 
 sys.dont_write_bytecode = True
-import kmod_client as kmod  # noqa: E402
+from kmod_witness import Measured  # noqa: E402
 
 MEMBERS = {"sda": "log", "sdb": "log-1"}
 MIB = 1 << 20
 SPAN = 48 * MIB
-DATA = {"READ": "read", "WRITE": "write"}
-
-
-def rows(log: str) -> list[dict[str, str]]:
-    text = pathlib.Path("/proc/raidlab", log).read_text(encoding="ascii")
-    return [row for row in csv.DictReader(io.StringIO(text)) if row["unit"] == "0"]
 
 
 def make_array() -> None:
@@ -65,31 +57,21 @@ def pci(disk: str) -> str:
     return re.findall(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", path)[-1]
 
 
-def size_bin(sectors: int) -> int:
-    octave = sectors.bit_length() - 1
-    return sectors if sectors <= 256 else 257 + (octave - 8) * 16 + ((sectors >> (octave - 4)) & 15)
-
-
-def by_controller(commands: list[dict[str, str]]) -> dict[str, Any]:
-    """In raidtrace's terms; what never completed was requeued and came again."""
-    counts: dict[str, Any] = {"gone": sum(row["status"] in ("lost", "reset") for row in commands)}
-    for name, direction in DATA.items():
-        mine = [row for row in commands if row["name"] == name]
-        counts[f"{direction}s"] = len(mine)
-        counts[f"{direction} bytes"] = sum(512 * int(row["sectors"]) for row in mine)
-        counts[f"{direction} sizes"] = dict(collections.Counter(size_bin(int(row["sectors"])) for row in mine))
-    counts["depths"] = dict(collections.Counter(int(row["depth"]) for row in commands))
-    return counts
-
-
-def by_raidtrace(counters: kmod.Counters) -> dict[str, Any]:
-    counts: dict[str, Any] = {"gone": counters.total("requeued")}
-    for direction in DATA.values():
-        counts[f"{direction}s"] = counters.flow[direction]["issued"]
-        counts[f"{direction} bytes"] = counters.flow[direction]["bytes-issued"]
-        counts[f"{direction} sizes"] = counters.bins("size", direction)
-    counts["depths"] = counters.bins("depth-issue", "all")
-    return counts
+def witnessed(measured: Measured) -> dict[str, Any]:
+    """The counters against the log of the disk's controller and diskstats. `wrong`: their first difference; without a fault
+    there is none. `gone`: commands that never completed, which are requeued and come again."""
+    wrong = ""
+    try:
+        measured.check()
+    except AssertionError as error:
+        wrong = str(error)
+    return {
+        "wrong": wrong,
+        "gone": sum(row["status"] in ("lost", "reset") for row in measured.commands),
+        "requeued": measured.counters.total("requeued"),
+        "write bytes": 512 * sum(row["sectors"] for row in measured.commands if row["name"] == "WRITE"),
+        "pci": pci(measured.disk),
+    }
 
 
 def resets() -> list[int]:
@@ -100,23 +82,11 @@ def resets() -> list[int]:
 
 def main() -> None:
     make_array()
-    report: dict[str, Any] = {"resets": []}
-    before = {disk: len(rows(log)) for disk, log in MEMBERS.items()}
-    with kmod.Client() as client:
-        targets = {disk: client.add(disk) for disk in MEMBERS}
-        report["written"], report["read"] = work()
-        for disk, log in MEMBERS.items():
-            kmod.wait_for("end of I/O", lambda name=disk: not kmod.diskstats(name)["in_flight"])
-            counters = client.counters(targets[disk])
-            client.delete(targets[disk])
-            report[disk] = {
-                "violations": counters.violations(),
-                "raidtrace": by_raidtrace(counters),
-                "controller": by_controller(rows(log)[before[disk] :]),
-                "pci": pci(disk),
-            }
-    report["resets"] = resets()
-    print(json.dumps(report))
+    with contextlib.ExitStack() as stack:
+        both = [stack.enter_context(Measured(disk, log=log)) for disk, log in MEMBERS.items()]
+        written, read = work()
+    report = {measured.disk: witnessed(measured) for measured in both}
+    print(json.dumps({"written": written, "read": read, "resets": resets(), **report}))
 
 
 main()

@@ -139,16 +139,28 @@ void host_config(struct tw_config *config, const char *text)
 		fail_msg("config: %s", error);
 }
 
+static struct host *alive;
+
 struct host *host_empty(u32 chunks)
 {
 	struct host *host = calloc(1, sizeof(*host));
 
+	host->next = alive;
+	alive = host;
 	host->memory = taken();
 	memset(host->memory, 0x5a, HOST_BYTES);
 	host->clock = 1000000;
 	host->wake = RL_NEVER;
 	host->chunk_limit = chunks;
 	return host;
+}
+
+void *host_keep(struct host *host, size_t bytes)
+{
+	void **place = &host->kept[host->kept[0] != NULL];
+
+	assert_null(*place);
+	return *place = calloc(1, bytes);
 }
 
 struct host *host_create_short(const char *text, u32 chunks)
@@ -175,9 +187,16 @@ struct host *host_create(const char *text)
 
 void host_destroy(struct host *host)
 {
+	struct host **at = &alive;
+
+	while (*at != host)
+		at = &(*at)->next;
+	*at = host->next;
 	while (host->chunks)
 		given_back(host->chunk[--host->chunks]);
 	given_back(host->memory);
+	free(host->kept[0]);
+	free(host->kept[1]);
 	free(host);
 }
 
@@ -190,7 +209,9 @@ int host_setup(void **state)
 
 int host_teardown(void **state)
 {
-	host_destroy(*state);
+	(void)state;
+	while (alive)
+		host_destroy(alive);
 	return 0;
 }
 

@@ -33,6 +33,8 @@
  * @chunk: memory given to the model
  * @chunks: how much of it
  * @chunk_limit: allocations that succeed
+ * @kept: memory of host_keep()
+ * @next: another living host
  * @model: the device, if it is a 3ware array
  * @nvme: the device, if it is an NVMe drive
  */
@@ -47,6 +49,8 @@ struct host {
 	void *chunk[HOST_CHUNKS];
 	u32 chunks;
 	u32 chunk_limit;
+	void *kept[2];
+	struct host *next;
 	union {
 		struct tw_model model;
 		struct nv_model nvme;
@@ -66,10 +70,15 @@ struct host *host_create(const char *config);
 
 /* The same with so much memory only. Return: NULL if it is not enough. */
 struct host *host_create_short(const char *config, u32 chunks);
+
+/* Every host of a test is destroyed at its end; a test that needs many destroys them itself. */
 void host_destroy(struct host *host);
 
 /* Return: a host without a device, which has this many chunks for one. */
 struct host *host_empty(u32 chunks);
+
+/* Return: so many bytes, zero, that are freed with the host. At most twice for each. */
+void *host_keep(struct host *host, size_t bytes);
 
 /* What a device needs of the host: operations, and memory, which is full of rubbish. */
 extern const struct rl_host_ops host_ops;
@@ -78,7 +87,7 @@ void *host_chunk(void *host);
 /* Return: the host's memory at an address that the controller could use. */
 void *host_at(struct host *host, u64 address);
 
-/* cmocka fixtures: *state is a host with RAID 0 over four drives and a driver that has probed. */
+/* cmocka fixtures: *state is a host with RAID 0 over four drives and a driver that has probed; all hosts are destroyed. */
 int host_setup(void **state);
 int host_teardown(void **state);
 
@@ -143,8 +152,8 @@ u32 random_number(u64 *seed);
 void random_fill(u64 *seed, void *to, size_t bytes);
 
 /*
- * A function that is a test of the program. FIXTURE_TEST has cmocka's setup and teardown; *state of a HOST_TEST is a host
- * of host_setup().
+ * A function that is a test of the program. FIXTURE_TEST has cmocka's setup and teardown; a HOST_TEST has @host of
+ * host_setup().
  */
 #define FIXTURE_TEST(name, setup, teardown) \
 	static void name(void **state); \
@@ -153,8 +162,14 @@ void random_fill(u64 *seed, void *to, size_t bytes);
 		test_add(&(struct CMUnitTest){ #name, name, setup, teardown, NULL }); \
 	} \
 	static void name(void **state __attribute__((unused)))
-#define HOST_TEST(name)	FIXTURE_TEST(name, host_setup, host_teardown)
-#define TEST(name)	FIXTURE_TEST(name, NULL, NULL)
+#define TEST(name)	FIXTURE_TEST(name, NULL, host_teardown)
+#define HOST_TEST(name) \
+	static void name##_on(struct host *host); \
+	FIXTURE_TEST(name, host_setup, host_teardown) \
+	{ \
+		name##_on(*state); \
+	} \
+	static void name##_on(struct host *host)
 
 /* Before main(): another test for it to run. */
 void test_add(const struct CMUnitTest *test);

@@ -9,15 +9,16 @@
 
 struct drive *drive_create(const char *text)
 {
-	struct drive *drive = calloc(1, sizeof(*drive));
+	struct host *host = host_empty(HOST_CHUNKS);
+	struct drive *drive = host_keep(host, sizeof(*drive));
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct nv_config config;
 
 	if (!rl_keys_parse(&nv_keys, &config.base, text, error))
 		fail_msg("config: %s", error);
-	drive->host = host_empty(HOST_CHUNKS);
-	memset(&drive->host->nvme, 0xa5, sizeof(drive->host->nvme));
-	assert_true(nv_kind.create(&drive->host->nvme.device, &config.base, &host_ops, drive->host, host_chunk));
+	drive->host = host;
+	memset(&host->nvme, 0xa5, sizeof(host->nvme));
+	assert_true(nv_kind.create(&host->nvme.device, &config.base, &host_ops, host, host_chunk));
 	return drive;
 }
 
@@ -36,12 +37,6 @@ struct drive *drive_ready(const char *config, u32 entries)
 
 	assert_int_equal(drive_pair(drive, 1, entries), NV_GOOD);
 	return drive;
-}
-
-void drive_destroy(struct drive *drive)
-{
-	host_destroy(drive->host);
-	free(drive);
 }
 
 u32 drive_read(struct drive *drive, u32 offset)

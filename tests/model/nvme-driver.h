@@ -46,7 +46,6 @@ struct drive {
 struct drive *drive_create(const char *config);
 struct drive *drive_enabled(const char *config);
 struct drive *drive_ready(const char *config, u32 entries);
-void drive_destroy(struct drive *drive);
 
 u32 drive_read(struct drive *drive, u32 offset);
 void drive_write(struct drive *drive, u32 offset, u32 value);

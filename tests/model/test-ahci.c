@@ -47,24 +47,17 @@ static void start(struct sata *sata)
 
 static struct sata *sata_create(const char *text)
 {
-	struct sata *sata = calloc(1, sizeof(*sata));
+	struct host *host = host_empty(HOST_CHUNKS);
+	struct sata *sata = host_keep(host, sizeof(*sata));
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct ah_config config;
 
-	assert_non_null(sata);
-	sata->host = host_empty(HOST_CHUNKS);
-	sata->model = calloc(1, sizeof(*sata->model));
+	sata->host = host;
+	sata->model = host_keep(host, sizeof(*sata->model));
 	assert_true(rl_keys_parse(&ah_keys, &config.base, text, error));
-	assert_true(ah_kind.create(&sata->model->device, &config.base, &host_ops, sata->host, host_chunk));
+	assert_true(ah_kind.create(&sata->model->device, &config.base, &host_ops, host, host_chunk));
 	start(sata);
 	return sata;
-}
-
-static void sata_destroy(struct sata *sata)
-{
-	free(sata->model);
-	host_destroy(sata->host);
-	free(sata);
 }
 
 /* Fill the command in @slot; its data is at HOST_DATA + @offset, in @parts pieces that are not in order. */
@@ -184,7 +177,6 @@ TEST(says_what_it_is)
 	assert_true(page[153] & 1);
 	assert_int_equal(page[434] | page[435] << 8, 5400);
 	assert_memory_equal(page + 54, "ardirtca eisumalet d", 20);
-	sata_destroy(sata);
 }
 
 TEST(keeps_what_is_written)
@@ -215,7 +207,6 @@ TEST(keeps_what_is_written)
 		assert_memory_equal(data, disk + lba * 512, count * 512);
 	}
 	free(disk);
-	sata_destroy(sata);
 }
 
 /* A read elsewhere takes seek and rotation; the next sectors come from the drive's cache. */
@@ -233,7 +224,6 @@ TEST(takes_its_time)
 	command(sata, 3, AH_OP_READ_QUEUED, 3000008, 8, 0, 4096, 1);
 	queued(sata, 8);
 	assert_true(sata->host->clock - begin < MS);
-	sata_destroy(sata);
 }
 
 /* Of several commands the disk takes what it can end first; the order of the log is that of arrival. */
@@ -262,7 +252,6 @@ TEST(takes_the_shortest_way)
 	for (i = 1; i < log->count; i++)
 		assert_true(rl_log_at(log, i)->arrival_ns >= rl_log_at(log, i - 1)->arrival_ns);
 	assert_int_equal(rl_log_at(log, log->count - 1)->depth, 15);
-	sata_destroy(sata);
 }
 
 /* A reader whose next request is always queued does not keep the head: later commands wait for the next round. */
@@ -285,7 +274,6 @@ TEST(takes_turns)
 	assert_int_equal(rl_log_at(log, 2)->lba, 900000000);
 	assert_true(rl_log_at(log, 1)->completion_ns < rl_log_at(log, 2)->completion_ns);
 	assert_true(rl_log_at(log, 2)->completion_ns < rl_log_at(log, 3)->completion_ns);
-	sata_destroy(sata);
 }
 
 /* Nor do writers that find the cache full: a read elsewhere waits for the pieces that were there when its round began. */
@@ -310,7 +298,6 @@ TEST(reads_with_a_full_cache)
 		assert_true(writes < 400);
 	} while (!read_queued || get(sata, PORT(AH_PORT_SACT)) & 1);
 	queued(sata, 0);
-	sata_destroy(sata);
 }
 
 /* Queued reads that follow on each other lose no turn, even if each fills a segment of the drive's cache. */
@@ -327,7 +314,6 @@ TEST(reads_on_through_the_queue)
 	queued(sata, 0xff);
 	span = rl_log_at(log, log->count - 1)->completion_ns - rl_log_at(log, log->count - 8)->completion_ns;
 	assert_true(span >= media && span < media + geometry->rotation_ns / 2);
-	sata_destroy(sata);
 }
 
 /* With a cache a write is done when the link is; a flush waits for the platter; without one each write does. */
@@ -349,7 +335,7 @@ TEST(caches_writes)
 		assert_int_equal(alone(sata, AH_OP_FLUSH_EXT, 0, 0, 0, 0), AH_IS_D2H);
 		flushed[i] = sata->host->clock - begin;
 		assert_int_equal(sata->model->disk.dirty_sectors, 0);
-		sata_destroy(sata);
+		host_destroy(sata->host);
 	}
 	assert_true(written[0] < 2 * MS && written[1] > 8 * MS);
 	assert_true(flushed[0] > 8 * MS && flushed[1] - written[1] < MS);
@@ -371,7 +357,6 @@ TEST(has_a_cliff)
 		first = i ? first : last;
 	}
 	assert_true(first < MS && last > 3 * MS);
-	sata_destroy(sata);
 }
 
 /* A queued command that fails ends the others; its tag is in the log; then the driver starts the port again. */
@@ -411,7 +396,6 @@ TEST(fails_a_bad_sector)
 	/* A write makes the sectors good. */
 	assert_int_equal(alone(sata, AH_OP_WRITE_DMA_EXT, 5000, 8, 0, 4096), AH_IS_D2H);
 	assert_int_equal(alone(sata, AH_OP_READ_DMA_EXT, 5000, 8, 0, 4096), AH_IS_D2H);
-	sata_destroy(sata);
 }
 
 static u8 last_status(const struct sata *sata)
@@ -441,7 +425,6 @@ TEST(loses_and_forgets)
 	put(sata, PORT(AH_PORT_SCTL), 0x301);
 	put(sata, PORT(AH_PORT_SCTL), 0x300);
 	assert_int_equal(get(sata, PORT(AH_PORT_SSTS)), 0);
-	sata_destroy(sata);
 }
 
 /* Beyond the end, without memory, with a queue that is not there, unknown. */
@@ -470,7 +453,6 @@ TEST(refuses)
 	issue(sata, 1, false);
 	assert_true(interrupt(sata) & AH_IS_BUS_FATAL);
 	assert_int_equal(sata->model->device.nr_refused, 2);
-	sata_destroy(sata);
 }
 
 #define FLASH	SMALL ",ata.media=flash,drive.command_us=10,drive.interface_kib_s=500000,flash.channels=4," \
@@ -491,7 +473,7 @@ TEST(reports_its_rotation)
 		assert_int_equal(alone(sata, AH_OP_IDENTIFY, 0, 0, 0, 512), AH_IS_PIO);
 		assert_int_equal(rl_get16(page + 217 * 2), disks[i].rotation);
 		assert_int_equal(rl_get16(page + 169 * 2), disks[i].trim);
-		sata_destroy(sata);
+		host_destroy(sata->host);
 	}
 }
 
@@ -527,8 +509,6 @@ TEST(flash_takes_the_sum)
 	issue(sata, 1, false);
 	assert_int_equal(interrupt(sata), AH_IS_D2H);
 	assert_int_equal(takes(sata, AH_OP_WRITE_QUEUED, 64, 8), 10000 + 8000 + 250000 + 7000);
-	sata_destroy(through);
-	sata_destroy(sata);
 }
 
 /* Return: queued reads or writes a second, each of @count sectors, the next behind it; 32 are always in flight. */
@@ -550,7 +530,7 @@ static u64 rate(const char *text, u8 opcode, u32 count)
 		interrupt(sata);
 	}
 	span = rl_log_at(log, 3000)->completion_ns - rl_log_at(log, 1000)->completion_ns;
-	sata_destroy(sata);
+	host_destroy(sata->host);
 	return 2000 * RL_NS_PER_SECOND / span;
 }
 
@@ -623,8 +603,6 @@ TEST(trims)
 	assert_int_equal(alone(sata, AH_OP_READ_DMA_EXT, 1000, 8, 0, 4096), AH_IS_D2H);
 	for (i = 0; i < 4096; i++)
 		assert_int_equal(data[i], i / 512 == 2 || i / 512 == 3 ? 0 : 0xa5);
-	sata_destroy(other);
-	sata_destroy(sata);
 }
 
 TEST(flash_slows_down)
@@ -633,5 +611,4 @@ TEST(flash_slows_down)
 
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 10000 + 8000 + 75000 + 7000);
 	assert_int_equal(takes(sata, AH_OP_READ_QUEUED, 0, 8), 30000 + 8000 + 225000 + 7000);
-	sata_destroy(sata);
 }

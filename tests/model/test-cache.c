@@ -239,7 +239,6 @@ TEST(a_flush_takes_as_long_as_the_drives)
 	assert_true(first < 2 * least);
 	assert_int_equal(host->model.timing.dirty_sectors, 0);
 	assert_true(time_of_flush(host) <= 2 * host->model.config.controller.command_us * RL_NS_PER_US);
-	host_destroy(host);
 }
 
 /* A flush is of its unit: another unit's dirty sectors stay where they are. */
@@ -254,7 +253,6 @@ TEST(a_flush_is_of_one_unit)
 	assert_int_equal(driver_command(host, 0, flush_cdb, 10, 0), 0);
 	assert_int_equal(host->model.timing.backlog[0].count + host->model.timing.backlog[1].count, 0);
 	assert_true(host->model.timing.backlog[2].count + host->model.timing.backlog[3].count > 0);
-	host_destroy(host);
 }
 
 TEST(mode_sense_says_what_the_profile_says)
@@ -287,7 +285,6 @@ TEST(mode_sense_says_what_the_profile_says)
 HOST_TEST(force_unit_access_is_refused)
 {
 	static const u8 opcodes[] = { 0x28, 0x2a, 0x88, 0x8a };
-	struct host *host = *state;
 	u32 i;
 
 	for (i = 0; i < RL_COUNT(opcodes); i++) {

@@ -40,14 +40,12 @@ TEST(inquiry_names_the_unit)
 	assert_int_equal(returned(host), 36);
 	assert_int_equal(data[0], 0);
 	assert_memory_equal(data + 8, "3ware   Logical Disk 00 1.00", 28);
-	host_destroy(host);
 }
 
 HOST_TEST(inquiry_pages)
 {
 	static const u8 pages[] = { 0x12, 1, 0, 0, 255, 0 }, serial[] = { 0x12, 1, 0x80, 0, 255, 0 };
 	static const u8 identity[] = { 0x12, 1, 0x83, 0, 255, 0 }, none[] = { 0x12, 1, 0xb1, 0, 255, 0 };
-	struct host *host = *state;
 	const u8 *data = host_at(host, HOST_DATA);
 
 	assert_int_equal(driver_command(host, 0, pages, 6, 512), 0);
@@ -64,7 +62,6 @@ HOST_TEST(inquiry_pages)
 HOST_TEST(an_answer_is_no_longer_than_asked_for)
 {
 	static const u8 cdb[] = { 0x12, 0, 0, 0, 5, 0 };
-	struct host *host = *state;
 	u8 *data = host_at(host, HOST_DATA);
 
 	memset(data, 0x5a, 64);
@@ -81,7 +78,6 @@ HOST_TEST(an_answer_is_no_longer_than_asked_for)
 HOST_TEST(capacity_in_both_sizes)
 {
 	static const u8 ten[10] = { 0x25 }, sixteen[16] = { 0x9e, 0x10, [13] = 32 };
-	struct host *host = *state;
 	const u8 *data = host_at(host, HOST_DATA);
 
 	/* 4 drives of 31250 stripes of 128 sectors. */
@@ -112,7 +108,6 @@ TEST(beyond_2_tib_only_the_long_capacity_tells)
 	driver_transfer(host, 1, false, 31999999999ULL, 1, 4096);
 	assert_int_equal(driver_finish(host, 1), 0);
 	assert_memory_equal(host_at(host, HOST_DATA), host_at(host, HOST_DATA + 4096), 512);
-	host_destroy(host);
 }
 
 TEST(mode_sense_tells_of_the_cache)
@@ -131,14 +126,12 @@ TEST(mode_sense_tells_of_the_cache)
 	assert_int_equal(driver_command(host, 0, changeable, 6, 512), 0);
 	assert_memory_equal(data + 4, "\x08\x12\x00", 3);
 	assert_int_equal(driver_command(host, 0, other, 6, 512), 1);
-	host_destroy(host);
 }
 
 HOST_TEST(commands_without_data)
 {
 	static const u8 cdbs[][16] = { { 0x00 }, { 0x1b, 0, 0, 0, 1 }, { 0x1e }, { 0x35 }, { 0x91 },
 				       { 0x2f, [8] = 8 } };
-	struct host *host = *state;
 	size_t i;
 
 	for (i = 0; i < RL_COUNT(cdbs); i++)
@@ -148,7 +141,6 @@ HOST_TEST(commands_without_data)
 HOST_TEST(report_luns_is_one)
 {
 	static const u8 cdb[16] = { 0xa0, [9] = 64 };
-	struct host *host = *state;
 	const u8 *data = host_at(host, HOST_DATA);
 
 	assert_int_equal(driver_command(host, 0, cdb, 12, 512), 0);
@@ -159,7 +151,6 @@ HOST_TEST(report_luns_is_one)
 HOST_TEST(unknown_things_are_refused)
 {
 	static const u8 opcode[16] = { 0xc7 }, action[16] = { 0x9e, 0x12, [13] = 32 };
-	struct host *host = *state;
 	struct segment segment = { HOST_DATA, 512 };
 	struct tw_execute_scsi *packet = driver_packet(host, 4);
 
@@ -189,7 +180,6 @@ HOST_TEST(ranges_beyond_the_end_are_refused)
 	static const struct { u64 lba; u32 sectors; } bad[] = {
 		{ 16000000, 1 }, { 15999999, 2 }, { 15999900, 200 }, { ~0ULL, 1 }, { ~0ULL - 7, 16 }, { 1ULL << 63, 1 },
 	};
-	struct host *host = *state;
 	struct segment segment = { HOST_DATA, 4096 };
 	size_t i;
 
@@ -206,7 +196,6 @@ HOST_TEST(ranges_beyond_the_end_are_refused)
 HOST_TEST(bad_scatter_gather_lists_are_refused)
 {
 	static const u8 cdb[16] = { 0x28, [8] = 8 };
-	struct host *host = *state;
 	struct segment list[TW_SG_MAX + 1];
 	u32 i;
 
@@ -240,7 +229,6 @@ HOST_TEST(bad_scatter_gather_lists_are_refused)
 HOST_TEST(too_many_sectors_are_refused)
 {
 	static const u8 cdb[16] = { 0x88, [11] = 1, [13] = 1 };
-	struct host *host = *state;
 	struct segment segment = { HOST_DATA, 0xfffffffc };
 
 	driver_scsi(host, 3, 0, cdb, &segment, 1);
@@ -254,8 +242,7 @@ HOST_TEST(too_many_sectors_are_refused)
 HOST_TEST(random_transfers_equal_an_array)
 {
 	enum { SPAN = 4096, AREA = 256 * 1024 };
-	struct host *host = *state;
-	u8 *truth = calloc(SPAN, RL_SECTOR_BYTES), *data = host_at(host, HOST_DATA);
+	u8 *truth = calloc(SPAN, RL_SECTOR_BYTES);
 	u64 seed = 2024;
 	u32 round, i;
 
@@ -306,14 +293,12 @@ HOST_TEST(random_transfers_equal_an_array)
 				assert_memory_equal(disk, host_at(host, list[i].address), list[i].bytes);
 		}
 	}
-	(void)data;
 	free(truth);
 }
 
 HOST_TEST(six_byte_commands_move_256_for_zero)
 {
 	static const u8 cdb[16] = { 0x0a, 0, 0, 5, 0 };
-	struct host *host = *state;
 	struct segment segment = { HOST_DATA, 256 * 512 };
 
 	driver_scsi(host, 1, 0, cdb, &segment, 1);
@@ -341,7 +326,6 @@ TEST(units_do_not_share_sectors)
 	}
 	driver_scsi(host, 1, 3, cdb, &segment, 1);
 	expect_refusal(host, 1, TW_SENSE_ILLEGAL, TW_ASC_LUN, TW_ERROR_UNIT);
-	host_destroy(host);
 }
 
 TEST(an_exhausted_store_is_a_medium_error_and_a_report)
@@ -360,7 +344,6 @@ TEST(an_exhausted_store_is_a_medium_error_and_a_report)
 	expect_refusal(host, 1, TW_SENSE_MEDIUM, TW_ASC_WRITE_ERROR, TW_ERROR_MEDIUM);
 	assert_true(host->model.store.exhausted);
 	assert_int_equal(host->reports, 1);
-	host_destroy(host);
 }
 
 static const struct { const char *name; u8 opcode; bool done; } packets[] = {
@@ -420,7 +403,6 @@ static void fill_in(u8 cdb[16], u32 opcode)
 
 HOST_TEST(every_scsi_opcode_is_done_or_refused)
 {
-	struct host *host = *state;
 	u32 opcode;
 
 	for (opcode = 0; opcode < 256; opcode++) {
@@ -441,7 +423,6 @@ HOST_TEST(every_scsi_opcode_is_done_or_refused)
 /* The same to a unit that does not exist, and to a LUN: only events can be requested. */
 HOST_TEST(nothing_is_done_for_a_unit_that_is_not_there)
 {
-	struct host *host = *state;
 	u32 opcode;
 
 	for (opcode = 0; opcode < 256; opcode++) {
@@ -455,7 +436,6 @@ HOST_TEST(nothing_is_done_for_a_unit_that_is_not_there)
 /* All 32 opcodes of a packet, in a packet that would do for each. */
 HOST_TEST(every_packet_opcode_is_done_or_refused)
 {
-	struct host *host = *state;
 	u32 opcode;
 	size_t i;
 

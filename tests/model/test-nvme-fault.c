@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The NVMe drive's faults, by each trigger; that two runs are one. */
+/* The NVMe drive's faults, by each trigger. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nvme-driver.h"
@@ -69,7 +68,7 @@ TEST(every_fault_strikes_by_each_trigger)
 			drive_submit(drive, 1, &read);
 			if (!kinds[i].struck(drive))
 				fail_msg("%s does not strike", text);
-			drive_destroy(drive);
+			host_destroy(drive->host);
 		}
 }
 
@@ -104,7 +103,6 @@ TEST(a_lost_command_is_lost_until_a_reset)
 	drive_enable(drive);
 	assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
 	assert_int_equal(drive_run(drive, 1, command, NULL), NV_GOOD);
-	drive_destroy(drive);
 }
 
 TEST(bad_sectors_fail_until_they_are_written)
@@ -125,7 +123,6 @@ TEST(bad_sectors_fail_until_they_are_written)
 	assert_int_equal(drive_transfer(drive, false, 990, 30, 0), NV_GOOD);
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_GET_LOG, 0, 127 << 16 | 2, 0), NULL), NV_GOOD);
 	assert_int_equal(rl_get64(data + 160), 3);
-	drive_destroy(drive);
 }
 
 /* A deallocation that reaches across the end of the bad sectors makes all that it covers readable. */
@@ -150,7 +147,6 @@ TEST(a_deallocation_cures_all_it_covers)
 	assert_int_equal(drive->host->nvme.fault.bad.lba, 1000);
 	assert_int_equal(drive->host->nvme.fault.bad.sectors, 3);
 	assert_int_equal(drive_transfer(drive, false, 1003, 100, 0), NV_GOOD);
-	drive_destroy(drive);
 }
 
 TEST(a_failed_controller_works_after_a_reset)
@@ -180,7 +176,6 @@ TEST(a_failed_controller_works_after_a_reset)
 	assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
 	for (i = 0; i < 10; i++)
 		assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
-	drive_destroy(drive);
 }
 
 TEST(a_drive_that_is_gone_stays_gone)
@@ -204,7 +199,6 @@ TEST(a_drive_that_is_gone_stays_gone)
 	drive_pass(drive, 1000 * MS);
 	assert_true(is_gone(drive));
 	assert_int_equal(device->log.count, 3);
-	drive_destroy(drive);
 }
 
 TEST(slow_flash_takes_its_factor)
@@ -219,49 +213,4 @@ TEST(slow_flash_takes_its_factor)
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 0), NV_GOOD);
 	slow = drive->host->clock - before;
 	assert_true(slow == good + 6 * 80000);
-	drive_destroy(drive);
-}
-
-/* Random work of a seed, with faults in it. Return: the log as text, which the caller frees. */
-static char *history(u64 seed)
-{
-	struct drive *drive = drive_ready(QUICK_DRIVE ",cache.kib=256,flash.channels=3,limit.iops=40000,limit.burst_ios=9,"
-					  "fault.lose_command=700,fault.slow_command=300,fault.slow_factor=2", 32);
-	const size_t bytes = 1 << 19;
-	char *log = calloc(1, bytes);
-	struct completion completion;
-	struct rl_text text;
-	u32 i, put = 0, done = 0;
-
-	for (i = 0; i < 6000; i++) {
-		u8 opcode = (u8[]){ NV_READ, NV_READ, NV_WRITE, NV_FLUSH }[random_number(&seed) % 4];
-		struct command command = io_command(opcode, random_number(&seed) % 100000, 1 + random_number(&seed) % 64);
-
-		command_data(drive, &command, random_number(&seed) % 64 * 512, 64 * 512);
-		if (put - done < 24) {
-			drive_submit(drive, 1, &command);
-			put++;
-		}
-		drive_pass(drive, random_number(&seed) % 50000);
-		while (drive_poll(drive, 1, &completion))
-			done++;
-	}
-	rl_text_init(&text, log, bytes);
-	for (i = 0; i < drive->host->nvme.device.log.count; i++)
-		rl_device_log_line(&text, &drive->host->nvme.device, i);
-	assert_true(text.used < bytes - 1 && drive->host->nvme.device.log.count > 800);
-	drive_destroy(drive);
-	return log;
-}
-
-TEST(two_runs_are_one)
-{
-	char *first = history(7), *second = history(7), *other = history(8);
-
-	assert_string_equal(first, second);
-	assert_true(strcmp(first, other));
-	assert_non_null(strstr(first, ",lost\n"));
-	free(first);
-	free(second);
-	free(other);
 }

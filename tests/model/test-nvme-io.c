@@ -141,7 +141,7 @@ static void keeps_data(u32 lba_bytes, u32 max_blocks)
 			compare(drive, &places, truth + block * lba_bytes);
 	}
 	free(truth);
-	drive_destroy(drive);
+	host_destroy(drive->host);
 }
 
 TEST(data_comes_back_by_blocks_of_512)
@@ -168,7 +168,6 @@ TEST(a_read_writes_its_bytes_alone)
 	assert_int_equal(data[PAGE - 512], 0);
 	assert_int_equal(data[PAGE - 512 + 19 * 512 - 1], 0);
 	assert_int_equal(data[PAGE - 512 + 19 * 512], 0xee);
-	drive_destroy(drive);
 }
 
 static struct command with(struct command command, u32 place, u64 value, u32 bytes)
@@ -222,7 +221,6 @@ TEST(every_wrong_io_command_has_its_status)
 	assert_int_equal(drive_run(drive, 1, with(io_command(NV_FLUSH, 0, 0), NV_COMMAND_NSID, NV_NSID_ALL, 4), NULL), NV_GOOD);
 	/* Without data there is no limit of a transfer. */
 	assert_int_equal(drive_run(drive, 1, io_command(NV_WRITE_ZEROES, 0, 65536), NULL), NV_GOOD);
-	drive_destroy(drive);
 }
 
 /* An entry of a list that is no page, behind good ones. */
@@ -237,7 +235,6 @@ TEST(a_bad_entry_of_a_list_is_found)
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_BAD_PRP);
 	rl_put(list + 8 * 6, 0, 8);
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_BAD_TRANSFER);
-	drive_destroy(drive);
 }
 
 TEST(ranges_beyond_the_end_change_nothing)
@@ -268,7 +265,6 @@ TEST(ranges_beyond_the_end_change_nothing)
 	assert_int_equal(drive_last(drive)->sectors, 10);
 	assert_int_equal(drive_transfer(drive, false, 0, 8, 4096), NV_GOOD);
 	assert_int_equal(data[4096], 0);
-	drive_destroy(drive);
 }
 
 TEST(an_exhausted_store_is_reported)
@@ -284,5 +280,4 @@ TEST(an_exhausted_store_is_reported)
 	assert_int_equal(status, NV_INTERNAL);
 	assert_int_equal(drive->host->reports, 1);
 	assert_true(i == 4);
-	drive_destroy(drive);
 }

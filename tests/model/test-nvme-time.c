@@ -57,7 +57,6 @@ TEST(one_at_a_time_is_the_sum)
 	for (i = 0; i < 1000; i++)
 		assert_true(done[i] == (i + 1) * each);
 	free(done);
-	drive_destroy(drive);
 }
 
 /* A channel that is free reads at once; eight channels of 80 us are 100,000 pages a second. */
@@ -74,7 +73,6 @@ TEST(thirty_two_in_flight_are_as_fast_as_the_channels)
 	}
 	assert_true(8000 * 1000000000ULL / (done[7999] - done[7]) == 100100);	/* 7992 intervals */
 	free(done);
-	drive_destroy(drive);
 }
 
 /* All pages of one channel: an eighth of it. */
@@ -87,7 +85,6 @@ TEST(collisions_are_by_address)
 	for (i = 1; i < 100; i++)
 		assert_true(done[i] - done[i - 1] == READ_NS);
 	free(done);
-	drive_destroy(drive);
 }
 
 /* Eight blocks of each of two pages: they are read at once, the second page behind another command's. */
@@ -106,7 +103,6 @@ TEST(a_read_of_two_pages_needs_both_channels)
 	assert_true(drive->host->clock - begun == sent + READ_NS + LATENCY);
 	drive_wait(drive, 1);
 	assert_true(drive->host->clock - begun == sent + 2 * READ_NS + LATENCY);
-	drive_destroy(drive);
 }
 
 /* 1 MiB is 64 pages, 8 of each channel: they come when the link passes them. */
@@ -120,7 +116,6 @@ TEST(large_reads_are_as_fast_as_link_and_channels)
 	for (i = 0; i < 50; i++)
 		assert_true(done[i] == (i + 1) * 1048576ULL + 50000);
 	free(done);
-	drive_destroy(drive);
 }
 
 /* The fraction of a nanosecond is kept: after 7,000 commands a rate of 3000 a second has not drifted. */
@@ -143,7 +138,7 @@ TEST(a_limit_of_commands_is_exact)
 				fail_msg("%llu: %u: %llu", rates[i], k, done[k]);
 		assert_true(done[6999] - done[3] - (6996 * 1000000000ULL / rates[i]) <= FREE_LINK_4K);
 		free(done);
-		drive_destroy(drive);
+		host_destroy(drive->host);
 	}
 }
 
@@ -157,7 +152,6 @@ TEST(a_limit_of_bytes_is_exact)
 		if (done[k] != ceil_div(k * 131072ULL * 1000000000, 460000000) + ceil_div(131072 * 1000000000ULL, RL_MAX_RATE))
 			fail_msg("%u: %llu", k, done[k]);
 	free(done);
-	drive_destroy(drive);
 }
 
 /* Both limits: the lower one counts, of each command. */
@@ -174,7 +168,6 @@ TEST(the_lower_limit_counts)
 	for (k = 10; k < 500; k++)
 		assert_true(done[k] - done[k - 1] == 2621440);
 	free(done);
-	drive_destroy(drive);
 }
 
 TEST(a_burst_comes_at_once_after_a_pause)
@@ -195,7 +188,6 @@ TEST(a_burst_comes_at_once_after_a_pause)
 		/* The bucket is empty after 120 ms. */
 		drive_pass(drive, 120000000);
 	}
-	drive_destroy(drive);
 }
 
 /* Flushes and refused commands do not count. */
@@ -211,7 +203,6 @@ TEST(only_transfers_are_limited)
 		assert_int_equal(drive_run(drive, 1, io_command(NV_READ, 1048576, 8), NULL), NV_BAD_LBA);
 	}
 	assert_true(drive->host->clock == begun);
-	drive_destroy(drive);
 }
 
 /* Single writes to pages of random channels, compared with a simulation that looks at every earlier page. */
@@ -256,7 +247,6 @@ TEST(a_full_cache_is_a_cliff)
 	/* The cliff: 64 writes at the speed of the link, the others at that of programming. */
 	assert_true(first == PAGES * (COMMAND + ceil_div(4096 * 1000000000ULL, LINK) + LATENCY));
 	assert_true(at / WRITES > PROGRAM / CHANNELS);
-	drive_destroy(drive);
 }
 
 /* Return: how long this command takes. */
@@ -292,7 +282,6 @@ TEST(flush_and_fua_wait_for_a_volatile_cache)
 	/* The driver turns the cache off. */
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_SET_FEATURES, 0, 6, 0), NULL), NV_GOOD);
 	assert_true(takes(drive, transfer(drive, true, 0, 8, 0)) == sent + PROGRAM + LATENCY);
-	drive_destroy(drive);
 }
 
 TEST(a_cache_that_keeps_its_data_need_not_be_flushed)
@@ -302,10 +291,8 @@ TEST(a_cache_that_keeps_its_data_need_not_be_flushed)
 
 	assert_true(takes(drive, with_fua(transfer(drive, true, 0, 8, 0))) == sent + LATENCY);
 	assert_true(takes(drive, io_command(NV_FLUSH, 0, 0)) == COMMAND + LATENCY);
-	drive_destroy(drive);
 	drive = drive_ready(DRIVE ",cache.kib=0", 64);
 	assert_true(takes(drive, transfer(drive, true, 0, 8, 0)) == sent + PROGRAM + LATENCY);
-	drive_destroy(drive);
 }
 
 /* Parts of a page that waits for its channel are programmed at once. */
@@ -321,7 +308,6 @@ TEST(writes_join_a_page_that_waits)
 	assert_int_equal(rl_flash_cached(&drive->host->nvme.timing.flash, drive->host->clock), 2);
 	takes(drive, io_command(NV_FLUSH, 0, 0));
 	assert_true(drive->host->clock - begun == sent + 2 * PROGRAM + LATENCY);
-	drive_destroy(drive);
 }
 
 /* A cache of two pages that are being programmed: a third page waits for room, and so does a write that joins it. */
@@ -343,7 +329,6 @@ TEST(writes_come_into_the_cache_in_their_order)
 		drive_wait(drive, 1);
 		assert_true(drive->host->clock - begun == sent + PROGRAM + LATENCY);
 	}
-	drive_destroy(drive);
 }
 
 /* A read does not wait for pages of the cache on its channel; their programming ends later instead. */
@@ -357,7 +342,6 @@ TEST(a_read_interrupts_programming)
 	assert_true(takes(drive, transfer(drive, false, PAGE_SECTORS * 16, 8, 0)) == sent + READ_NS + LATENCY);
 	takes(drive, io_command(NV_FLUSH, 0, 0));
 	assert_true(drive->host->clock - begun == sent + 2 * PROGRAM + READ_NS + LATENCY);
-	drive_destroy(drive);
 }
 
 /* A bucket against sums that have room for every fraction: random costs and pauses. */

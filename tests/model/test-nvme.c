@@ -35,7 +35,6 @@ TEST(registers_are_those_of_the_specification)
 	assert_true(nv_kind.read(device, NV_REG_ACQ, 8) == 7ULL << 32);
 	nv_kind.write(device, NV_REG_CC, 2, 1);
 	assert_int_equal(drive_read(drive, NV_REG_CC), 0);
-	drive_destroy(drive);
 }
 
 TEST(it_is_enabled_shut_down_and_reset)
@@ -56,7 +55,6 @@ TEST(it_is_enabled_shut_down_and_reset)
 	assert_int_equal(drive_read(drive, NV_REG_CSTS), 0);
 	assert_int_equal(drive_read(drive, NV_REG_CC), 0);
 	assert_int_equal(drive_read(drive, NV_REG_AQA), 0);
-	drive_destroy(drive);
 }
 
 TEST(what_cannot_be_enabled_is_fatal)
@@ -78,7 +76,7 @@ TEST(what_cannot_be_enabled_is_fatal)
 		assert_int_equal(drive_read(drive, NV_REG_CSTS), 0);
 		drive_enable(drive);
 		assert_int_equal(drive_read(drive, NV_REG_CSTS), NV_CSTS_READY);
-		drive_destroy(drive);
+		host_destroy(drive->host);
 	}
 }
 
@@ -137,7 +135,6 @@ TEST(it_says_what_it_is)
 	assert_int_equal(page[12], 0);
 	assert_int_equal(identify(drive, NV_IDENTIFY_SET_NAMESPACE, 1)[0], 0);
 	assert_int_equal(identify(drive, NV_IDENTIFY_SET_CONTROLLER, 0)[0], 0);
-	drive_destroy(drive);
 }
 
 TEST(other_drives_say_something_else)
@@ -173,7 +170,7 @@ TEST(other_drives_say_something_else)
 		memcpy(names[i], page + 120, 8);
 		for (j = 0; j < i; j++)
 			assert_true(memcmp(names[i], names[j], 8));
-		drive_destroy(drive);
+		host_destroy(drive->host);
 	}
 }
 
@@ -225,7 +222,6 @@ TEST(logs_and_features)
 	assert_int_equal(result, 1);
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_GET_FEATURES, 0, 0xb, 0), &result), NV_GOOD);
 	assert_int_equal(result, 0);
-	drive_destroy(drive);
 }
 
 static struct command with(struct command command, u32 place, u64 value, u32 bytes)
@@ -305,7 +301,6 @@ TEST(every_wrong_admin_command_has_its_status)
 	drive_write(drive, NV_REG_CC, NV_CC_ENABLE | 7 << 16 | 5 << 20);
 	assert_int_equal(drive_run(drive, 0, create_cq(2, 8, 0), NULL), 0x4102);
 	assert_int_equal(drive_run(drive, 0, create_sq(2, 8, 1), NULL), 0x4102);
-	drive_destroy(drive);
 }
 
 TEST(queues_are_created_and_deleted)
@@ -326,7 +321,6 @@ TEST(queues_are_created_and_deleted)
 	}
 	assert_int_equal(drive_pair(drive, 16, 300), NV_GOOD);
 	assert_int_equal(drive_run(drive, 16, flush, NULL), NV_GOOD);
-	drive_destroy(drive);
 }
 
 /* Two submission queues share a completion queue. Deleting one completes its commands. */
@@ -355,7 +349,6 @@ TEST(a_deleted_queue_answers_its_commands)
 	drive->pair[1].head = 3;
 	drive_write(drive, NV_REG_DOORBELL + 12, 3);
 	assert_int_equal(drive_wait(drive, 1).id, first);
-	drive_destroy(drive);
 }
 
 /* Many rounds through queues of every size, with up to all entries in use. */
@@ -386,7 +379,7 @@ TEST(queues_wrap_around)
 		}
 		assert_int_equal(drive->host->nvme.depth, 0);
 		assert_int_equal(drive->host->raised[1], done);
-		drive_destroy(drive);
+		host_destroy(drive->host);
 	}
 }
 
@@ -433,7 +426,6 @@ TEST(a_full_completion_queue_holds_completions_back)
 	assert_int_equal(drive_wait(drive, 2).id, id);
 	assert_int_equal(drive_pair(drive, 1, 64), NV_GOOD);
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
-	drive_destroy(drive);
 }
 
 /* More commands than there are slots wait in their queues, and none of them is forgotten. */
@@ -462,7 +454,6 @@ TEST(commands_beyond_the_slots_wait)
 	drive_pass(drive, 1000000000);
 	for (queue = 1; queue <= 16; queue++)
 		assert_false(drive_poll(drive, queue, &completion));
-	drive_destroy(drive);
 }
 
 TEST(interrupts_are_raised_and_masked)
@@ -496,7 +487,6 @@ TEST(interrupts_are_raised_and_masked)
 	assert_false(drive->host->irq);
 	assert_int_equal(drive->host->raised[2], 0);
 	assert_true(drive_poll(drive, 2, &completion));
-	drive_destroy(drive);
 }
 
 TEST(events_wait_for_requests_and_requests_for_events)
@@ -541,7 +531,6 @@ TEST(events_wait_for_requests_and_requests_for_events)
 	/* Held requests are forgotten by a reset. */
 	drive_disable(drive);
 	assert_int_equal(drive_last(drive)->status, RL_LOG_RESET);
-	drive_destroy(drive);
 }
 
 TEST(an_abort_aborts_nothing)
@@ -554,7 +543,6 @@ TEST(an_abort_aborts_nothing)
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_ABORT, 0, (u32)id << 16 | 1, 0), &result), NV_GOOD);
 	assert_int_equal(result, 1);
 	assert_int_equal(drive_wait(drive, 1).id, id);
-	drive_destroy(drive);
 }
 
 /* Queues that are not in memory: the controller cannot go on. */
@@ -593,7 +581,6 @@ TEST(a_queue_out_of_reach_is_fatal)
 		assert_int_equal(drive_pair(drive, 1, 8), NV_GOOD);
 		assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
 	}
-	drive_destroy(drive);
 }
 
 TEST(a_reset_forgets_commands)
@@ -617,7 +604,6 @@ TEST(a_reset_forgets_commands)
 	assert_int_equal(drive_pair(drive, 1, 16), NV_GOOD);
 	assert_int_equal(drive_run(drive, 1, read, NULL), NV_GOOD);
 	assert_false(drive_poll(drive, 1, &completion));
-	drive_destroy(drive);
 }
 
 /* The optimal size by its general key; that a namespace rotates is in a page that there is only then. */
@@ -633,10 +619,8 @@ TEST(reports_what_the_queue_keys_say)
 	assert_int_equal(page[0], 0x10);
 	assert_int_equal(page[14], 1);
 	assert_int_equal(drive_run(drive, 0, admin_command(NV_IDENTIFY, 2, NV_IDENTIFY_COMMON, 0), NULL), NV_BAD_NAMESPACE);
-	drive_destroy(drive);
 	drive = drive_enabled(READY);
 	assert_false(nv_kind.read(&drive->host->nvme.device, NV_REG_CAP, 8) >> 60 & 1);
-	drive_destroy(drive);
 }
 
 TEST(faults_belong_to_one_drive)
@@ -679,7 +663,6 @@ TEST(status_and_log_are_text)
 	rl_put(ranges.byte + NV_PRP1, HOST_DATA, 8);
 	assert_int_equal(drive_run(drive, 1, ranges, NULL), NV_GOOD);
 	assert_string_equal(nv_kind.command_name(drive_last(drive)), "DEALLOCATE");
-	drive_destroy(drive);
 }
 
 TEST(every_command_has_its_name)
@@ -725,5 +708,4 @@ TEST(status_has_its_state)
 	assert_state(drive, "failed");
 	drive_pass(drive, 6000000);
 	assert_state(drive, "gone");
-	drive_destroy(drive);
 }

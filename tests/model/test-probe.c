@@ -22,12 +22,10 @@ TEST(power_on_is_ready_and_quiet)
 	assert_int_equal(tw_model_read(&host->model, TW_REG_DRAIN), 0xffff);
 	assert_int_equal(tw_model_read(&host->model, 0x44), 0);
 	assert_false(host->irq);
-	host_destroy(host);
 }
 
 HOST_TEST(init_connection_negotiates)
 {
-	struct host *host = *state;
 	struct tw_init_connection *init = driver_packet(host, 7);
 
 	driver_init(host, 7, TW_INIT_64BIT | TW_INIT_EXTENDED, 35);
@@ -65,7 +63,6 @@ TEST(parameters_are_those_of_the_profile)
 	assert_memory_equal(param->data, "\x0c\0\0\0", 4);
 	driver_param(host, 1, TW_OP_SET_PARAM, TW_TABLE_TIMEKEEP, 3, 4);
 	assert_int_equal(driver_finish(host, 1), 0);
-	host_destroy(host);
 }
 
 HOST_TEST(wrong_parameters_fail_with_their_reason)
@@ -76,7 +73,6 @@ HOST_TEST(wrong_parameters_fail_with_their_reason)
 		{ TW_OP_GET_PARAM, TW_TABLE_VERSION, TW_PARAM_BIOS, 15, TW_ERROR_PARAM_SIZE },
 		{ TW_OP_SET_PARAM, TW_TABLE_VERSION, 3, 4, TW_ERROR_PARAM_TABLE },
 	};
-	struct host *host = *state;
 	size_t i;
 
 	for (i = 0; i < RL_COUNT(bad); i++) {
@@ -89,7 +85,6 @@ HOST_TEST(wrong_parameters_fail_with_their_reason)
 /* A driver that polls sleeps 50 ms between looks. */
 HOST_TEST(a_polling_driver_is_answered_at_once)
 {
-	struct host *host = *state;
 	u64 before;
 
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_DISABLE_INTERRUPTS);
@@ -103,8 +98,6 @@ HOST_TEST(a_polling_driver_is_answered_at_once)
 
 HOST_TEST(the_line_is_up_while_there_is_something_to_do)
 {
-	struct host *host = *state;
-
 	driver_transfer(host, 5, false, 0, 8, 0);
 	assert_false(host->irq);
 	assert_true(host->wake > host->clock && host->wake != RL_NEVER);
@@ -131,8 +124,6 @@ HOST_TEST(the_line_is_up_while_there_is_something_to_do)
 
 HOST_TEST(host_and_command_interrupts)
 {
-	struct host *host = *state;
-
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_HOST_INTERRUPT);
 	assert_true(host->irq && status(host) & TW_STATUS_HOST);
 	tw_model_write(&host->model, TW_REG_CONTROL, TW_CONTROL_CLEAR_HOST);
@@ -145,8 +136,6 @@ HOST_TEST(host_and_command_interrupts)
 
 HOST_TEST(events_come_in_order_and_raise_attention)
 {
-	struct host *host = *state;
-
 	tw_model_event(&host->model, 0x0002, TW_SEVERITY_ERROR);
 	tw_model_event(&host->model, 0x000b, TW_SEVERITY_INFO);
 	assert_true(host->irq && status(host) & TW_STATUS_ATTENTION);
@@ -160,7 +149,6 @@ HOST_TEST(events_come_in_order_and_raise_attention)
 
 HOST_TEST(too_many_events_end_in_queue_full)
 {
-	struct host *host = *state;
 	u32 i;
 
 	for (i = 0; i < TW_MAX_EVENTS + 5; i++)
@@ -174,7 +162,6 @@ HOST_TEST(too_many_events_end_in_queue_full)
 /* What the driver does after a command timed out. */
 HOST_TEST(reset_forgets_commands_and_says_so)
 {
-	struct host *host = *state;
 	u32 i;
 
 	for (i = 0; i < 20; i++)
@@ -205,8 +192,6 @@ HOST_TEST(reset_forgets_commands_and_says_so)
 
 HOST_TEST(packets_that_no_answer_could_reach_set_error_bits)
 {
-	struct host *host = *state;
-
 	/* No memory there. */
 	tw_model_write(&host->model, TW_REG_COMMAND_LOW, 0x1000);
 	tw_model_write(&host->model, TW_REG_COMMAND_HIGH, 0x7777);
@@ -233,7 +218,6 @@ HOST_TEST(packets_that_no_answer_could_reach_set_error_bits)
 
 HOST_TEST(every_id_can_be_in_use)
 {
-	struct host *host = *state;
 	u32 i;
 
 	for (i = 0; i < TW_MAX_REQUESTS; i++) {
@@ -260,5 +244,4 @@ TEST(too_little_memory_is_no_controller)
 		assert_null(host_create_short("store_mib=8,log_entries=100", chunks));
 	host = host_create_short("store_mib=8,log_entries=100", chunks);
 	assert_non_null(host);
-	host_destroy(host);
 }

@@ -68,7 +68,6 @@ TEST(a_removed_member_holds_nothing)
 	assert_int_equal(sector[0], 0);
 	assert_int_equal(read_at(host, 0, 1), 0);
 	assert_int_equal(*(u8 *)host_at(host, HOST_DATA), 0x62);
-	host_destroy(host);
 }
 
 /* A rebuild takes longer while there is work, and work takes longer while there is a rebuild. */
@@ -98,8 +97,6 @@ TEST(a_rebuild_and_commands_slow_each_other)
 		sound += (busy->clock - before) / 100;
 	}
 	assert_true(worked > sound);
-	host_destroy(idle);
-	host_destroy(busy);
 }
 
 TEST(a_unit_is_initialised_and_verified)
@@ -137,7 +134,6 @@ TEST(verifying_sees_a_member_that_differs)
 	assert_true(rl_store_write(&host->model.store, 40000, 1, sector));
 	host_pass(host, 100000 * MS);
 	assert_int_equal(host->model.background.differing, 1);
-	host_destroy(host);
 }
 
 /* The second drive goes: of RAID 5 and RAID 1 any, of RAID 10 the other half of the pair. */
@@ -185,7 +181,6 @@ TEST(a_second_loss_during_the_rebuild_ends_it)
 	expect_events(host, (const u16[]){ TW_AEN_DRIVE_REMOVED, TW_AEN_DEGRADED_UNIT, TW_AEN_DRIVE_INSERTED,
 					   TW_AEN_REBUILD_STARTED, TW_AEN_DRIVE_REMOVED, TW_AEN_REBUILD_FAILED,
 					   TW_AEN_INCOMPLETE_UNIT, 0 });
-	host_destroy(host);
 }
 
 /* RAID 10 does without a drive of each of two pairs, whichever goes first; one is rebuilt, the other stays away. */

@@ -65,24 +65,17 @@ static void start(struct blk *blk, u64 without)
 
 static struct blk *blk_create(const char *text)
 {
-	struct blk *blk = calloc(1, sizeof(*blk));
+	struct host *host = host_empty(HOST_CHUNKS);
+	struct blk *blk = host_keep(host, sizeof(*blk));
 	char error[RL_CONFIG_ERROR_BYTES];
 	struct vb_config config;
 
-	assert_non_null(blk);
-	blk->host = host_empty(HOST_CHUNKS);
-	blk->model = calloc(1, sizeof(*blk->model));
+	blk->host = host;
+	blk->model = host_keep(host, sizeof(*blk->model));
 	assert_true(rl_keys_parse(&vb_keys, &config.base, text, error));
-	assert_true(vb_kind.create(&blk->model->device, &config.base, &host_ops, blk->host, host_chunk));
+	assert_true(vb_kind.create(&blk->model->device, &config.base, &host_ops, host, host_chunk));
 	start(blk, 0);
 	return blk;
-}
-
-static void blk_destroy(struct blk *blk)
-{
-	free(blk->model);
-	host_destroy(blk->host);
-	free(blk);
 }
 
 static void descriptor(struct blk *blk, u64 table, u32 at, u64 address, u32 bytes, u32 flags, u32 next)
@@ -176,7 +169,6 @@ TEST(says_what_it_is)
 	assert_memory_equal(host_at(blk->host, HOST_DATA), "a volume with a name", VB_ID_BYTES);
 	put(blk, VB_QUEUE_SELECT, 2, 1);
 	assert_int_equal(get(blk, VB_QUEUE_SIZE, 2), 0);
-	blk_destroy(blk);
 }
 
 /* Features that are not offered, or the old interface, are not accepted. */
@@ -195,7 +187,6 @@ TEST(accepts_what_it_offers)
 	put(blk, VB_DRIVER_FEATURE, 4, (u32)(VB_F_VERSION_1 >> 32));
 	put(blk, VB_STATUS, 1, 3 | VB_STATUS_FEATURES_OK);
 	assert_false(get(blk, VB_STATUS, 1) & VB_STATUS_FEATURES_OK);
-	blk_destroy(blk);
 }
 
 TEST(keeps_what_is_written)
@@ -224,7 +215,6 @@ TEST(keeps_what_is_written)
 		assert_memory_equal(data, disk + lba * 512, count * 512);
 	}
 	free(disk);
-	blk_destroy(blk);
 }
 
 /* Latency overlaps, limits do not: 100 requests at 1,000 a second end 1 ms apart to the nanosecond. */
@@ -247,7 +237,6 @@ TEST(keeps_its_limits)
 			assert_true(blk->host->clock - begin < 702000);
 		before = blk->host->clock;
 	}
-	blk_destroy(blk);
 }
 
 TEST(keeps_its_rate)
@@ -261,7 +250,6 @@ TEST(keeps_its_rate)
 	/* The first may start at once. */
 	assert_true(blk->host->clock - begin >= 300ULL * 29696 * 1000 / 3);
 	assert_true(blk->host->clock - begin < 300ULL * 29696 * 1000 / 3 + 4000);
-	blk_destroy(blk);
 }
 
 static u8 last_log(const struct blk *blk)
@@ -291,7 +279,6 @@ TEST(has_faults)
 	begin = blk->host->clock;
 	assert_int_equal(carry_out(blk, VB_T_IN, 96, 0, 4096, 1), VB_S_OK);
 	assert_true(blk->host->clock - begin >= 10000);
-	blk_destroy(blk);
 }
 
 /* Beyond the end, odd sizes, unknown types: an answer. Broken rings: the device wants a reset. */
@@ -317,5 +304,4 @@ TEST(refuses)
 	assert_true(get(blk, VB_STATUS, 1) & VB_STATUS_NEEDS_RESET);
 	start(blk, 0);
 	assert_int_equal(carry_out(blk, VB_T_IN, 0, 0, 4096, 1), VB_S_OK);
-	blk_destroy(blk);
 }

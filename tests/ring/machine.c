@@ -116,23 +116,20 @@ void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, 
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_QUEUE);
 }
 
-void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio,
-		 uint64_t sector)
+void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio, uint64_t sector)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 	u64 *record = raidtrace_ring_next(probe, ring);
 
 	record[0] = machine_now();
-	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, RAIDTRACE_DIRECTION_READ, 0, 0,
-					 4096);
+	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, RAIDTRACE_DIRECTION_READ, 0, 0, 4096);
 	record[2] = request;
 	record[3] = sector;
 	record[4] = bio;
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_ISSUE);
 }
 
-void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request,
-		    uint64_t bio, uint64_t time)
+void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio, uint64_t time)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 	u64 *record = raidtrace_ring_next(probe, ring);

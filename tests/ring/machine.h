@@ -25,9 +25,7 @@ void pin(unsigned int cpu);
 
 void write_insert(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request);
 void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, uint64_t sector);
-void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio,
-		 uint64_t sector);
-void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request,
-		    uint64_t bio, uint64_t time);
+void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio, uint64_t sector);
+void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio, uint64_t time);
 
 #endif

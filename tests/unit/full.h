@@ -113,4 +113,50 @@ static inline void full_counters(struct rt_counters *c, struct rt_submitter *sub
 		full_hwqs(c, *state);
 }
 
+static inline uint64_t full_bin(const struct rt_histogram *h, unsigned int index)
+{
+	return index - h->first_bin < h->nr_bins ? h->counts[index - h->first_bin] : 0;
+}
+
+/* All counters but those of processes are equal, histograms bin by bin wherever they begin. */
+static inline void expect_counters(const struct rt_counters *a, const struct rt_counters *b)
+{
+	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
+#define X(member, attribute, ...) assert_int_equal(a->flow[d].member, b->flow[d].member);
+		RT_FLOW_COUNTERS(X)
+		X(in_flight, IN_FLIGHT)
+#undef X
+		for (unsigned int k = 0; k < RT_KINDS; k++) {
+			const struct rt_histogram *x = &a->histogram[d][k], *y = &b->histogram[d][k];
+
+			assert_int_equal(rt_histogram_sum(x), rt_histogram_sum(y));
+			for (unsigned int i = 0; i < x->nr_bins; i++)
+				assert_int_equal(x->counts[i], full_bin(y, x->first_bin + i));
+		}
+	}
+#define X(member, attribute, ...) assert_int_equal(a->disk.member, b->disk.member);
+	RT_DISK_COUNTERS(X)
+#undef X
+	assert_memory_equal(a->origin, b->origin, sizeof(a->origin));
+	assert_int_equal(a->nr_hwqs, b->nr_hwqs);
+	assert_memory_equal(a->hwq, b->hwq, sizeof(a->hwq));
+}
+
+/* The processes are the same ones, in this order, with the same counters. */
+static inline void expect_submitters(const struct rt_counters *a, const struct rt_counters *b)
+{
+	assert_int_equal(a->nr_submitters, b->nr_submitters);
+	for (size_t i = 0; i < a->nr_submitters; i++) {
+		const struct rt_submitter *x = &a->submitters[i], *y = &b->submitters[i];
+
+		assert_int_equal(x->index, y->index);
+		assert_int_equal(x->rest, y->rest);
+		assert_int_equal(x->pid, y->rest ? x->pid : y->pid);
+		assert_string_equal(x->comm, y->comm);
+#define X(member, attribute, ...) assert_int_equal(x->member, y->member);
+		RT_SUBMITTER_COUNTERS(X)
+#undef X
+	}
+}
+
 #endif

@@ -7,11 +7,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "store/db.h"
 
 #define READ	RAIDTRACE_DIRECTION_READ

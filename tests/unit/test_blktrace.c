@@ -37,17 +37,15 @@ static const struct {
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-static void members(void **state)
+TEST(members)
 {
-	(void)state;
 	for (size_t i = 0; i < FORMATS; i++) {
 		trace_begin(&trace, formats[i].version, formats[i].big);
 		trace.device = 259U << 20 | 0x54321;
 		trace.cpu = 5;
 		trace.error = 0xfffb;
 		trace.sequence = 41;
-		trace_put(&trace, 0x123456789abcdefULL, C | W, 0x11223344556677ULL,
-			  0x89abcdef);
+		trace_put(&trace, 0x123456789abcdefULL, C | W, 0x11223344556677ULL, 0x89abcdef);
 		open_trace(4096);
 		assert_int_equal(blktrace_next(&reader, &event, &note), 1);
 		assert_true(event.time_ns == 0x123456789abcdefULL);
@@ -76,7 +74,7 @@ static void read_one(unsigned int version, uint64_t action, uint32_t bytes)
 	blktrace_close(&reader);
 }
 
-static void actions(void **state)
+TEST(actions)
 {
 	static const struct {
 		uint64_t action;
@@ -113,7 +111,6 @@ static void actions(void **state)
 		{ W | PC, 512, RAIDTRACE_DIRECTION_PASSTHROUGH },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		read_one(1, table[i].action | R, 4096);
 		assert_int_equal(event.what, table[i].what);
@@ -124,7 +121,7 @@ static void actions(void **state)
 	}
 }
 
-static void notes(void **state)
+TEST(notes)
 {
 	static const char name[16] = "bonnie++";
 	static const char message[] = "12345678hello";
@@ -144,7 +141,6 @@ static void notes(void **state)
 		{ BLKTRACE_NOTE_MESSAGE, BLKTRACE_NOTE_TEXT - 1, longest },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < FORMATS; i++) {
 		size_t at;
 
@@ -182,11 +178,10 @@ static void notes(void **state)
 }
 
 /* Data longer than the buffer, read a few bytes at a time. */
-static void long_data(void **state)
+TEST(long_data)
 {
 	static char text[20000];
 
-	(void)state;
 	memset(text, 'a', sizeof(text));
 	for (size_t step = 1; step < 6000; step = step * 3 + 1) {
 		trace_begin(&trace, 2, true);
@@ -218,11 +213,10 @@ static void three_records(size_t format, size_t *ends)
 	ends[2] = trace.len;
 }
 
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
 	size_t ends[3];
 
-	(void)state;
 	for (size_t i = 0; i < FORMATS; i++) {
 		three_records(i, ends);
 		for (size_t len = 0; len <= ends[2]; len++) {
@@ -243,11 +237,10 @@ static void cut_anywhere(void **state)
 }
 
 /* A record with any wrong byte in its begin is refused there. */
-static void garbage_anywhere(void **state)
+TEST(garbage_anywhere)
 {
 	size_t ends[3];
 
-	(void)state;
 	for (size_t i = 0; i < FORMATS; i++) {
 		for (size_t at = 0; at < 12; at++) {
 			size_t record = at / 4, where;
@@ -268,11 +261,10 @@ static void garbage_anywhere(void **state)
 }
 
 /* Bytes put in at any place are found at the next record, at the latest. */
-static void shifted_anywhere(void **state)
+TEST(shifted_anywhere)
 {
 	size_t ends[3];
 
-	(void)state;
 	three_records(0, ends);
 	for (size_t at = 0; at <= ends[1]; at++) {
 		int end, nr;
@@ -303,9 +295,8 @@ static void expect_end(int nr, int expected)
 	blktrace_close(&reader);
 }
 
-static void impossible(void **state)
+TEST(impossible)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		trace_begin(&trace, 1, false);
 		trace.cpu = i ? 0 : BLKTRACE_CPUS;
@@ -324,9 +315,8 @@ static void impossible(void **state)
 }
 
 /* A blktrace that is killed leaves zeros behind the last record. */
-static void zeros(void **state)
+TEST(zeros)
 {
-	(void)state;
 	trace_begin(&trace, 1, false);
 	trace_put(&trace, 1, Q | R, 8, 4096);
 	trace.len += 10000;
@@ -342,12 +332,11 @@ static void zeros(void **state)
 }
 
 /* Records before the error are read, wherever the error is. */
-static void read_error(void **state)
+TEST(read_error)
 {
 	size_t ends[3];
 	int end;
 
-	(void)state;
 	three_records(0, ends);
 	trace.step = 7;
 	for (trace.fail_at = 1; trace.fail_at <= ends[2]; trace.fail_at++) {
@@ -383,7 +372,7 @@ static void close_merge(void)
 	blktrace_merge_close(&merge);
 }
 
-static void order(void **state)
+TEST(order)
 {
 	static const struct {
 		size_t window;
@@ -402,7 +391,6 @@ static void order(void **state)
 		{ 3, { { "efgabcd", { 5, 6, 7, 1, 2, 3, 4 } } }, "eabcdfg", 4 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		size_t nr = 0;
 
@@ -423,8 +411,7 @@ static void order(void **state)
 	}
 }
 
-static int count_note(void *data, const struct blktrace_event *of,
-		      const struct blktrace_note *message)
+static int count_note(void *data, const struct blktrace_event *of, const struct blktrace_note *message)
 {
 	int *nr = data;
 
@@ -433,12 +420,11 @@ static int count_note(void *data, const struct blktrace_event *of,
 	return ++*nr == 3 ? -EIO : 0;
 }
 
-static void notes_apart(void **state)
+TEST(notes_apart)
 {
 	struct blktrace_input input = { trace_read, &traces[0] };
 	int nr = 0;
 
-	(void)state;
 	trace_begin(&traces[0], 1, false);
 	for (int i = 0; i < 3; i++) {
 		trace_data(&traces[0], 100, NOTIFY | 2, 0, 0, "x", 1);
@@ -454,9 +440,8 @@ static void notes_apart(void **state)
 	close_merge();
 }
 
-static void says_which_failed(void **state)
+TEST(says_which_failed)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		trace_begin(&traces[i], 1, false);
 		for (int n = 0; n < 2; n++)
@@ -469,25 +454,4 @@ static void says_which_failed(void **state)
 	assert_int_equal(merge.failed, 1);
 	assert_int_equal(readers[1].offset, 48);
 	close_merge();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members),
-		cmocka_unit_test(actions),
-		cmocka_unit_test(notes),
-		cmocka_unit_test(long_data),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(garbage_anywhere),
-		cmocka_unit_test(shifted_anywhere),
-		cmocka_unit_test(impossible),
-		cmocka_unit_test(zeros),
-		cmocka_unit_test(read_error),
-		cmocka_unit_test(order),
-		cmocka_unit_test(notes_apart),
-		cmocka_unit_test(says_which_failed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "store/store.h"
 #include "trace.h"
 
@@ -30,8 +27,7 @@ static struct {
 static size_t nr_samples;
 static int sample_err;	/* of the next sample only */
 
-static int keep_sample(void *data, const struct blktrace_device *device,
-		       const struct rt_counters *span)
+static int keep_sample(void *data, const struct blktrace_device *device, const struct rt_counters *span)
 {
 	int err = sample_err;
 
@@ -136,11 +132,10 @@ static ssize_t read_repeatedly(void *data, void *to, size_t room)
 }
 
 /* A caller is called now and then, not for each event, and can end the import. */
-static void called_now_and_then(void **state)
+FIXTURE_TEST(called_now_and_then, start, end)
 {
 	struct blktrace_input input = { read_repeatedly, &trace };
 
-	(void)state;
 	for (int i = 0; i < 1024; i++)
 		trace_put(&trace, 1, P, 0, 0);
 	for (int ends = 0; ends < 2; ends++) {
@@ -167,8 +162,7 @@ static struct rt_counters total(size_t disk)
 	assert_true(disk < import.nr);
 	blktrace_import_check(&import, text, sizeof(text));
 	assert_string_equal(text, "hold");
-	blktrace_device_total(import.devices[disk], import.start_ns,
-			      import.now_ns, &sum);
+	blktrace_device_total(import.devices[disk], import.start_ns, import.now_ns, &sum);
 	return sum;
 }
 
@@ -274,6 +268,12 @@ static const struct {
 	    { 105, G | W | FLUSH, 0, 0 }, { 110, C | W, 0, 0 }, { 120, C | W, 0, 0 }, { 130, C | W, 0, 0 } },
 	  { { WRITE, "q2c_sum_ns 152 q2c[39] 1 q2c[] 4 q2c[20] 1 q2c_unknown 0" },
 	    { RAIDTRACE_DIRECTION_FLUSH, "q2c_sum_ns 25 q2c_unknown 1" } } },
+	{ "one bio of 512 KiB becomes four requests: no second Q, three X",
+	  { { 1, Q | R, 0, 1 << 19 }, { 2, X | R, 0, 1 << 17 }, { 2, G | R, 0, 1 << 17 }, { 2, X | R, 256, 1 << 17 },
+	    { 2, G | R, 256, 1 << 17 }, { 2, X | R, 512, 1 << 17 }, { 2, G | R, 512, 1 << 17 }, { 2, G | R, 768, 1 << 17 },
+	    { 3, D | R, 0, 1 << 17 }, { 3, D | R, 256, 1 << 17 }, { 3, D | R, 512, 1 << 17 }, { 3, D | R, 768, 1 << 17 },
+	    { 4, C | R, 0, 1 << 17 }, { 5, C | R, 256, 1 << 17 }, { 6, C | R, 512, 1 << 17 }, { 7, C | R, 768, 1 << 17 } },
+	  { { READ, "queued 1 splits 3 issued 4 sequential 3 in_flight_max 4 size[256] 4 d2c_sum_ns 10" } } },
 	/* Parts of a sector count as one. 7.x reports where a zone append went, after its completion. */
 	{ "other directions",
 	  { { 1, Q | R, 8, 4096 }, { 2, (D & ~FS) | R | PC, 0, 96 }, { 3, (D & ~FS) | W | PC, 0, 512 },
@@ -338,7 +338,7 @@ static void expect(const char *of, const struct rt_counters *c, unsigned int dir
 	}
 }
 
-static void counters_of_traces(void **state)
+TEST(counters_of_traces)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct rt_counters sum;
@@ -358,7 +358,7 @@ static void counters_of_traces(void **state)
 }
 
 /* Counters are known by the events that a trace has, as blktrace -a selects them. */
-static void known_counters(void **state)
+TEST(known_counters)
 {
 	static const struct {
 		uint64_t actions[3];
@@ -384,39 +384,11 @@ static void known_counters(void **state)
 	}
 }
 
-/* One bio of 1 MiB becomes eight requests: no second Q, seven X. */
-static void split_bio(void **state)
-{
-	struct rt_counters sum;
-
-	(void)state;
-	trace_put(&trace, 1, Q | R, 0, 1 << 20);
-	for (unsigned int i = 0; i < 8; i++) {
-		if (i < 7)
-			trace_data(&trace, 2, X | R, i * 256, 1 << 17, "\0\0\0\0\0\0\1", 8);
-		trace_put(&trace, 2, G | R, i * 256, 1 << 17);
-		trace_put(&trace, 3, D | R, i * 256, 1 << 17);
-	}
-	for (unsigned int i = 0; i < 8; i++)
-		trace_put(&trace, 4 + i, C | R, i * 256, 1 << 17);
-	assert_int_equal(run(MS), 0);
-	sum = total(0);
-	assert_int_equal(sum.flow[READ].queued, 1);
-	assert_int_equal(sum.flow[READ].splits, 7);
-	assert_int_equal(sum.flow[READ].issued, 8);
-	assert_int_equal(sum.flow[READ].sequential, 7);
-	assert_int_equal(sum.flow[READ].in_flight_max, 8);
-	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_SIZE], 256), 8);
-	/* 1 + 2 + ... + 8 */
-	assert_int_equal(sum.flow[READ].d2c_sum_ns, 36);
-}
-
 /* The first write is forgotten when more writes wait for a flush than are kept. */
-static void flushes_beyond(void **state)
+FIXTURE_TEST(flushes_beyond, start, end)
 {
 	struct rt_counters sum;
 
-	(void)state;
 	for (uint64_t i = 0; i <= BLKTRACE_FLUSHING; i++) {
 		trace_put(&trace, 100 + 4 * i, Q | W | FLUSH, 800 * (i + 1), 4096);
 		trace_put(&trace, 101 + 4 * i, D | W, 800 * (i + 1), 4096);
@@ -430,14 +402,13 @@ static void flushes_beyond(void **state)
 	assert_int_equal(rt_histogram_sum(&sum.histogram[WRITE][RAIDTRACE_HISTOGRAM_KIND_Q2C]), BLKTRACE_FLUSHING);
 }
 
-static void plugs(void **state)
+FIXTURE_TEST(plugs, start, end)
 {
 	static const unsigned char three[8] = { [7] = 3 }, huge[8] = { [0] = 1 };
 	static const unsigned char with_cgroup[16] = { [0] = 9, [15] = 5 };
 	const struct rt_histogram *unplug;
 	struct rt_counters sum;
 
-	(void)state;
 	trace_put(&trace, 1, Q | R, 8, 4096);
 	trace_put(&trace, 1, P, 0, 0);
 	trace_data(&trace, 2, U, 0, 0, three, 8);
@@ -458,10 +429,8 @@ static void plugs(void **state)
 	assert_int_equal(bin(unplug, RAIDTRACE_DEPTH_LINEAR), 1);
 	/* A record that is cut has no number. */
 	assert_int_equal(bin(unplug, 0), 1);
-	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) |
-			 RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS) |
-			 RT_DISK_BIT(STREAMS_FORGOTTEN) |
-			 RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED));
+	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) | RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS) |
+			 RT_DISK_BIT(STREAMS_FORGOTTEN) | RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED));
 }
 
 static uint64_t capacity_of(void *data, uint32_t device)
@@ -471,11 +440,10 @@ static uint64_t capacity_of(void *data, uint32_t device)
 }
 
 /* Bytes by place take the size of the disk; of another disk they are not known. */
-static void places(void **state)
+FIXTURE_TEST(places, start, end)
 {
 	struct rt_counters sum;
 
-	(void)state;
 	import.capacity = capacity_of;
 	trace_put(&trace, 1, Q | R, 0, 4096);
 	trace_put(&trace, 1, D | R, 0, 4096);
@@ -498,9 +466,8 @@ static void places(void **state)
 }
 
 /* A position is that of a disk, and so is a request: each disk has its own. */
-static void disks_apart(void **state)
+FIXTURE_TEST(disks_apart, start, end)
 {
-	(void)state;
 	for (uint64_t i = 0; i < 6; i++) {
 		trace.device = i < 3 ? SDA : SDB;
 		trace_put(&trace, 10 + i, D | R, 800 + 8 * (i % 3), 4096);
@@ -521,9 +488,8 @@ static void disks_apart(void **state)
 	assert_int_equal(total(1).flow[READ].d2c_sum_ns, 10);
 }
 
-static void too_many_disks(void **state)
+FIXTURE_TEST(too_many_disks, start, end)
 {
-	(void)state;
 	for (uint32_t i = 0; i <= BLKTRACE_DEVICES; i++) {
 		trace.device = SDA + i;
 		trace_put(&trace, 1, Q | R, 8, 512);
@@ -532,9 +498,8 @@ static void too_many_disks(void **state)
 }
 
 /* Samples tile the time from the beginning to the last event. */
-static void tiling(void **state)
+FIXTURE_TEST(tiling, start, end)
 {
-	(void)state;
 	import.begun_ns = 5;
 	trace_put(&trace, 100, Q | R, 8, 4096);
 	trace_put(&trace, 105, D | R, 8, 4096);		/* still in the first */
@@ -554,8 +519,7 @@ static void tiling(void **state)
 				continue;
 			assert_int_equal(samples[i].start_ns, at);
 			at = samples[i].end_ns;
-			assert_int_equal(samples[i].depth_ns,
-					 at - samples[i].start_ns);
+			assert_int_equal(samples[i].depth_ns, at - samples[i].start_ns);
 		}
 		assert_int_equal(at, 1170);
 	}
@@ -568,9 +532,8 @@ static void tiling(void **state)
 }
 
 /* A timestamp of another clock than the events, as blkparse -d leaves it. */
-static void begun_later(void **state)
+FIXTURE_TEST(begun_later, start, end)
 {
-	(void)state;
 	import.begun_ns = 1 << 30;
 	trace_put(&trace, 100, Q | R, 8, 4096);
 	assert_int_equal(run(100), 0);
@@ -579,9 +542,8 @@ static void begun_later(void **state)
 }
 
 /* A late event counts at the time of its arrival. */
-static void late_events(void **state)
+FIXTURE_TEST(late_events, start, end)
 {
-	(void)state;
 	trace_put(&trace, 100, Q | R, 8, 4096);
 	trace_put(&trace, 200, D | R, 8, 4096);
 	trace_put(&trace, 150, C | R, 8, 4096);
@@ -592,9 +554,8 @@ static void late_events(void **state)
 	assert_int_equal(total(0).now_ns, 200);
 }
 
-static void missing_events(void **state)
+FIXTURE_TEST(missing_events, start, end)
 {
-	(void)state;
 	trace_put(&trace, 1, Q | R, 8, 4096);
 	trace.sequence += 3;
 	trace_put(&trace, 2, D | R, 8, 4096);
@@ -611,7 +572,7 @@ static void missing_events(void **state)
 }
 
 /* A trace without completions needs no more memory than one with. */
-static void never_ended(void **state)
+TEST(never_ended)
 {
 	struct blktrace_pending pending;
 	struct blktrace_device *device = blktrace_device_new(SDA, 0, 0, 0);
@@ -619,15 +580,13 @@ static void never_ended(void **state)
 		.what = BLKTRACE_ISSUE, .direction = READ, .bytes = 4096,
 	};
 
-	(void)state;
 	assert_true(device);
 	assert_int_equal(blktrace_pending_new(&pending), 0);
 	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 10; i++) {
 		issue.sector = i * 8;
 		issue.time_ns = i;
 		issue.sequence++;
-		assert_int_equal(blktrace_device_event(device, &pending, &device,
-						       &issue), 0);
+		assert_int_equal(blktrace_device_event(device, &pending, &device, &issue), 0);
 	}
 	assert_int_equal(device->given_up, 10);
 	assert_int_equal(device->account.flow[READ].abandoned, 10);
@@ -669,8 +628,7 @@ static size_t search(const struct blktrace_request *like, bool longer)
 	return nr_list;
 }
 
-static int end_in_list(const struct blktrace_request *like, bool partial,
-		       struct blktrace_request *ret)
+static int end_in_list(const struct blktrace_request *like, bool partial, struct blktrace_request *ret)
 {
 	size_t i = search(like, false);
 
@@ -688,12 +646,11 @@ static int end_in_list(const struct blktrace_request *like, bool partial,
 	return 2;
 }
 
-static void map_like_list(void **state)
+TEST(map_like_list)
 {
 	struct blktrace_inflight *map = blktrace_inflight_new();
 	size_t results[3] = { 0 };
 
-	(void)state;
 	assert_non_null(map);
 	for (uint64_t step = 0; step < 40000; step++) {
 		struct blktrace_request r = {
@@ -713,8 +670,7 @@ static void map_like_list(void **state)
 		}
 		result = end_in_list(&r, partial, &expected);
 		results[result]++;
-		assert_int_equal(blktrace_inflight_end(map, &r, partial, &got),
-				 result);
+		assert_int_equal(blktrace_inflight_end(map, &r, partial, &got), result);
 		if (result) {
 			assert_int_equal(got.since_ns, expected.since_ns);
 			assert_int_equal(got.bytes, expected.bytes);
@@ -725,12 +681,11 @@ static void map_like_list(void **state)
 }
 
 /* A full map gives up the oldest request, and has all others. */
-static void map_full(void **state)
+TEST(map_full)
 {
 	struct blktrace_inflight *map = blktrace_inflight_new();
 	struct blktrace_request r = { .bytes = 4096 }, got;
 
-	(void)state;
 	assert_non_null(map);
 	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 100; i++) {
 		r.sector = 8 * i;
@@ -746,37 +701,11 @@ static void map_full(void **state)
 }
 
 /* A sample that cannot be stored ends the import, although the next one could. */
-static void sample_not_kept(void **state)
+FIXTURE_TEST(sample_not_kept, start, end)
 {
-	(void)state;
 	trace_put(&trace, 1, Q | R, 8, 4096);
 	trace_put(&trace, 3 * MS, Q | R, 8, 4096);
 	sample_err = -ENOSPC;
 	assert_int_equal(run(MS), -ENOSPC);
 	assert_int_equal(nr_samples, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counters_of_traces),
-		cmocka_unit_test(known_counters),
-		cmocka_unit_test_setup_teardown(split_bio, start, end),
-		cmocka_unit_test_setup_teardown(flushes_beyond, start, end),
-		cmocka_unit_test_setup_teardown(plugs, start, end),
-		cmocka_unit_test_setup_teardown(places, start, end),
-		cmocka_unit_test_setup_teardown(disks_apart, start, end),
-		cmocka_unit_test_setup_teardown(too_many_disks, start, end),
-		cmocka_unit_test_setup_teardown(tiling, start, end),
-		cmocka_unit_test_setup_teardown(begun_later, start, end),
-		cmocka_unit_test_setup_teardown(late_events, start, end),
-		cmocka_unit_test_setup_teardown(missing_events, start, end),
-		cmocka_unit_test(never_ended),
-		cmocka_unit_test(map_like_list),
-		cmocka_unit_test(map_full),
-		cmocka_unit_test_setup_teardown(called_now_and_then, start, end),
-		cmocka_unit_test_setup_teardown(sample_not_kept, start, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

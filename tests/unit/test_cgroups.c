@@ -4,10 +4,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "export/openmetrics.h"
 #include "machine/machine.h"
 
@@ -59,17 +55,15 @@ static int begin(void **state)
 }
 
 /* Bios before the exporter began are not counted: after its restart none may be counted twice. */
-static void begins_at_nothing(void **state)
+FIXTURE_TEST(begins_at_nothing, begin, NULL)
 {
-	(void)state;
 	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 100), ROW(1, 11, 7, 50)), 0);
 	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 104), ROW(1, 11, 7, 53)), 7);
 }
 
 /* The row goes to another process, of another cgroup or of the same; the counter stands or grows. */
-static void never_shrinks(void **state)
+FIXTURE_TEST(never_shrinks, begin, NULL)
 {
-	(void)state;
 	cgroups_scraped();
 	/* Attached later than the first scrape: all of it counts. */
 	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 100)), 100);
@@ -82,9 +76,8 @@ static void never_shrinks(void **state)
 }
 
 /* After a reset, or with another module, the same number of a target is another beginning. */
-static void begins_anew(void **state)
+FIXTURE_TEST(begins_anew, begin, NULL)
 {
-	(void)state;
 	cgroups_scraped();
 	assert_int_equal(shown(1, 5, "/7", ROW(0, 10, 7, 100)), 100);
 	assert_int_equal(shown(1, 6, "/7", ROW(0, 10, 7, 30)), 30);
@@ -92,18 +85,16 @@ static void begins_anew(void **state)
 	assert_int_equal(shown(1, 6, "/7", ROW(0, 10, 7, 31)), 31);
 }
 
-static void rest_is_left_out(void **state)
+FIXTURE_TEST(rest_is_left_out, begin, NULL)
 {
 	const struct rt_submitter rest = { .index = 64, .rest = true, .queued = 9, .bytes_queued = 72 };
 
-	(void)state;
 	assert_int_equal(shown_of(1, 5, &rest, 1, "/0"), -1);
 }
 
 /* A removed cgroup is shown as long as it has a row, which may be after its end. */
-static void removed_goes(void **state)
+FIXTURE_TEST(removed_goes, begin, NULL)
 {
-	(void)state;
 	cgroups_scraped();
 	assert_int_equal(shown(1, 5, "removed (91)", ROW(0, 10, 91, 2)), 2);
 	assert_int_equal(shown(1, 5, "removed (91)", ROW(0, 10, 91, 2)), 2);
@@ -111,9 +102,8 @@ static void removed_goes(void **state)
 }
 
 /* The number of cgroups that are kept is bounded; idle ones are dropped first. */
-static void bounded(void **state)
+FIXTURE_TEST(bounded, begin, NULL)
 {
-	(void)state;
 	cgroups_scraped();
 	for (unsigned int i = 0; i < 4 * CGROUPS; i++)
 		assert_int_equal(shown(1, 5, "/80", ROW(0, 10, 1000 + i, 1), ROW(1, 5, 80, i + 1)), i + 1);
@@ -124,16 +114,4 @@ static void bounded(void **state)
 	assert_int_equal(disks[0].sums.nr_submitters, CGROUPS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(begins_at_nothing, begin),
-		cmocka_unit_test_setup(never_shrinks, begin),
-		cmocka_unit_test_setup(begins_anew, begin),
-		cmocka_unit_test_setup(rest_is_left_out, begin),
-		cmocka_unit_test_setup(removed_goes, begin),
-		cmocka_unit_test_setup(bounded, begin),
-	};
-
-	return cmocka_run_group_tests(tests, begin, begin);
-}
+GROUP_FIXTURE(begin, begin)

@@ -4,11 +4,7 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "attach/claim.h"
 
@@ -51,12 +47,11 @@ static void remove_claim(const char *name)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void living_owner(void **state)
+TEST(living_owner)
 {
 	struct rt_target other = mine;
 	int fd;
 
-	(void)state;
 	assert_int_equal(owner_of(&mine), 0);
 	assert_int_equal(owner_begin(&fd), 0);
 	assert_int_equal(owner_of(&mine), 0);
@@ -70,13 +65,12 @@ static void living_owner(void **state)
 }
 
 /* The claim has the number of the process and its start time as the kernel counts it (field 22 of stat). */
-static void owner_is_identified(void **state)
+TEST(owner_is_identified)
 {
 	char name[128], text[256] = "", stat[1024] = "", *field;
 	FILE *file;
 	int fd;
 
-	(void)state;
 	file = fopen("/proc/self/stat", "re");
 	assert_non_null(file);
 	assert_true(fread(stat, 1, sizeof(stat) - 1, file) > 0);
@@ -101,12 +95,11 @@ static void owner_is_identified(void **state)
 }
 
 /* Killed between asking the kernel and noting its answer. */
-static void requested_and_not_added(void **state)
+TEST(requested_and_not_added)
 {
 	struct rt_target target = mine;
 	int fd;
 
-	(void)state;
 	assert_int_equal(owner_begin(&fd), 0);
 	assert_int_equal(owner_adding(fd, 8, 0), 0);
 	/* Attached before that: it is somebody else's. */
@@ -118,12 +111,11 @@ static void requested_and_not_added(void **state)
 	owner_end(fd);
 }
 
-static void dead_owner(void **state)
+TEST(dead_owner)
 {
 	char text[64];
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
@@ -162,25 +154,12 @@ static int advance_repeatedly(int times, int err, int nr)
 	return result;
 }
 
-static void while_memory_is_short(void **state)
+TEST(while_memory_is_short)
 {
-	(void)state;
 	assert_int_equal(advance_repeatedly(0, -ENOMEM, 1), 0);
 	assert_int_equal(advance_repeatedly(3, -ENOMEM, 4), 0);
 	assert_int_equal(advance_repeatedly(1000000, -ENOMEM, 100), -ENOMEM);
 	assert_int_equal(advance_repeatedly(1, -ENODEV, 1), -ENODEV);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(living_owner),
-		cmocka_unit_test(owner_is_identified),
-		cmocka_unit_test(requested_and_not_added),
-		cmocka_unit_test(dead_owner),
-		cmocka_unit_test(while_memory_is_short),
-	};
-
-	return cmocka_run_group_tests_name("owner", tests, make_directory,
-					   remove_directory);
-}
+GROUP_FIXTURE(make_directory, remove_directory)

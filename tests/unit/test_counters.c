@@ -5,8 +5,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "full.h"
 #include "raidtrace.h"
@@ -17,20 +15,12 @@
 #define SIZE	RAIDTRACE_HISTOGRAM_KIND_SIZE
 #define TIME	RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME
 
-static uint64_t bin(const struct rt_histogram *h, unsigned int index)
-{
-	if (index < h->first_bin || index >= h->first_bin + h->nr_bins)
-		return 0;
-	return h->counts[index - h->first_bin];
-}
-
 /* Bins that nothing happened in are not in a difference, wherever they are. */
-static void difference_is_short(void **state)
+TEST(difference_is_short)
 {
 	struct rt_counters from = { .now_ns = 100 }, to = { .now_ns = 150 };
 	struct rt_counters span;
 
-	(void)state;
 	from.flow[READ].in_flight = from.flow[READ].in_flight_max = 4;
 	to.flow[READ].in_flight = 2;
 	to.flow[READ].in_flight_max = 6;
@@ -53,9 +43,9 @@ static void difference_is_short(void **state)
 	assert_int_equal(rt_counters_delta(&from, &to, &span), 0);
 	assert_int_equal(span.histogram[READ][SIZE].first_bin, 13);
 	assert_int_equal(span.histogram[READ][SIZE].nr_bins, 3);
-	assert_int_equal(bin(&span.histogram[READ][SIZE], 13), 2);
-	assert_int_equal(bin(&span.histogram[READ][SIZE], 14), 0);
-	assert_int_equal(bin(&span.histogram[READ][SIZE], 15), 3);
+	assert_int_equal(full_bin(&span.histogram[READ][SIZE], 13), 2);
+	assert_int_equal(full_bin(&span.histogram[READ][SIZE], 14), 0);
+	assert_int_equal(full_bin(&span.histogram[READ][SIZE], 15), 3);
 	rt_counters_free(&span);
 	rt_histogram_count(&from.histogram[READ][SIZE], 21, 1);
 	assert_int_equal(rt_counters_delta(&from, &to, &span), -ERANGE);
@@ -63,39 +53,8 @@ static void difference_is_short(void **state)
 	rt_counters_free(&to);
 }
 
-static void expect_equal(const struct rt_counters *a, const struct rt_counters *b)
-{
-	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
-#define X(member, attribute, ...) assert_int_equal(a->flow[d].member, b->flow[d].member);
-		RT_FLOW_COUNTERS(X)
-#undef X
-		for (unsigned int k = 0; k < RT_KINDS; k++) {
-			const struct rt_histogram *x = &a->histogram[d][k], *y = &b->histogram[d][k];
-
-			assert_int_equal(rt_histogram_sum(x), rt_histogram_sum(y));
-			for (unsigned int i = 0; i < x->nr_bins; i++)
-				assert_int_equal(x->counts[i], bin(y, x->first_bin + i));
-		}
-	}
-	assert_memory_equal(a->origin, b->origin, sizeof(a->origin));
-	assert_int_equal(a->nr_hwqs, b->nr_hwqs);
-	assert_memory_equal(a->hwq, b->hwq, sizeof(a->hwq));
-#define X(member, attribute, ...) assert_int_equal(a->disk.member, b->disk.member);
-	RT_DISK_COUNTERS(X)
-#undef X
-	assert_int_equal(a->nr_submitters, b->nr_submitters);
-	for (size_t i = 0; i < a->nr_submitters; i++) {
-		assert_int_equal(a->submitters[i].index, b->submitters[i].index);
-		assert_int_equal(a->submitters[i].pid, b->submitters[i].pid);
-		assert_string_equal(a->submitters[i].comm, b->submitters[i].comm);
-#define X(member, attribute, ...) assert_int_equal(a->submitters[i].member, b->submitters[i].member);
-		RT_SUBMITTER_COUNTERS(X)
-#undef X
-	}
-}
-
 /* The difference of a sum is the counters that were added, and a fall of any counter is an error. */
-static void everything(void **state)
+TEST(everything)
 {
 	struct rt_submitter rows[2][FULL_SUBMITTERS];
 	struct rt_counters a = { .since_ns = 1, .now_ns = 5, .groups = 0x1fff }, b = { .since_ns = 5, .now_ns = 9, .groups = 0x1fff };
@@ -103,7 +62,6 @@ static void everything(void **state)
 	const struct rt_histogram *was, *now;
 	uint64_t seed = 23, *fallen[7];
 
-	(void)state;
 	full_counters(&a, rows[0], &seed);
 	full_counters(&b, rows[1], &seed);
 	b.id = 3;
@@ -112,7 +70,8 @@ static void everything(void **state)
 	b.gone = true;
 	b.disk.streams_alive = 9;
 	assert_int_equal(rt_counters_add(&total, &a), 0);
-	expect_equal(&total, &a);
+	expect_counters(&total, &a);
+	expect_submitters(&total, &a);
 	assert_int_equal(rt_counters_add(&total, &b), 0);
 	assert_int_equal(total.id, 3);
 	assert_int_equal(total.readahead_sectors, 77);
@@ -124,7 +83,8 @@ static void everything(void **state)
 	assert_int_equal(total.since_ns, 1);
 	assert_int_equal(total.now_ns, 9);
 	assert_int_equal(rt_counters_delta(&a, &total, &span), 0);
-	expect_equal(&span, &b);
+	expect_counters(&span, &b);
+	expect_submitters(&span, &b);
 	assert_int_equal(span.since_ns, 5);
 	assert_int_equal(span.now_ns, 9);
 	rt_counters_free(&span);
@@ -174,13 +134,12 @@ static void consistent_span(struct rt_counters *c, uint32_t before[RT_DIRECTIONS
 	rt_histogram_count(&c->histogram[ALL][TIME], 2, 100);
 }
 
-static void agreement(void **state)
+TEST(agreement)
 {
 	uint32_t before[RT_DIRECTIONS];
 	struct rt_counters c;
 	char text[256] = "";
 
-	(void)state;
 	consistent_span(&c, before);
 	assert_true(rt_counters_check(&c, before, text, sizeof(text)));
 	assert_string_equal(text, "");
@@ -208,26 +167,13 @@ static void agreement(void **state)
 }
 
 /* A bio-based disk has no requests: there is nothing that could disagree. */
-static void nothing_known(void **state)
+TEST(nothing_known)
 {
 	uint32_t before[RT_DIRECTIONS] = { 0 };
 	struct rt_counters c = { .since_ns = 100, .now_ns = 200 };
 	char text[256] = "";
 
-	(void)state;
 	assert_false(rt_counters_check(&c, before, text, sizeof(text)));
 	c.unknown = RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT);
 	assert_true(rt_counters_check(&c, before, text, sizeof(text)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(difference_is_short),
-		cmocka_unit_test(everything),
-		cmocka_unit_test(agreement),
-		cmocka_unit_test(nothing_known),
-	};
-
-	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
 }

@@ -5,11 +5,6 @@
 #include "unit.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "format/format.h"
 #include "base/base.h"
@@ -42,9 +37,8 @@ static void expect_visible(const char *from, const char *expected, size_t column
 	free(got);
 }
 
-static void visible_texts(void **state)
+TEST(visible_texts)
 {
-	(void)state;
 	expect_visible("", "", 0);
 	expect_visible("bonnie++ \\ \"x\"", "bonnie++ \\ \"x\"", 14);
 	expect_visible("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 3);
@@ -63,12 +57,11 @@ static void visible_texts(void **state)
 }
 
 /* Every character there is, and which of them are hidden. */
-static void every_character(void **state)
+TEST(every_character)
 {
 	char hidden[512] = "";
 	size_t used = 0;
 
-	(void)state;
 	for (uint32_t code = 0; code < 0x200000; code++) {
 		bool is = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
 		size_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
@@ -108,13 +101,11 @@ static void every_character(void **state)
 	assert_int_equal(foreign_cut("", 1), 0);
 }
 
-static void formats(void **state)
+TEST(formats)
 {
 	FILE *to = begin();
 
-	(void)state;
-	terminal_print(to, "%s|%5s|%-5s|%.2s|%*s|%-*s|%%|%c|", "a", "b", "c", "defg",
-		       3, "h", -4, "i", 'j');
+	terminal_print(to, "%s|%5s|%-5s|%.2s|%*s|%-*s|%%|%c|", "a", "b", "c", "defg", 3, "h", -4, "i", 'j');
 	terminal_print(to, "%d %5d %-5d| %05d %+d %u %x %ld %lld %zu %" PRIu64 " %" PRIu32 " %hhd|",
 		       -1, 2, 3, 4, 5, 6U, 255, -7L, -8LL, (size_t)9, UINT64_MAX, UINT32_MAX, 10);
 	terminal_print(to, "%f %.3f %8.1f %+11.1f %e %g", 1.5, 2.25, 3.06, -4.04, 5.0, 6.5);
@@ -137,12 +128,11 @@ static void formats(void **state)
 	is(to, "one\\ntwo \\x1b[2J\n");
 }
 
-static void json(void **state)
+TEST(json)
 {
 	struct json_object *object = json_new_object();
 	FILE *to = begin();
 
-	(void)state;
 	json_add_text(object, "caf\xc3", "\xc3\xa4\033\xff\xc2\x9b\x7f");
 	json_finish(to, object);
 	is(to, "{\n  \"caf\\ufffd\":\"\xc3\xa4\\u001b\\ufffd\\u009b\\u007f\"\n}\n");
@@ -158,11 +148,10 @@ static const char *cell(const char *field)
 	return text;
 }
 
-static void formulas(void **state)
+TEST(formulas)
 {
 	static const char *const unchanged[] = { "-1", "+2", "-1.5e-3", "0", "+.5", "a=b", "a-b", "'", " =1" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(unchanged) / sizeof(unchanged[0]); i++)
 		assert_string_equal(cell(unchanged[i]), unchanged[i]);
 	assert_string_equal(cell("=1+1"), "'=1+1");
@@ -202,11 +191,10 @@ static void random_name(char *name, size_t most)
 	name[len] = '\0';
 }
 
-static void random_names(void **state)
+TEST(random_names)
 {
 	char name[24];
 
-	(void)state;
 	srandom(1);
 	for (int i = 0; i < ROUNDS; i++) {
 		struct json_object *object = json_new_object(), *back, *value;
@@ -231,8 +219,7 @@ static void random_names(void **state)
 		free(made);
 
 		cell(name);
-		assert_null(strchr("=@\t\r", text[text[0] == '"'] ?
-				   text[text[0] == '"'] : 'x'));
+		assert_null(strchr("=@\t\r", text[text[0] == '"'] ? text[text[0] == '"'] : 'x'));
 	}
 }
 
@@ -243,16 +230,4 @@ static int free_text(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(visible_texts),
-		cmocka_unit_test(every_character),
-		cmocka_unit_test(formats),
-		cmocka_unit_test(json),
-		cmocka_unit_test(formulas),
-		cmocka_unit_test(random_names),
-	};
-
-	return cmocka_run_group_tests_name("foreign", tests, NULL, free_text);
-}
+GROUP_FIXTURE(NULL, free_text)

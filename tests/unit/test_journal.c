@@ -6,10 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "disk/disk.h"
 
@@ -78,9 +74,8 @@ static void expect_extents_of_debugfs(unsigned int block_size)
 	journal_free(&journal);
 }
 
-static void ext4_and_ext3(void **state)
+TEST(ext4_and_ext3)
 {
-	(void)state;
 	run_command("truncate -s 64M %s && mke2fs -q -F -t ext4 -b 4096 %s", image, image);
 	expect_extents_of_debugfs(4096);
 	run_command("mke2fs -q -F -t ext4 -b 1024 -J size=16 %s", image);
@@ -89,11 +84,10 @@ static void ext4_and_ext3(void **state)
 	expect_extents_of_debugfs(1024);
 }
 
-static void ext2_has_none(void **state)
+TEST(ext2_has_none)
 {
 	struct journal journal;
 
-	(void)state;
 	run_command("mke2fs -q -F -t ext2 %s", image);
 	assert_int_equal(journal_read(image, "ext2", NULL, &journal), 0);
 	assert_int_equal(journal.nr, 0);
@@ -105,13 +99,12 @@ static void ext2_has_none(void **state)
 	run_command("rm -f %s.j", image);
 }
 
-static void xfs(void **state)
+TEST(xfs)
 {
 	struct journal journal;
 	uint64_t expected[2];
 	char command[512];
 
-	(void)state;
 	run_command("truncate -s 400M %s && mkfs.xfs -q -f %s", image, image);
 	snprintf(command, sizeof(command),
 		 "xfs_db -r -c 'sb 0' -c 'p logstart logblocks' %s | sed 's/.*= //'; "
@@ -131,12 +124,11 @@ static void xfs(void **state)
 	journal_free(&journal);
 }
 
-static void xfs_external(void **state)
+TEST(xfs_external)
 {
 	struct journal journal;
 	char options[128];
 
-	(void)state;
 	run_command("truncate -s 400M %s && rm -f %s.log && truncate -s 64M %s.log && mkfs.xfs -q -f -l logdev=%s.log,size=64m %s",
 	    image, image, image, image, image);
 	snprintf(options, sizeof(options), "rw,logdev=%s.log,noquota", image);
@@ -151,11 +143,10 @@ static void xfs_external(void **state)
 	run_command("rm -f %s.log", image);
 }
 
-static void no_such_file_system(void **state)
+TEST(no_such_file_system)
 {
 	struct journal journal;
 
-	(void)state;
 	run_command("truncate -s 0 %s && truncate -s 1M %s", image, image);
 	assert_int_equal(journal_read(image, "ext4", NULL, &journal), -EINVAL);
 	assert_int_equal(journal_read(image, "xfs", NULL, &journal), -EINVAL);
@@ -163,20 +154,17 @@ static void no_such_file_system(void **state)
 	assert_int_equal(journal_read("/nonexistent", "xfs", NULL, &journal), -ENOENT);
 }
 
-int main(void)
+static int make_image(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ext4_and_ext3),
-		cmocka_unit_test(ext2_has_none),
-		cmocka_unit_test(xfs),
-		cmocka_unit_test(xfs_external),
-		cmocka_unit_test(no_such_file_system),
-	};
-	int failed;
-
+	(void)state;
 	setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
-	close(mkstemp(image));
-	failed = cmocka_run_group_tests_name("journal", tests, NULL, NULL);
-	unlink(image);
-	return failed;
+	return close(mkstemp(image));
 }
+
+static int remove_image(void **state)
+{
+	(void)state;
+	return unlink(image);
+}
+
+GROUP_FIXTURE(make_image, remove_image)

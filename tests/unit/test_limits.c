@@ -6,10 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "internal.h"
 #include "machine/machine.h"
@@ -47,7 +44,7 @@ static int remove_disk(void **state)
 	return system(command);
 }
 
-static void all_are_read(void **state)
+TEST(all_are_read)
 {
 	struct rt_target target = { 0 };
 
@@ -64,7 +61,7 @@ static void all_are_read(void **state)
 }
 
 /* A bio-based disk has no requests, whatever its queue's directory contains; without a disk nothing is known. */
-static void some_are_zero(void **state)
+TEST(some_are_zero)
 {
 	struct rt_target target = { .bio_based = true }, none = { .max_segments = 7 };
 
@@ -76,7 +73,7 @@ static void some_are_zero(void **state)
 }
 
 /* Parents of a disk in a made sysfs: a controller, a host, the SCSI device. */
-static void parents_are_read(void **state)
+TEST(parents_are_read)
 {
 	static const char *const commands[] = {
 		"mkdir -p bus/pci bus/scsi bus/other drivers/3w-9xxx drivers/sd pci0/1:0.0/host0/target0:0:7/0:0:7:0",
@@ -87,7 +84,6 @@ static void parents_are_read(void **state)
 	};
 	struct rt_parents above;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		assert_int_equal(system(commands[i]), 0);
 	rt_parents_read("sda", &above);
@@ -151,9 +147,8 @@ static void expect_limits(const char *device, const char *text)
 }
 
 /* Only limits of the requested disk, sorted by path; a cgroup without a line for it is left out. */
-static void limits_of_disk(void **state)
+FIXTURE_TEST(limits_of_disk, make_cgroups, remove_cgroups)
 {
-	(void)state;
 	put_limits("/z", PLAIN);
 	put_limits("/a b", "");
 	put_limits("/a b/inner", BOTH);
@@ -166,11 +161,10 @@ static void limits_of_disk(void **state)
 }
 
 /* The root has children, and no file of its own that counts. Below a cgroup without io.max none can have one. */
-static void no_limits(void **state)
+FIXTURE_TEST(no_limits, make_cgroups, remove_cgroups)
 {
 	struct cgroup_limits limits;
 
-	(void)state;
 	expect_limits("8:0", "");
 	put_limits("/plain", NULL);
 	put_limits("/plain/below", PLAIN);
@@ -180,12 +174,11 @@ static void no_limits(void **state)
 }
 
 /* More bytes than one read returns, next to a file that is no directory. */
-static void long_file(void **state)
+FIXTURE_TEST(long_file, make_cgroups, remove_cgroups)
 {
 	char text[3 * 4096] = "", path[128];
 	size_t used = 0;
 
-	(void)state;
 	for (int minor = 0; used < sizeof(text) - 64; minor++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "9:%d rbps=1 wbps=max riops=max wiops=max\n", minor);
 	strcat(text, "8:0 rbps=2 wbps=max riops=max wiops=max");
@@ -196,16 +189,4 @@ static void long_file(void **state)
 	expect_limits("9:3", "/a rbps=1 wbps=max riops=max wiops=max");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_are_read),
-		cmocka_unit_test(some_are_zero),
-		cmocka_unit_test(parents_are_read),
-		cmocka_unit_test_setup_teardown(limits_of_disk, make_cgroups, remove_cgroups),
-		cmocka_unit_test_setup_teardown(no_limits, make_cgroups, remove_cgroups),
-		cmocka_unit_test_setup_teardown(long_file, make_cgroups, remove_cgroups),
-	};
-
-	return cmocka_run_group_tests_name("limits", tests, make_disk, remove_disk);
-}
+GROUP_FIXTURE(make_disk, remove_disk)

@@ -14,11 +14,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "disk/disk.h"
 #include "full.h"
@@ -287,7 +283,7 @@ static int requests(void)
 	return err;
 }
 
-static void each_allocation_fails(void **state)
+TEST(each_allocation_fails)
 {
 	static const struct {
 		const char *name;
@@ -302,7 +298,6 @@ static void each_allocation_fails(void **state)
 		{ "import", import, 12, 0 },
 	};
 
-	(void)state;
 	owner = OURS;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int n = 0, err, tolerated = 0;
@@ -327,11 +322,10 @@ static void each_allocation_fails(void **state)
 }
 
 /* SQLite can often continue without memory, but success always means that all is stored. */
-static void each_of_sqlite_fails(void **state)
+TEST(each_of_sqlite_fails)
 {
 	int n = 0, err, refused = 0;
 
-	(void)state;
 	owner = SQLITES;
 	do {
 		failed = false;
@@ -369,20 +363,12 @@ static int clean_up(void **state)
 	return system(command);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_allocation_fails), cmocka_unit_test(each_of_sqlite_fails),
-	};
-
-	return cmocka_run_group_tests_name("no memory", tests, set_up, clean_up);
-}
+GROUP_FIXTURE(set_up, clean_up)
 
 #else
 
-int main(void)
+TEST(nothing_is_run_with_the_address_sanitizer)
 {
-	puts("ok 1 - nothing is run with the address sanitizer");
 }
 
 #endif

@@ -5,9 +5,6 @@
 #include "unit.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "export/openmetrics.h"
@@ -85,15 +82,13 @@ static void read_back(void)
 				fail_msg("%s: %s", family, type);
 		} else if (sscanf(line, "# UNIT %127s %31s", word, unit) == 2) {
 			assert_string_equal(word, family);
-			assert_string_equal(family + strlen(family) -
-					    strlen(unit), unit);
+			assert_string_equal(family + strlen(family) - strlen(unit), unit);
 		} else if (sscanf(line, "# HELP %127s %31s", word, unit) == 2) {
 			assert_string_equal(word, family);
 		} else {
 			const char *suffix = !strcmp(type, "counter") ? "_total" : "";
 
-			if (sscanf(line, "%127[a-z0-9_]{%511[^}]} %63s", s->name,
-				   s->labels, s->value) != 3)
+			if (sscanf(line, "%127[a-z0-9_]{%511[^}]} %63s", s->name, s->labels, s->value) != 3)
 				fail_msg("not a sample: %s", line);
 			/* test_show has the buckets. */
 			if (!strcmp(type, "histogram")) {
@@ -129,8 +124,7 @@ static const char *value(const char *name, const char *labels)
 	const char *ret = NULL;
 
 	for (size_t i = 0; i < nr_samples; i++) {
-		if (strcmp(samples[i].name, name) ||
-		    strcmp(samples[i].labels, labels))
+		if (strcmp(samples[i].name, name) || strcmp(samples[i].labels, labels))
 			continue;
 		assert_null(ret);
 		ret = samples[i].value;
@@ -141,9 +135,8 @@ static const char *value(const char *name, const char *labels)
 #define is(name, labels, expected)					\
 	assert_string_equal(value("raidtrace_" name, labels), expected)
 
-static void totals(void **state)
+TEST(totals)
 {
-	(void)state;
 	fill_spans();
 	write_text(spans, 4);
 	is("issued_requests_total", "disk=\"sda\",direction=\"read\"", "123");
@@ -168,11 +161,10 @@ static void totals(void **state)
 }
 
 /* Counters without a direction and of classes are summed over spans, and left out when a span does not know them. */
-static void groups(void **state)
+TEST(groups)
 {
 	struct span made[2] = { { .disk = "sda" }, { .disk = "sda" } };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		made[i].counters.groups = ~0U;
 		made[i].counters.disk.plugs = 5;
@@ -191,14 +183,13 @@ static void groups(void **state)
 }
 
 /* Rows of a cgroup, of all processes and spans, are one; those of nobody known are left out. */
-static void cgroups(void **state)
+TEST(cgroups)
 {
 	struct rt_submitter first[] = { { .path = "/a\"b", .queued = 3, .bytes_queued = 40 },
 					{ .path = "/a\"b", .queued = 4, .seeks_queued = 7 }, { .path = "", .queued = 99 } };
 	struct rt_submitter second[] = { { .path = "/a\"b", .queued = 5 }, { .path = "/c", .queued = 1 } };
 	struct span made[] = { { .disk = "sda" }, { .disk = "sda" }, { .disk = "sdb" } };
 
-	(void)state;
 	made[0].counters.submitters = first;
 	made[0].counters.nr_submitters = 3;
 	made[1].counters.submitters = second;
@@ -213,13 +204,4 @@ static void cgroups(void **state)
 	is("cgroup_queued_bios_total", "disk=\"sdb\",cgroup=\"/a\\\"b\"", "5");
 	assert_null(strstr(text, "cgroup=\"\""));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups), cmocka_unit_test(cgroups), cmocka_unit_test(totals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
@@ -127,12 +125,11 @@ static int parse_counters(struct nl_msg *msg, struct rt_counters *got)
 	return err;
 }
 
-static void complete_answer(void **state)
+TEST(complete_answer)
 {
 	struct nl_msg *msg = head(&full, -1);
 	struct rt_counters got;
 
-	(void)state;
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 		put_flow(msg, d, &full.flow[d], -1);
 		for (unsigned int k = 0; k < RT_KINDS; k++)
@@ -156,44 +153,24 @@ static void complete_answer(void **state)
 	assert_int_equal(got.readahead_sectors, full.readahead_sectors);
 	assert_int_equal(got.groups, full.groups);
 	assert_int_equal(got.unknown, 0);
-	assert_memory_equal(&got.disk, &full.disk, sizeof(got.disk));
-	assert_memory_equal(got.origin, full.origin, sizeof(got.origin));
-	assert_int_equal(got.nr_hwqs, RT_HWQS);
-	assert_memory_equal(got.hwq, full.hwq, sizeof(got.hwq));
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 		if (d > RAIDTRACE_DIRECTION_WRITE && d != RAIDTRACE_DIRECTION_ALL)
 			full.flow[d].depth_sum_ns = 0;
 		assert_memory_equal(&got.flow[d], &full.flow[d], sizeof(got.flow[d]));
-		for (unsigned int k = 0; k < RT_KINDS; k++) {
-			const struct rt_histogram *a = &got.histogram[d][k], *b = &full.histogram[d][k];
-
-			assert_int_equal(a->first_bin, b->first_bin);
-			assert_int_equal(a->nr_bins, b->nr_bins);
-			assert_memory_equal(a->counts, b->counts, a->nr_bins * sizeof(a->counts[0]));
-		}
 	}
-	assert_int_equal(got.nr_submitters, FULL_SUBMITTERS);
-	for (size_t i = 0; i < FULL_SUBMITTERS; i++) {
-		const struct rt_submitter *a = &got.submitters[i], *b = &submitters[i];
-
-		assert_int_equal(a->index, b->index);
-		assert_int_equal(a->rest, b->rest);
-		assert_int_equal(a->pid, b->rest ? 0 : b->pid);
-		assert_string_equal(a->comm, b->comm);
-#define X(member, attribute, ...) assert_int_equal(a->member, b->member);
-		RT_SUBMITTER_COUNTERS(X)
-#undef X
-	}
+	assert_memory_equal(&got.disk, &full.disk, sizeof(got.disk));
+	expect_counters(&got, &full);
+	expect_submitters(&got, &full);
+	assert_int_equal(got.submitters[FULL_SUBMITTERS - 1].pid, 0);
 	rt_counters_free(&got);
 }
 
 /* A missing counter is unknown, and no other counter is. */
-static void missing_attributes(void **state)
+TEST(missing_attributes)
 {
 	struct rt_counters got;
 	struct nl_msg *msg;
 
-	(void)state;
 #define X(member, attribute, ...)						\
 	assert_int_equal(parse_counters(head(&full, RAIDTRACE_A_COUNTERS_##attribute), &got), 0); \
 	assert_int_equal(got.disk.unknown, RT_DISK_BIT(attribute));		\
@@ -222,12 +199,11 @@ static void missing_attributes(void **state)
 }
 
 /* A part that says what cannot be, or that comes twice. */
-static void invalid_parts(void **state)
+TEST(invalid_parts)
 {
 	static const uint64_t counts[2] = { 1, 2 };
 	struct rt_counters got;
 
-	(void)state;
 	for (int i = 0; i < 14; i++) {
 		struct nl_msg *msg = head(&full, -1);
 		bool good = i < 2;
@@ -288,16 +264,14 @@ static uint32_t chance(uint32_t of)
 }
 
 /* The answer to who has @before, or the whole one without it. */
-static struct nl_msg *answer(const struct rt_counters *c,
-			     const struct rt_counters *before)
+static struct nl_msg *answer(const struct rt_counters *c, const struct rt_counters *before)
 {
 	struct nl_msg *msg = head(c, -1);
 
 	if (before)
 		nla_put_flag(msg, RAIDTRACE_A_COUNTERS_PARTIAL);
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
-		if (!before || memcmp(&c->flow[d], &before->flow[d],
-				      sizeof(c->flow[d])))
+		if (!before || memcmp(&c->flow[d], &before->flow[d], sizeof(c->flow[d])))
 			put_flow(msg, d, &c->flow[d], -1);
 		for (unsigned int k = 0; k < RT_KINDS; k++) {
 			const struct rt_histogram *h = &c->histogram[d][k];
@@ -342,8 +316,7 @@ static void count_more(struct rt_counters *c)
 		c->flow[d].issued += chance(50);
 		c->flow[d].bytes_ahead_queued += chance(1000);
 		for (unsigned int n = chance(9); n; n--)
-			rt_histogram_count(&c->histogram[d][chance(RT_KINDS)],
-					   chance(200), chance(5));
+			rt_histogram_count(&c->histogram[d][chance(RT_KINDS)], chance(200), chance(5));
 	}
 	for (unsigned int i = 0; i < 3; i++) {
 		unsigned int row = chance(6) * 20;
@@ -366,29 +339,14 @@ static void expect_same(const struct rt_counters *a, const struct rt_counters *b
 	assert_int_equal(a->now_ns, b->now_ns);
 	assert_int_equal(a->since_ns, b->since_ns);
 	assert_int_equal(a->snapshot, b->snapshot);
-	assert_int_equal(a->disk.plugs, b->disk.plugs);
-	assert_int_equal(a->nr_hwqs, b->nr_hwqs);
-	assert_memory_equal(a->hwq, b->hwq, sizeof(a->hwq));
-	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
-		assert_memory_equal(&a->flow[d], &b->flow[d], sizeof(a->flow[d]));
-		for (unsigned int k = 0; k < RT_KINDS; k++) {
-			for (unsigned int i = 0; i < 200; i++) {
-				const struct rt_histogram *x = &a->histogram[d][k];
-				const struct rt_histogram *y = &b->histogram[d][k];
-
-				assert_int_equal(i - x->first_bin < x->nr_bins ? x->counts[i - x->first_bin] : 0,
-						 i - y->first_bin < y->nr_bins ? y->counts[i - y->first_bin] : 0);
-			}
-		}
-	}
+	expect_counters(a, b);
 	for (size_t i = 0; i < a->nr_submitters; i++)
 		for (size_t j = 0; j < b->nr_submitters; j++)
 			if (a->submitters[i].index == b->submitters[j].index)
 				assert_int_equal(a->submitters[i].queued, b->submitters[j].queued);
 }
 
-static int advance(struct nl_msg *msg, struct rt_counters *last,
-		   struct rt_counters *span)
+static int advance(struct nl_msg *msg, struct rt_counters *last, struct rt_counters *span)
 {
 	struct rt_advance a = { .last = last };
 	int err = rt_parse_advance(nlmsg_hdr(msg), &a);
@@ -417,11 +375,10 @@ static void free_counters(struct rt_counters *c)
 	rt_counters_free(c);
 }
 
-static void span_is_difference(void **state)
+TEST(span_is_difference)
 {
 	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
 
-	(void)state;
 	last.since_ns = last.now_ns = 1;
 	count_more(&now);
 	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
@@ -463,14 +420,13 @@ static void expect_queued(const struct rt_counters *c, const char *comm, uint64_
 }
 
 /* A process that gave its row away is with the rest; what the rest had more in the span is no more than that. */
-static void row_changes_hands(void **state)
+TEST(row_changes_hands)
 {
 	struct rt_submitter before[] = { process(0, "a", 10), process(1, "b", 20), process(2, "c", 30), process(64, "", 5) };
 	struct rt_submitter after[] = {
 		process(0, "d", 7), process(1, "b", 21), process(2, "c", 4), process(64, "", 5 + 10 + 2 + 31),
 	};
 
-	(void)state;
 	/* In any order: the rest comes last, then first. */
 	for (unsigned int i = 0; i < 4; i++) {
 		struct rt_counters last = { .now_ns = 1 }, span = { 0 };
@@ -496,11 +452,10 @@ static void row_changes_hands(void **state)
 }
 
 /* The span of a target that was reset begins at the reset, and has all its counters. */
-static void span_begins_at_reset(void **state)
+TEST(span_begins_at_reset)
 {
 	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
 
-	(void)state;
 	count_more(&now);
 	assert_int_equal(advance(answer(&now, NULL), &last, &span), 0);
 	rt_counters_free(&span);
@@ -519,13 +474,12 @@ static void span_begins_at_reset(void **state)
 }
 
 /* An answer that does not fit changes nothing, and can be requested again. */
-static void wrong_answers_change_nothing(void **state)
+TEST(wrong_answers_change_nothing)
 {
 	struct rt_counters now = { .since_ns = 1, .now_ns = 1 }, last = { 0 }, span;
 	const uint64_t bins[2] = { 1, 1 };
 	struct rt_flow flow = { 0 };
 
-	(void)state;
 	rt_histogram_count(&now.histogram[0][0], 8, 5);
 	now.flow[0].issued = 5;
 	count_more(&now);
@@ -593,12 +547,11 @@ static int parse_history(struct nl_msg *msg, struct rt_history *ret)
 	return err;
 }
 
-static void history(void **state)
+TEST(history)
 {
 	static struct rt_history history;
 	struct nl_msg *msg = history_answer();
 
-	(void)state;
 	put_ended(msg, 5, RAIDTRACE_CLASS_JOURNAL, 1012000000);
 	put_ended(msg, 8, RAIDTRACE_CLASS_DATA, 1502000000);
 	assert_int_equal(parse_history(msg, &history), 0);
@@ -613,12 +566,11 @@ static void history(void **state)
 }
 
 /* Invalid answers are refused: an unknown class, an end before the issue, more requests than fit. */
-static void invalid_history(void **state)
+TEST(invalid_history)
 {
 	static struct rt_history history;
 	struct nl_msg *msg = history_answer();
 
-	(void)state;
 	put_ended(msg, 5, RT_CLASSES, 1012000000);
 	assert_int_equal(parse_history(msg, &history), -EBADMSG);
 	msg = history_answer();
@@ -652,14 +604,13 @@ static char *printed(int how, const struct requests *requests, size_t first)
 	return text;
 }
 
-static void printed_requests(void **state)
+TEST(printed_requests)
 {
 	static struct rt_history history;
 	struct requests requests = { .has_awaited = true, .classes = true };
 	struct nl_msg *msg = history_answer();
 	char *text;
 
-	(void)state;
 	text = printed('t', &requests, 0);
 	assert_string_equal(text, "sda: no request was kept since it was attached\n");
 	free(text);
@@ -700,16 +651,4 @@ static void printed_requests(void **state)
 	free(requests.ended);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(complete_answer), cmocka_unit_test(missing_attributes), cmocka_unit_test(invalid_parts),
-		cmocka_unit_test(span_is_difference), cmocka_unit_test(span_begins_at_reset),
-		cmocka_unit_test(row_changes_hands), cmocka_unit_test(wrong_answers_change_nothing),
-		cmocka_unit_test(history),
-		cmocka_unit_test(invalid_history),
-		cmocka_unit_test(printed_requests),
-	};
-
-	return cmocka_run_group_tests_name("reply", tests, fill_full, free_full);
-}
+GROUP_FIXTURE(fill_full, free_full)

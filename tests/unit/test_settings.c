@@ -4,11 +4,7 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "disk/disk.h"
 #include "record/record.h"
@@ -26,12 +22,11 @@ static int keep_setting(void *data, const char *name, const char *value)
 }
 
 /* A directory takes the place of the one that sysfs has for a PCI Express device. */
-static void link_of_slot(void **state)
+TEST(link_of_slot)
 {
 	char directory[] = "/tmp/raidtrace-pci-XXXXXX", pci[64], command[64];
 	struct settings settings = { .hctl = "", .changed = keep_setting };
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	unit_write(directory, "current_link_speed", "2.5 GT/s PCIe\n");
 	unit_write(directory, "current_link_width", "4\n");
@@ -56,11 +51,10 @@ static void link_of_slot(void **state)
 }
 
 /* A slot that is not PCI Express has no link: nothing is reported. */
-static void no_link(void **state)
+TEST(no_link)
 {
 	struct settings settings = { .hctl = "", .changed = keep_setting };
 
-	(void)state;
 	reported[0] = '\0';
 	assert_int_equal(settings_controller(&settings, "no-such-device", false), 0);
 	assert_int_equal(settings_controller(&settings, "", false), 0);
@@ -72,9 +66,8 @@ static void no_link(void **state)
 
 #define LINE "4,310,500000,-;3w-9xxx: scsi1: AEN: ERROR (0x04:0x0002): Degraded unit detected:unit=0\n"
 
-static void event_counts(void **state)
+TEST(event_counts)
 {
-	(void)state;
 	assert_int_equal(events_count("SCSI Host Resets:  0\nAEN's:   2\n"), 2);
 	assert_int_equal(events_count("AEN's:                        0\n"), 0);
 	assert_int_equal(events_count("Host Resets: 3\n"), -1);
@@ -83,11 +76,10 @@ static void event_counts(void **state)
 	assert_int_equal(events_count("AEN's: -1\n"), -1);
 }
 
-static void event_lines(void **state)
+TEST(event_lines)
 {
 	char text[256];
 
-	(void)state;
 	assert_true(events_find(LINE, 1, text, sizeof(text)));
 	assert_string_equal(text, "ERROR (0x04:0x0002): Degraded unit detected:unit=0");
 	assert_false(events_find(LINE, 0, text, sizeof(text)));
@@ -97,20 +89,18 @@ static void event_lines(void **state)
 	assert_false(events_find("", 1, text, sizeof(text)));
 }
 
-static void event_text_is_cut(void **state)
+TEST(event_text_is_cut)
 {
 	char text[8];
 
-	(void)state;
 	assert_true(events_find(LINE, 1, text, sizeof(text)));
 	assert_string_equal(text, "ERROR (");
 }
 
-static void oldest_events_are_dropped(void **state)
+TEST(oldest_events_are_dropped)
 {
 	char lines[EVENTS_TEXT] = "", line[64], too_long[EVENTS_TEXT + 1];
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		snprintf(line, sizeof(line), "event %03d, which takes its room", i);
 		events_append(lines, line);
@@ -130,11 +120,10 @@ static void oldest_events_are_dropped(void **state)
 }
 
 /* Two fit if there is room for both, the line end between them and the NUL. */
-static void events_fill_their_room(void **state)
+TEST(events_fill_their_room)
 {
 	char *lines = malloc(EVENTS_TEXT), line[EVENTS_TEXT];
 
-	(void)state;
 	for (size_t more = EVENTS_TEXT - 104; more <= EVENTS_TEXT - 100; more++) {
 		memset(lines, 'a', 100);
 		lines[100] = '\0';
@@ -150,7 +139,7 @@ static void events_fill_their_room(void **state)
 
 #define OTHER "   8       1 sda1 5 0 8 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n"
 
-static void idle(void **state)
+TEST(idle)
 {
 	static const char before[] = OTHER
 		"   8       0 sda 10 0 80 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n";
@@ -160,7 +149,6 @@ static void idle(void **state)
 		"   8       0 sda 11 0 88 1 0 0 0 0 1 1 1 0 0 0 0 0 0\n";
 	struct idle_line last = { "" };
 
-	(void)state;
 	/* The first look knows nothing. */
 	assert_false(idle_since(before, 8, 0, &last));
 	assert_true(idle_since(before, 8, 0, &last));
@@ -179,20 +167,4 @@ static void idle(void **state)
 	/* Changes of another disk or partition do not count. */
 	assert_false(idle_since(before, 8, 0, &last));
 	assert_true(idle_since("   8       0 sda 10 0 80 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n", 8, 0, &last));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(link_of_slot),
-		cmocka_unit_test(no_link),
-		cmocka_unit_test(event_counts),
-		cmocka_unit_test(event_lines),
-		cmocka_unit_test(event_text_is_cut),
-		cmocka_unit_test(oldest_events_are_dropped),
-		cmocka_unit_test(events_fill_their_room),
-		cmocka_unit_test(idle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,6 @@
 #include "unit.h"
 
 #include <json-c/json.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "export/openmetrics.h"
@@ -98,9 +94,8 @@ static char *printed(__typeof__(text_counters) *print)
 	return text;
 }
 
-static void in_text(void **state)
+TEST(in_text)
 {
-	(void)state;
 	golden("golden/show.txt", printed(text_counters));
 }
 
@@ -139,33 +134,30 @@ static void golden_of_old(const char *name, char *text)
 	golden(name, text);
 }
 
-static void in_json(void **state)
+TEST(in_json)
 {
-	(void)state;
 	golden_of_old("golden/show.json.gz", printed(json_counters));
 }
 
-static void in_openmetrics(void **state)
+TEST(in_openmetrics)
 {
 	char *text;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	(void)state;
 	assert_int_equal(openmetrics_write(to, &info, spans, NR_DISKS), 0);
 	fclose(to);
 	golden_of_old("golden/show.prom.gz", text);
 }
 
 /* The table at the end of raidctl record; without data, and without a sample. */
-static void at_a_glance(void **state)
+TEST(at_a_glance)
 {
 	struct span none = { .phase = "run", .disk = "sda" };
 	char *text;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	(void)state;
 	glance_table(to, spans, NR_DISKS);
 	glance_table(to, &none, 1);
 	glance_table(to, NULL, 0);
@@ -173,11 +165,4 @@ static void at_a_glance(void **state)
 	golden("golden/glance.txt", text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_text), cmocka_unit_test(in_json), cmocka_unit_test(in_openmetrics), cmocka_unit_test(at_a_glance),
-	};
-
-	return cmocka_run_group_tests_name("show", tests, make_spans, free_spans);
-}
+GROUP_FIXTURE(make_spans, free_spans)

@@ -4,11 +4,7 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "raidtrace.h"
 
@@ -53,12 +49,11 @@ static int remove_root(void **state)
 	return system(command);
 }
 
-static void nothing_known(void **state)
+FIXTURE_TEST(nothing_known, make_root, remove_root)
 {
 	struct rt_signing signing;
 	char why[96] = "of before";
 
-	(void)state;
 	rt_signing_read(root, &signing);
 	assert_int_equal(signing.enforced, -1);
 	assert_int_equal(signing.lockdown, -1);
@@ -72,12 +67,11 @@ static void nothing_known(void **state)
 #define ENFORCE "/sys/module/module/parameters/sig_enforce"
 #define SECURE "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
-static void each_reason(void **state)
+FIXTURE_TEST(each_reason, make_root, remove_root)
 {
 	struct rt_signing signing;
 	char why[96];
 
-	(void)state;
 	write_text(LOCKDOWN, "[none] integrity confidentiality\n");
 	write_text(ENFORCE, "N\n");
 	write_bytes(SECURE, "\6\0\0\0\0", 5);
@@ -109,12 +103,11 @@ static void each_reason(void **state)
 	assert_true(rt_signing_needed(&signing));
 }
 
-static void advice(void **state)
+FIXTURE_TEST(advice, make_root, remove_root)
 {
 	struct rt_signing signing;
 	char advice[384];
 
-	(void)state;
 	rt_signing_read(root, &signing);
 	rt_signing_advice(&signing, NULL, NULL, advice, sizeof(advice));
 	assert_non_null(strstr(advice, "apt install raidtrace-dkms"));
@@ -133,25 +126,12 @@ static void advice(void **state)
 	assert_null(strstr(advice, "sign-file"));
 }
 
-static void enrolled(void **state)
+FIXTURE_TEST(enrolled, make_root, remove_root)
 {
-	(void)state;
 	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), -1);
 	write_text("/proc/keys", "1 I--Q--- 1 perm 1f 0 0 keyring DKMS key: 1\n");
 	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), -1);
 	write_text("/proc/keys", "1 I------ 1 perm 1f 0 0 asymm" "etri Debian CA: 6cce: X509.rsa 1 []\n");
 	assert_int_equal(rt_signing_enrolled(root, "DKMS key"), 0);
 	assert_int_equal(rt_signing_enrolled(root, "Debian CA"), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_known, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(each_reason, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(advice, make_root, remove_root),
-		cmocka_unit_test_setup_teardown(enrolled, make_root, remove_root),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

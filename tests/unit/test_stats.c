@@ -4,20 +4,15 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "bin_of.h"
 #include "numbers/numbers.h"
 
-static void count(struct rt_counters *c, unsigned int kind, int64_t value,
-		  uint64_t n)
+static void count(struct rt_counters *c, unsigned int kind, int64_t value, uint64_t n)
 {
-	assert_int_equal(
-		rt_histogram_count(&c->histogram[RAIDTRACE_DIRECTION_READ][kind],
-				   bin_of(kind, value), n), 0);
+	assert_int_equal(rt_histogram_count(&c->histogram[RAIDTRACE_DIRECTION_READ][kind], bin_of(kind, value), n), 0);
 }
 
-static void mode(void **state)
+TEST(mode)
 {
 	struct rt_counters c = { 0 };
 	struct rt_histogram *sizes =
@@ -25,7 +20,6 @@ static void mode(void **state)
 	uint64_t n = 42;
 	struct range range;
 
-	(void)state;
 	range = histogram_mode(sizes, RAIDTRACE_HISTOGRAM_KIND_SIZE, &n);
 	assert_false(range.known);
 	assert_int_equal(n, 0);
@@ -47,16 +41,14 @@ static void mode(void **state)
 	rt_counters_free(&c);
 }
 
-static void percentile(void **state)
+TEST(percentile)
 {
 	struct rt_counters c = { 0 };
 	struct rt_histogram *d2c =
 		&c.histogram[RAIDTRACE_DIRECTION_READ][RAIDTRACE_HISTOGRAM_KIND_D2C];
 	struct range range;
 
-	(void)state;
-	assert_false(histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
-					  0.5).known);
+	assert_false(histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C, 0.5).known);
 	/* 1 .. 10 ns, once each: the median is the fifth. */
 	for (int64_t ns = 1; ns <= 10; ns++)
 		count(&c, RAIDTRACE_HISTOGRAM_KIND_D2C, ns, 1);
@@ -78,12 +70,11 @@ static void percentile(void **state)
 	rt_counters_free(&c);
 }
 
-static void depth(void **state)
+TEST(depth)
 {
 	struct rt_counters c = { .since_ns = 1000, .now_ns = 1100 };
 	struct direction_stats stats;
 
-	(void)state;
 	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_false(stats.depth_known);
 	/* A quarter of the time idle, half at 2, a quarter at 30. */
@@ -109,13 +100,12 @@ static void depth(void **state)
 }
 
 /* Ten issued: the first has no one before it, six follow on, three seek. */
-static void seeks(void **state)
+TEST(seeks)
 {
 	struct rt_counters c = { .since_ns = 0, .now_ns = 2000000000 };
 	struct rt_flow *flow = &c.flow[RAIDTRACE_DIRECTION_READ];
 	struct direction_stats stats;
 
-	(void)state;
 	flow->issued = 10;
 	flow->bytes_issued = 10 * 4096;
 	flow->bytes_completed = 8 * 4096;
@@ -145,11 +135,10 @@ static void seeks(void **state)
 	assert_true(stats.seek_mean_sectors == 0);
 }
 
-static void idle(void **state)
+TEST(idle)
 {
 	struct rt_flow flow = { .in_flight_max = 9 };
 
-	(void)state;
 	/* The highest depth is no event. */
 	assert_true(flow_is_idle(&flow));
 	flow.unmatched = 1;
@@ -176,9 +165,8 @@ static unsigned int bins_with_bounds(enum raidtrace_histogram_kind kind)
 	return raidtrace_hist_bins(kind) - (kind == SEEK);
 }
 
-static void bins_without_gap(void **state)
+TEST(bins_without_gap)
 {
-	(void)state;
 	for_each_kind(k) {
 		assert_int_equal(bin_of(kinds[k], bin_low(kinds[k], 0)), 0);
 		for (unsigned int bin = 0; bin + 1 < bins_with_bounds(kinds[k]); bin++) {
@@ -191,9 +179,8 @@ static void bins_without_gap(void **state)
 	}
 }
 
-static void log_linear_bins_are_narrow(void **state)
+TEST(log_linear_bins_are_narrow)
 {
-	(void)state;
 	for (unsigned int bin = RAIDTRACE_HIST_SUB_BINS; bin + 1 < RAIDTRACE_D2C_BINS; bin++) {
 		int64_t low = bin_low(D2C, bin);
 
@@ -201,9 +188,8 @@ static void log_linear_bins_are_narrow(void **state)
 	}
 }
 
-static void last_bins_are_open(void **state)
+TEST(last_bins_are_open)
 {
-	(void)state;
 	assert_int_equal(bin_high(SIZE, RAIDTRACE_SIZE_BINS - 1), INT64_MAX);
 	assert_int_equal(bin_high(DEPTH, RAIDTRACE_DEPTH_BINS - 1), INT64_MAX);
 	assert_int_equal(bin_high(D2C, RAIDTRACE_D2C_BINS - 1), INT64_MAX);
@@ -212,7 +198,7 @@ static void last_bins_are_open(void **state)
 }
 
 /* Bounds of bins that the documentation names. */
-static void documented_bounds(void **state)
+TEST(documented_bounds)
 {
 	static const struct {
 		enum raidtrace_histogram_kind kind;
@@ -227,7 +213,6 @@ static void documented_bounds(void **state)
 		{ D2C, RAIDTRACE_D2C_BINS - 1, INT64_C(31) << 34 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		assert_int_equal(bin_low(known[i].kind, known[i].bin), known[i].low);
 	assert_int_equal(bin_high(SEEK, 64), 1);
@@ -235,11 +220,10 @@ static void documented_bounds(void **state)
 }
 
 /* Columns of d2c by depth hold what their bounds say. */
-static void columns_of_two_dimensions(void **state)
+TEST(columns_of_two_dimensions)
 {
 	unsigned int columns = bin_columns(DEPTH_D2C);
 
-	(void)state;
 	assert_int_equal(columns * RAIDTRACE_DEPTH_ROWS, raidtrace_hist_bins(DEPTH_D2C));
 	for (unsigned int column = 0; column < columns; column++) {
 		int64_t low = bin_low(DEPTH_D2C, columns + column);
@@ -252,20 +236,4 @@ static void columns_of_two_dimensions(void **state)
 	assert_int_equal(bin_low(BLAME, RAIDTRACE_CLASSES + 3), 3);
 	assert_int_equal(bin_high(BLAME, RAIDTRACE_CLASSES + 3), 4);
 	assert_int_equal(bin_columns(SIZE), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mode),	 cmocka_unit_test(percentile),
-		cmocka_unit_test(depth), cmocka_unit_test(seeks),
-		cmocka_unit_test(idle),
-		cmocka_unit_test(bins_without_gap),
-		cmocka_unit_test(log_linear_bins_are_narrow),
-		cmocka_unit_test(last_bins_are_open),
-		cmocka_unit_test(documented_bounds),
-		cmocka_unit_test(columns_of_two_dimensions),
-	};
-
-	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <sys/stat.h>
 
 #include "store/store.h"
@@ -15,11 +14,10 @@
 #define X(...) + 1
 #define RT_COUNTERS_IN_FLOW	(0 RT_FLOW_COUNTERS(X))
 
-static void round_trip(void **state)
+FIXTURE_TEST(round_trip, NULL, remove_file)
 {
 	struct store *store;
 
-	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(put_start(store), 0);
 	for (uint32_t n = 1; n <= 3; n++)
@@ -62,12 +60,11 @@ static void write_file(const char *text, size_t len)
 }
 
 /* A counter that the kernel lacks is NULL from the first sample on: the recorder may be killed after it. */
-static void unknown_is_null(void **state)
+FIXTURE_TEST(unknown_is_null, NULL, remove_file)
 {
 	struct store *store;
 	struct rt_counters c;
 
-	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(put_start(store), 0);
 	fill(&c, 3);
@@ -85,7 +82,7 @@ static void unknown_is_null(void **state)
 	store_close(store);
 }
 
-static void existing_file(void **state)
+FIXTURE_TEST(existing_file, NULL, remove_file)
 {
 	static const char nowhere[] = "/proc/nowhere/a.rtdb";
 	char long_path[PATH_MAX - sizeof("-journal") + 2];
@@ -93,7 +90,6 @@ static void existing_file(void **state)
 	char text[8] = "";
 	int fd;
 
-	(void)state;
 	write_file("mine", 4);
 	assert_int_equal(store_create(path, &store), -EEXIST);
 	fd = open(path, O_RDONLY);
@@ -109,12 +105,11 @@ static void existing_file(void **state)
 }
 
 /* NULL for a disk of which only the name is known, unless the user gave its size. */
-static void capacity(void **state)
+FIXTURE_TEST(capacity, NULL, remove_file)
 {
 	struct rt_target target = { .disk = "sdb" };
 	struct store *store;
 
-	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(store_begin(store), 0);
 	assert_int_equal(store_put_target(store_rows(store), 2, &target), 0);
@@ -130,7 +125,7 @@ static void capacity(void **state)
 }
 
 /* Counters without a direction, processes apart. */
-static void groups_round_trip(void **state)
+FIXTURE_TEST(groups_round_trip, NULL, remove_file)
 {
 	static const struct rt_target target = {
 		.disk = "sda", .streams = 16, .place_sectors = 4096,
@@ -150,7 +145,6 @@ static void groups_round_trip(void **state)
 	};
 	struct store *store;
 
-	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(store_begin(store), 0);
 	assert_int_equal(store_put_target(store_rows(store), 1, &target), 0);
@@ -177,7 +171,7 @@ static void groups_round_trip(void **state)
 }
 
 /* Two of three disks forget counters that are not known, and their histograms. */
-static void forgets(void **state)
+FIXTURE_TEST(forgets, NULL, remove_file)
 {
 	static const unsigned int kinds[] = {
 		SIZE, RAIDTRACE_HISTOGRAM_KIND_D2C, RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C,
@@ -189,7 +183,6 @@ static void forgets(void **state)
 	};
 	struct store *store;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		assert_int_equal(rt_histogram_count(&c.histogram[READ][kinds[i]], 3, 1), 0);
 	assert_int_equal(store_create(path, &store), 0);
@@ -215,14 +208,13 @@ static void forgets(void **state)
 }
 
 /* A sum that no integer of SQLite holds is refused before it is reported. */
-static void sums(void **state)
+FIXTURE_TEST(sums, NULL, remove_file)
 {
 	static const char *const tables[] = { "sample", "flow", "origin", "submitter" };
 	static const char *const counters[] = { "plugs", "issued", "seeks", "queued" };
 	struct store *store;
 	char sql[200];
 
-	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(put_start(store), 0);
 	assert_int_equal(put_sample(store, 1), 0);
@@ -245,18 +237,4 @@ static void sums(void **state)
 	store_close(store);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(round_trip, remove_file),
-		cmocka_unit_test_teardown(unknown_is_null, remove_file),
-		cmocka_unit_test_teardown(existing_file, remove_file),
-		cmocka_unit_test_teardown(capacity, remove_file),
-		cmocka_unit_test_teardown(groups_round_trip, remove_file),
-		cmocka_unit_test_teardown(forgets, remove_file),
-		cmocka_unit_test_teardown(sums, remove_file),
-	};
-
-	return cmocka_run_group_tests_name("store", tests, make_directory,
-					   remove_directory);
-}
+GROUP_FIXTURE(make_directory, remove_directory)

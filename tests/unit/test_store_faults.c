@@ -146,15 +146,13 @@ static void fail_everywhere(int error, bool lasts)
 	assert_true(n > 20);
 }
 
-static void no_space_left(void **state)
+FIXTURE_TEST(no_space_left, NULL, heal)
 {
-	(void)state;
 	fail_everywhere(ENOSPC, true);
 }
 
-static void bad_disk(void **state)
+FIXTURE_TEST(bad_disk, NULL, heal)
 {
-	(void)state;
 	fail_everywhere(EIO, true);
 	fail_everywhere(EIO, false);
 }
@@ -192,24 +190,22 @@ static bool kill_in(long n)
 	return WIFSIGNALED(status);
 }
 
-static void killed_everywhere(void **state)
+FIXTURE_TEST(killed_everywhere, NULL, heal)
 {
 	long n = 0;
 
-	(void)state;
 	while (kill_in(n))
 		assert_true(n++ < 1000);
 	assert_true(n > 20);
 }
 
 /* SQLite would play it back into the new recording. */
-static void old_journal(void **state)
+FIXTURE_TEST(old_journal, NULL, heal)
 {
 	struct store *store;
 	char text[8] = "";
 	int fd;
 
-	(void)state;
 	fd = open(journal, O_WRONLY | O_CREAT, 0600);
 	assert_int_equal(write(fd, "mine", 4), 4);
 	close(fd);
@@ -251,12 +247,11 @@ static int write_samples(struct writer *writer, uint32_t nr)
 	return err;
 }
 
-static void writer_in_order(void **state)
+FIXTURE_TEST(writer_in_order, NULL, heal)
 {
 	struct writer *writer;
 	struct store *store;
 
-	(void)state;
 	writer = begin_writer(&store);
 	assert_int_equal(write_samples(writer, 50), 0);
 	assert_int_equal(writer_flush(writer), 0);
@@ -277,12 +272,11 @@ static void writer_in_order(void **state)
 }
 
 /* Samples that came while the disk was busy are stored in one transaction, not in one for each. */
-static void writer_behind(void **state)
+FIXTURE_TEST(writer_behind, NULL, heal)
 {
 	struct writer *writer;
 	struct store *store;
 
-	(void)state;
 	writer = begin_writer(&store);
 	pthread_mutex_lock(&slow);
 	syncs = 0;
@@ -295,14 +289,13 @@ static void writer_behind(void **state)
 	store_close(store);
 }
 
-static void writer_without_space(void **state)
+FIXTURE_TEST(writer_without_space, NULL, heal)
 {
 	struct writer *writer;
 	struct store *store;
 	eventfd_t failures = 0;
 	long stored;
 
-	(void)state;
 	writer = begin_writer(&store);
 	assert_int_equal(write_samples(writer, 3), 0);
 	assert_int_equal(writer_flush(writer), 0);
@@ -326,7 +319,7 @@ static void writer_without_space(void **state)
 }
 
 /* Each kind of row comes with all of its columns, a sample with its bins and submitters. */
-static void writer_of_everything(void **state)
+FIXTURE_TEST(writer_of_everything, NULL, heal)
 {
 	static const struct rt_target target = { .disk = "sda", .groups = 0x1fff, .streams = 7, .place_sectors = 11 };
 	struct rt_submitter submitters[FULL_SUBMITTERS];
@@ -335,7 +328,6 @@ static void writer_of_everything(void **state)
 	struct store *store;
 	uint64_t seed = 3, c_other_node, c_most;
 
-	(void)state;
 	full_counters(&c, submitters, &seed);
 	c_other_node = c.hwq[RT_HWQS - 1].completed_other_node;
 	c_most = c.hwq[3].in_flight_max;
@@ -367,12 +359,11 @@ static void writer_of_everything(void **state)
 }
 
 /* Half of what is written may be taken, as often as the kernel likes. */
-static void short_writes(void **state)
+FIXTURE_TEST(short_writes, NULL, heal)
 {
 	struct writer *writer;
 	struct store *store;
 
-	(void)state;
 	halves = true;
 	writer = begin_writer(&store);
 	assert_int_equal(write_samples(writer, 5), 0);
@@ -385,13 +376,12 @@ static void short_writes(void **state)
 }
 
 /* Without a descriptor it is not begun, and what it needed is let go. */
-static void no_descriptor(void **state)
+FIXTURE_TEST(no_descriptor, NULL, heal)
 {
 	struct writer *writer = NULL;
 	struct rlimit before, none;
 	struct store *store;
 
-	(void)state;
 	assert_int_equal(store_create(path, &store), 0);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	none = (struct rlimit){ 0, before.rlim_max };
@@ -402,20 +392,4 @@ static void no_descriptor(void **state)
 	store_close(store);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(no_space_left, heal),
-		cmocka_unit_test_teardown(bad_disk, heal),
-		cmocka_unit_test_teardown(killed_everywhere, heal),
-		cmocka_unit_test_teardown(old_journal, heal),
-		cmocka_unit_test_teardown(writer_in_order, heal),
-		cmocka_unit_test_teardown(writer_behind, heal),
-		cmocka_unit_test_teardown(writer_without_space, heal),
-		cmocka_unit_test_teardown(writer_of_everything, heal),
-		cmocka_unit_test_teardown(short_writes, heal),
-		cmocka_unit_test_teardown(no_descriptor, heal),
-	};
-
-	return cmocka_run_group_tests_name("store_faults", tests, make_directory, remove_directory);
-}
+GROUP_FIXTURE(make_directory, remove_directory)

@@ -5,14 +5,11 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "format/format.h"
 
-static void bytes(void **state)
+TEST(bytes)
 {
 	static const struct {
 		double bytes;
@@ -27,13 +24,11 @@ static void bytes(void **state)
 	};
 	char text[UNITS_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(format_bytes(text, cases[i].bytes),
-				    cases[i].text);
+		assert_string_equal(format_bytes(text, cases[i].bytes), cases[i].text);
 }
 
-static void nanoseconds(void **state)
+TEST(nanoseconds)
 {
 	static const struct {
 		double ns;
@@ -46,17 +41,14 @@ static void nanoseconds(void **state)
 	};
 	char text[UNITS_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_string_equal(format_ns(text, cases[i].ns),
-				    cases[i].text);
+		assert_string_equal(format_ns(text, cases[i].ns), cases[i].text);
 }
 
-static void counts(void **state)
+TEST(counts)
 {
 	char text[UNITS_TEXT];
 
-	(void)state;
 	assert_string_equal(format_count(text, 0), "0");
 	assert_string_equal(format_count(text, 999), "999");
 	assert_string_equal(format_count(text, 1000), "1,000");
@@ -66,11 +58,10 @@ static void counts(void **state)
 }
 
 /* All is 100 and nothing is 0; what lies between never looks like either. */
-static void shares(void **state)
+TEST(shares)
 {
 	char text[UNITS_TEXT];
 
-	(void)state;
 	assert_string_equal(format_share(text, 0, 0), "n/a");
 	assert_string_equal(format_share(text, 0, 10), "0.0 %");
 	assert_string_equal(format_share(text, 10, 10), "100.0 %");
@@ -79,17 +70,16 @@ static void shares(void **state)
 	assert_string_equal(format_share(text, 1, 3), "33.3 %");
 }
 
-static void clocks(void **state)
+TEST(clocks)
 {
 	char text[UNITS_TEXT];
 
-	(void)state;
 	assert_string_equal(format_clock(text, 7 * NS_PER_S), "0:07");
 	assert_string_equal(format_clock(text, 3599 * NS_PER_S), "59:59");
 	assert_string_equal(format_clock(text, 3723 * NS_PER_S), "1:02:03");
 }
 
-static void durations(void **state)
+TEST(durations)
 {
 	static const struct {
 		const char *text;
@@ -106,7 +96,6 @@ static void durations(void **state)
 	};
 	uint64_t ns;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_int_equal(parse_duration(good[i].text, &ns), 0);
 		assert_int_equal(ns, good[i].ns);
@@ -138,9 +127,8 @@ static void row(int nr, const char *const *fields, const char *expected)
 	free(text);
 }
 
-static void quoting(void **state)
+TEST(quoting)
 {
-	(void)state;
 	row(3, (const char *const[]){ "a", "b c", "1" }, "a,b c,1\r\n");
 	row(2, (const char *const[]){ "a,b", "say \"x\"" },
 	    "\"a,b\",\"say \"\"x\"\"\"\r\n");
@@ -148,16 +136,4 @@ static void quoting(void **state)
 	    "\"two\nlines\",\"cr\r\"\r\n");
 	row(3, (const char *const[]){ NULL, "", NULL }, ",,\r\n");
 	row(1, (const char *const[]){ "\"" }, "\"\"\"\"\r\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes),    cmocka_unit_test(nanoseconds),
-		cmocka_unit_test(counts),   cmocka_unit_test(shares),
-		cmocka_unit_test(clocks),   cmocka_unit_test(durations),
-		cmocka_unit_test(quoting),
-	};
-
-	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }

@@ -4,10 +4,6 @@
 
 #include "unit.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "machine/machine.h"
@@ -65,11 +61,10 @@ static struct look quiet(unsigned int seconds)
 	};
 }
 
-static void each_limit(void **state)
+TEST(each_limit)
 {
 	struct look before = quiet(1), after = quiet(2);
 
-	(void)state;
 	/* Set and set back: nothing of it is left in the time. */
 	after.clock_set = true;
 	assert_string_equal(judge(&before, &after), "clock  0;");
@@ -94,8 +89,7 @@ static void each_limit(void **state)
 	assert_string_equal(judge(&before, &after), "");
 }
 
-static struct look_process process(int pid, int parent, uint64_t ticks,
-				   uint64_t bytes, enum look_process_role role)
+static struct look_process process(int pid, int parent, uint64_t ticks, uint64_t bytes, enum look_process_role role)
 {
 	struct look_process ret = {
 		.process = { .pid = pid, .parent = parent, .start = 1,
@@ -106,7 +100,7 @@ static struct look_process process(int pid, int parent, uint64_t ticks,
 	return ret;
 }
 
-static void processes(void **state)
+TEST(processes)
 {
 	struct look before = quiet(1), after = quiet(2);
 	struct look_process then[] = {
@@ -122,7 +116,6 @@ static void processes(void **state)
 		process(13, 2, 99, 0, ROLE_KERNEL),
 	};
 
-	(void)state;
 	before.processes = then;
 	before.nr_processes = 4;
 	after.processes = now;
@@ -143,7 +136,7 @@ static void processes(void **state)
 	assert_string_equal(judge(&before, &after), "processor process 10 (x) 70000000;");
 }
 
-static void devices(void **state)
+TEST(devices)
 {
 	struct look before = quiet(1), after = quiet(2);
 	struct look_disk disks[2][3] = {
@@ -159,7 +152,6 @@ static void devices(void **state)
 		  { 24, "eth0", 99, false, true }, { 25, "3w-9xxx", 9999, true, false } },
 	};
 
-	(void)state;
 	before.disks = disks[0];
 	after.disks = disks[1];
 	before.nr_disks = after.nr_disks = 3;
@@ -176,7 +168,7 @@ static void devices(void **state)
 }
 
 /* All at once over two and a half seconds: each limit is one of a second, and each value that of the whole time. */
-static void everything(void **state)
+TEST(everything)
 {
 	struct look before = quiet(1), after = quiet(1);
 	struct look_process then[] = {
@@ -197,7 +189,6 @@ static void everything(void **state)
 		{ { 24, "eth0", 1250, false, true }, { 9, "acpi", 125, false, false }, { 1, "i8042", 6, false, false } },
 	};
 
-	(void)state;
 	after.time_ns += 5 * SECOND / 2;
 	now[4].io.write_bytes = 0;
 	now[5].io.write_bytes = 1;
@@ -261,7 +252,7 @@ static void everything(void **state)
 }
 
 /* Texts of disturbances that last; a moment is taken for a second. */
-static void descriptions(void **state)
+TEST(descriptions)
 {
 	static const char *const kinds[] = {
 		"processor", "process-io", "disk", "interrupts", "network", "input", "memory", "swap", "steal", "clock", "suspend",
@@ -269,7 +260,6 @@ static void descriptions(void **state)
 	};
 	char all[4096] = "";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct disturbance what = { .subject = "x", .start_ns = 7, .end_ns = 7, .value = 50000000 };
 
@@ -292,12 +282,11 @@ static void descriptions(void **state)
 			    "governor changed: x\n");
 }
 
-static void files_are_parsed(void **state)
+TEST(files_are_parsed)
 {
 	struct look look = { 0 };
 	struct interrupt_table table;
 
-	(void)state;
 	assert_int_equal(look_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 total=5\n"), 1234);
 	assert_int_equal(look_pressure(NULL), FACT_UNKNOWN);
 	assert_int_equal(proc_swapped("pgpgin 1\npswpin 3\npswpout 4\npgfree 9\n"), 7);
@@ -328,11 +317,10 @@ static void files_are_parsed(void **state)
 }
 
 /* A device without messages may have their directory all the same, as virtio with a line has. */
-static void device_lines(void **state)
+TEST(device_lines)
 {
 	char directory[] = "/tmp/interrupts-XXXXXX", path[PATH_MAX];
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	assert_false(interrupts_of_device(directory, 64));
 	unit_write(directory, "irq", "64\n");
@@ -349,7 +337,7 @@ static void device_lines(void **state)
 }
 
 /* A lasting disturbance is one, a clock that is set forth and back is two. */
-static void disturbance_continues(void **state)
+TEST(disturbance_continues)
 {
 	static const struct {
 		int64_t known;
@@ -362,7 +350,6 @@ static void disturbance_continues(void **state)
 		{ 0, 2, 0, "", true }, { 0, 2, 5, "", true }, { 0, 2, 5, "other", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct disturbance known = { .kind = "clock", .start_ns = 1, .end_ns = 2, .value = table[i].known };
 		struct disturbance what = { .kind = "clock", .start_ns = table[i].start_ns, .value = table[i].value };
@@ -373,11 +360,10 @@ static void disturbance_continues(void **state)
 	}
 }
 
-static void process_lines(void **state)
+TEST(process_lines)
 {
 	struct process p;
 
-	(void)state;
 	assert_int_equal(parse_process("42 (a) (b c) S 7 42 42 0 -1 4194560 1 2 3 4 10 20 300 4000 20 0 1 0 555 0 0", &p), 0);
 	assert_int_equal(p.pid, 42);
 	assert_string_equal(p.name, "a) (b c");
@@ -391,7 +377,7 @@ static void process_lines(void **state)
 }
 
 /* Names of threads in Linux 4.9 to 7.3; workers have their last workqueue in the name. */
-static void kernel_works(void **state)
+TEST(kernel_works)
 {
 	static const char *const names[NR_KERNEL_WORKS + 1][7] = {
 		[WORK_CRYPT] = { "kworker/0:1-kcryptd/253:0", "kworker/u8:2+kcryptd_io/253:0", "dmcrypt_write/253:0", "kcryptd/253:0" },
@@ -399,17 +385,15 @@ static void kernel_works(void **state)
 		[NR_KERNEL_WORKS] = { "md_misc", "md_bitmap", "kworker/0:1-events", "mdadm", "kswapd0", "" },
 	};
 
-	(void)state;
 	for (int work = 0; work <= NR_KERNEL_WORKS; work++)
 		for (int i = 0; names[work][i]; i++)
 			assert_int_equal(kernel_work_of(names[work][i]), work);
 }
 
-static void disk_lines(void **state)
+TEST(disk_lines)
 {
 	struct disk_use use;
 
-	(void)state;
 	assert_int_equal(parse_disk_use("   8       0 sda 10 1 80 5 20 2 160 6 0 7 11 3 0 24 1 4 2", &use), 0);
 	assert_string_equal(use.name, "sda");
 	assert_int_equal(use.requests, 10 + 20 + 3 + 4);
@@ -418,23 +402,4 @@ static void disk_lines(void **state)
 	assert_int_equal(parse_disk_use(" 8 0 sda 10 1 80 5 20 2 160 6 0 7 11", &use), 0);
 	assert_int_equal(use.requests, 30);
 	assert_int_not_equal(parse_disk_use(" 8 0 sda 10", &use), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_limit),
-		cmocka_unit_test(processes),
-		cmocka_unit_test(devices),
-		cmocka_unit_test(everything),
-		cmocka_unit_test(descriptions),
-		cmocka_unit_test(files_are_parsed),
-		cmocka_unit_test(device_lines),
-		cmocka_unit_test(disturbance_continues),
-		cmocka_unit_test(process_lines),
-		cmocka_unit_test(kernel_works),
-		cmocka_unit_test(disk_lines),
-	};
-
-	return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
 }

@@ -62,8 +62,7 @@ struct trace {
 static inline void trace_number(struct trace *t, uint64_t value, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		t->bytes[t->len++] = (unsigned char)(value >>
-			8 * (t->big ? size - 1 - i : i));
+		t->bytes[t->len++] = (unsigned char)(value >> 8 * (t->big ? size - 1 - i : i));
 }
 
 /* Put a record with @size bytes of data behind it. */
@@ -95,8 +94,7 @@ static inline void trace_data(struct trace *t, uint64_t time_ns,
 	t->error = 0;
 }
 
-static inline void trace_put(struct trace *t, uint64_t time_ns, uint64_t action,
-			     uint64_t sector, uint32_t bytes)
+static inline void trace_put(struct trace *t, uint64_t time_ns, uint64_t action, uint64_t sector, uint32_t bytes)
 {
 	trace_data(t, time_ns, action, sector, bytes, NULL, 0);
 }

@@ -61,6 +61,46 @@ static void __attribute__((destructor)) descriptors_are_closed(void)
 	_exit(1);
 }
 
+/*
+ * A function that is a test of the program. FIXTURE_TEST has cmocka's setup and teardown, GROUP_FIXTURE those of all tests
+ * together. Tests run in the order of the file.
+ */
+#define FIXTURE_TEST(name, setup, teardown) \
+	static void name(void **state); \
+	__attribute__((constructor)) static void add_##name(void) \
+	{ \
+		test_add((struct CMUnitTest){ #name, name, setup, teardown, NULL }); \
+	} \
+	static void name(void **state __attribute__((unused)))
+#define TEST(name)	FIXTURE_TEST(name, NULL, NULL)
+#define GROUP_FIXTURE(setup, teardown) \
+	__attribute__((constructor)) static void set_group_fixture(void) \
+	{ \
+		group_setup = setup; \
+		group_teardown = teardown; \
+	}
+
+static struct CMUnitTest all_tests[32];
+static size_t nr_tests;
+static CMFixtureFunction group_setup, group_teardown;
+
+/* Before main(): another test for it to run. */
+static inline void test_add(struct CMUnitTest test)
+{
+	if (nr_tests == sizeof(all_tests) / sizeof(all_tests[0]))
+		abort();
+	all_tests[nr_tests++] = test;
+}
+
+/* Each test is a program of one file. */
+int main(void)
+{
+	struct CMUnitTest tests[nr_tests];
+
+	memcpy(tests, all_tests, sizeof(tests));
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
+
 /* Make a file of a directory, or replace it. */
 static inline void unit_write(const char *directory, const char *name, const char *text)
 {

@@ -161,7 +161,7 @@ GARBAGE = {
     "no time": ("dd", PRINTED["dd-busybox-gnu"], r"dd: line 2: .*neither seconds.*'300\+0 records out'"),
     "no bytes": ("dd", "0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "line 3: no bytes"),
     "no whole blocks": ("dd", "3+1 records in\n3+1 records out\nreal 2.0\n", "not whole"),
-    "thousands of digits": ("dd", f"{'9' * 5000} bytes copied, 1 s, 1 MB/s\n", "how many blocks"),
+    "thousands of digits": ("dd", f"{'9' * 5000} bytes copied, 1 s, 1 MB/s\n", "number of copied blocks"),
     "a figure with a letter": ("bonnie++", BONNIE.replace("34366", "x34366"), r"line 19: 'x34366' is not a figure"),
     "no number": ("bonnie++", BONNIE.replace("34366", "nan"), "not a figure"),
     "a field less": ("bonnie++", BONNIE.replace(",84.4", ""), "line 19: 26 fields"),

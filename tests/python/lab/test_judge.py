@@ -267,14 +267,14 @@ HOLDS = {
 }
 BAD = {
     "mib_per_s": "compares nothing",
-    "mib_per_s >": "no expression",
+    "mib_per_s >": "not an expression",
     "mib_per_s >= 'fast'": "neither a number nor a measure",
     "mib_per_s >= True": "neither a number nor a measure",
     "mib_per_sec >= 3": "Did you mean mib_per_s?",
     "__import__('os').system('false') > 0": "neither a number nor a measure",
     "seeks in (1, 2)": "compares nothing",
     "mib_per_s ** 2 > 3": "neither a number",
-    "": "no expression",
+    "": "not an expression",
 }
 
 

@@ -50,7 +50,7 @@ def test_what_a_kernel_has_as_asked_is_not_lost():
 def test_what_is_lost_is_named(config, name):
     requested = configuration.read(TEXT, "6.1")
     assert requested.lost(config) == [name]
-    with pytest.raises(LabError, match=f"lost CONFIG_{name}="):
+    with pytest.raises(LabError, match=f"lacks CONFIG_{name}="):
         requested.require("building kernel 6.1", config)
 
 

@@ -292,7 +292,7 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        (["quick"], 2, "where?"),
+        (["quick"], 2, "name the disks: --lab"),
         (["--lab", "--disk", "sda", "quick"], 2, "exclude each other"),
         (["--lab"], 2, "name a plan"),
         (["--lab", "quik"], 2, "do you mean quick"),
@@ -365,7 +365,9 @@ DAMAGED = b"SQLite format 3\0" + b"\xff" * 4000
 
 
 RUBBISH = pytest.mark.parametrize(
-    ("recording", "message"), [(DAMAGED, "no recording of raidctl"), (b"", "an empty file")], ids=["damaged", "empty"]
+    ("recording", "message"),
+    [(DAMAGED, "not a recording of raidctl"), (b"", "an empty file")],
+    ids=["damaged", "empty"],
 )
 
 

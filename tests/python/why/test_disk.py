@@ -185,7 +185,7 @@ def test_what_may_be_frozen(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPa
     own.write_text("0::/a/b/c\n")
     real = pathlib.Path
     monkeypatch.setattr(disk.pathlib, "Path", lambda name: own if name == "/proc/self/cgroup" else real(name))
-    with pytest.raises(DeviceError, match="this very process"):
+    with pytest.raises(DeviceError, match="this process is in it"):
         disk.frozen_file("a/b")
 
 

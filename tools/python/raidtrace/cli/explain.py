@@ -18,10 +18,13 @@ has its numbers and a verdict. Causes are inferred from the counters; raidctl wh
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("raidctl explain", description=DESCRIPTION)
+    top = argparse.ArgumentParser(
+        "raidctl explain", description=DESCRIPTION, usage="raidctl explain [options] RECORDING [OTHER]"
+    )
     top.add_argument(
         "recording",
         type=pathlib.Path,
+        nargs="?",
         help="a file of raidctl record or import, or the directory of a sweep",
     )
     top.add_argument(
@@ -54,6 +57,8 @@ def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
+    if options.recording is None:
+        top.error("name a RECORDING")
     if None not in (options.since, options.until) and options.since >= options.until:
         top.error(f"--from {options.since:g} is not before --to {options.until:g}")
     sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix

@@ -61,7 +61,7 @@ def replace(path: pathlib.Path, parts: Iterable[bytes], mark: bytes, within: int
             raise ResultsError(f"{path} is not a file: name one with {option}")
         with path.open("rb") as file:
             if mark not in file.read(within):
-                raise ResultsError(f"{path} exists and is not {what}: name another file with {option}")
+                raise ResultsError(f"{path} exists and is no {what}: name another file with {option}")
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with fresh.open("xb") as file:
