@@ -64,7 +64,7 @@ FINDINGS = (
         "slower",
         "nothing in flight 0.0 % -> 30.0 % of the time",
     ),
-    ("seeks", span(50, 4, 131072, 10, 0, 500), "The order changed: 0 -> 500 seeks", "100.0 -> 50.0 % sequential"),
+    ("seeks", span(50, 4, 131072, 10, 0, 500), "The order changed: 0 -> 500 seeks", "100.00 -> 50.00 % sequential"),
     ("nothing", BASE, "B reads as fast as A", "100.00 and 100.00"),
     ("no data at all", span(0, 0, 131072, 5), "Not comparable", "A has 100.0 MiB/s, B 0.0"),
 )

@@ -38,8 +38,8 @@ array.drives = "raid5 2 write"
 """
 # text, what must be in the refusal
 BAD = (
-    ("store_mib = " + "9" * 5000, "profile", "digits", "Mend the TOML"),
-    ("a = " + "[" * 3000, "profile", "nested too deeply", "Mend the TOML"),
+    ("store_mib = " + "9" * 5000, "profile", "digits", "Correct the TOML"),
+    ("a = " + "[" * 3000, "profile", "nested too deeply", "Correct the TOML"),
     ('[array]\n\nlevels = "raid0"\n', ":3: array.levels", "unknown key", "Did you mean array.level?"),
     ("[arrays]\ndrives = 3\n", ":2: arrays.drives", "no table [arrays]", "array"),
     ('[array]\nlevel = "raid6"\n', ":2: array.level", "raid6", '"raid10"'),
