@@ -57,7 +57,7 @@ def arrange(disk: str, settings: dict[str, str | int]) -> list[str]:
 
 
 def grouped(run: dict[str, object]) -> str:
-    """What the command begins with: it goes to a cgroup, which has the limit or none."""
+    """The begin of the command: it enters a cgroup, which has the limit or none."""
     if not run.get("grouped"):
         return ""
     if not LIMITED.exists():

@@ -117,7 +117,7 @@ __attribute__((constructor)) static void begin(void)
 		!strcmp(what, "enomem") ? DO_ENOMEM : DO_KILL;
 	process = getpid();
 	atomic_store(&left, atol(at));
-	/* What raidctl starts is not meant. */
+	/* Programs that raidctl starts get no faults. */
 	unsetenv("FAULT_AT");
 	unsetenv("LD_PRELOAD");
 	if (each)

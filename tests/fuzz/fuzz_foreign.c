@@ -3,7 +3,7 @@
 /*
  * libFuzzer target: a text of any bytes goes through each door.
  *
- * What a terminal is shown has one line and nothing that moves the cursor; JSON
+ * Text for a terminal has one line and nothing that moves the cursor; JSON
  * and CSV are read again, by json-c and by RFC 4180 as it is written down here,
  * and give the text back.  All three are UTF-8, which is judged here by the
  * table of RFC 3629, not by the code that is tested.

@@ -18,7 +18,7 @@ class Missing(Exception):
 
 
 class Do:
-    """What a row does, each with what undoes it."""
+    """The actions of a row, each with its reversal."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self._stack = stack

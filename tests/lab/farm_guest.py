@@ -166,7 +166,7 @@ def load(disk: str, chance: random.Random) -> Iterator[float]:
 
 
 class Seed:
-    """What one seed does, and what was wrong."""
+    """Run one seed. Returns the defects."""
 
     def __init__(self, seed: int, faults: bool) -> None:
         self.chance, self.faults = random.Random(seed), faults

@@ -97,7 +97,7 @@ def sizes(window: Window, direction: str, rows: list[dict[str, str]], summary: s
 
 
 def recorded(disk: str, file: pathlib.Path, begun_ns: int) -> list[str]:
-    """What is wrong with the recording of a recorder that was killed; one that was killed early may have left none."""
+    """The defects of the recording of a killed recorder; a recorder that was killed early may have left none."""
     if not file.exists():
         return []
     done = subprocess.run(

@@ -68,7 +68,7 @@ def ynl(program: list[str], operation: str, values: dict[str, Any] | None = None
 
 
 def raidctl(*words: str) -> Any:
-    """What raidctl prints as JSON; libnl is beneath it."""
+    """The JSON of raidctl, which uses libnl."""
     done = subprocess.run(["raidctl", *words], check=False, capture_output=True, encoding="utf-8")
     if done.returncode:
         raise Refused(done.stderr)

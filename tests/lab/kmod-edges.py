@@ -160,7 +160,7 @@ def test_slow_to_open() -> None:
 
 
 def test_partitions() -> None:
-    """What is read of partitions is read of the disk, once, where it lies on the disk"""
+    """Reads of partitions are counted once for the disk, at their position on the disk"""
     name = kmod.scsi_debug(dev_size_mb=64, delay=0, num_parts=2)
     starts = []
     for part in (f"{name}1", f"{name}2"):
@@ -185,7 +185,7 @@ def test_partitions() -> None:
 
 
 def test_members_that_are_partitions() -> None:
-    """What md passes on to a partition is queued to its disk once, at its place on the disk"""
+    """Bios that md passes on to a partition are queued to its disk once, at their position on the disk"""
     name = kmod.scsi_debug(dev_size_mb=64, delay=0, num_parts=2)
     parts = [f"{name}1", f"{name}2"]
     for part in parts:

@@ -73,7 +73,7 @@ def comm() -> str:
 
 
 def test_the_last_ones() -> None:
-    """Of more requests than are kept the last are there, and what was lost shows by its numbers"""
+    """If more requests complete than are kept, the last are there, and missing numbers show the lost ones"""
     name = kmod.null_blk(nr_devices=1, gb=1)[0]
     with kmod.counted(name, history_ns=0) as (client, target):
         kmod.reads(name, [8 * i for i in range(KEPT + 500)])

@@ -150,7 +150,7 @@ def test_queue_changes() -> None:
 
 
 def test_depth_changes() -> None:
-    """What the disk may have in flight changes under load; every snapshot holds, and the depth is never more than that"""
+    """The limit of requests in flight changes under load; every snapshot is consistent, and depth never exceeds it"""
     name = kmod.scsi_debug(dev_size_mb=64, ndelay=1_000_000, max_queue=32)
     queue_depth = pathlib.Path(f"/sys/block/{name}/device/queue_depth")
     with kmod.counted(name) as (client, target):

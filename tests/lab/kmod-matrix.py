@@ -85,7 +85,7 @@ def blamed(before: kmod.Counters, after: kmod.Counters) -> dict[tuple[str, str],
 
 
 def share(pairs: dict[tuple[str, str], int], *names: str) -> float:
-    """Of the seeks that come from one of the classes or go to one."""
+    """The part of the seeks that come from one of the classes or go to one."""
     return sum(count for pair, count in pairs.items() if set(names) & set(pair)) / sum(pairs.values())
 
 

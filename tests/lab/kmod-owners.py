@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Whose bios they are: classes, journal, blame, processes, and the time from queue to completion.
+"""The owners of bios: classes, journal, blame, processes, and the time from queue to completion.
 """
 
 import contextlib
@@ -116,7 +116,7 @@ def test_journal_of_ext3() -> None:
 
 
 def journal_of_kind(make: str) -> None:
-    """Of one of them."""
+    """Test the journal of one file system."""
     with mounted(make, "ext4"):
         ranges = journal_of("sda")
         kmod.equal("sectors of the journal", sum(length for _, length in ranges), 8192)
@@ -163,7 +163,7 @@ def test_log_of_xfs() -> None:
 
 
 def test_swapped_memory() -> None:
-    """What goes to swap, and what comes back from it, is swap."""
+    """Bios to swap and from swap have the class swap."""
     kmod.run("mkswap /dev/sda 65536 >/dev/null")
     kmod.run("swapon /dev/sda")
     try:
@@ -217,7 +217,7 @@ def test_bios_of_a_bio_based_disk() -> None:
 
 
 def test_more_processes_than_rows() -> None:
-    """Of 100 processes and one more the last ones have rows, and what the others had is the rest's; the sums stay exact."""
+    """The last of 101 processes have rows, and the rest has the counts of the others; the sums stay exact."""
     with kmod.counted("sda") as (client, target):
         for i in range(100):
             kmod.run(f"dd if=/dev/sda of=/dev/null bs=4k count=1 skip={i} iflag=direct status=none")

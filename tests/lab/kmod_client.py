@@ -398,7 +398,7 @@ def main(tests: Sequence[Callable[[], None]] = ()) -> int:
 
 
 def kernel_version() -> tuple[int, int]:
-    """Of the running kernel."""
+    """The version of the running kernel."""
     match = re.match(r"(\d+)\.(\d+)", os.uname().release)
     assert match
     return int(match[1]), int(match[2])

@@ -114,7 +114,7 @@ def io(*words: str | int, file: str = "$DISK") -> str:
 
 
 def readers(count: int) -> str:
-    """Of the same disk, 2 GiB apart."""
+    """Two ranges of the same disk, 2 GiB apart."""
     each = 8192 // count
     return f"for n in $(seq {count}); do dd if=$DISK of=/dev/null bs=64k count={each // 64} skip=$((n * 32768)) & done; wait"
 

@@ -30,7 +30,7 @@ bench() {
     mount "$2" /run/lab/mnt && bonnie++ -q -d /run/lab/mnt -u 0:0 -r 64 -s 128M:65536 -n 0 -f -m lab >$1.csv 2>/dev/null &&
     umount /run/lab/mnt && echo "$1"
 }
-# What could differ: random numbers, hash seeds, times, process numbers, memory, UUIDs, the places of directories.
+# Things that could differ: random numbers, hash seeds, times, process numbers, memory, UUIDs, the places of directories.
 facts() {
     head -c 32 /dev/urandom | md5sum; date +%s.%N; cat /proc/uptime; echo $$; python3 -c 'print(hash("text"))'
     cat /sys/block/sda/stat /proc/meminfo

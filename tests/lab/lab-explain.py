@@ -70,7 +70,7 @@ def explain(out: Path, *names: str) -> dict[str, Any]:
 
 
 def notes_of(out: Path, name: str) -> str:
-    """What is to be kept in mind of a recording."""
+    """The notes on a recording."""
     words = [str(RAIDCTL), "explain", "--json", str(out / f"{name}.rtdb")]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return " ".join(json.loads(done.stdout)["notes"]) if done.returncode == 0 else done.stderr

@@ -34,7 +34,7 @@ PARTS = ("Kbuild", "kmod", "tools")
 
 
 def copied(checkout: Path) -> Path:
-    """What of the project a guest needs, elsewhere."""
+    """A copy of the files of the project that a guest needs, in another place."""
     checkout.mkdir(parents=True)
     for part in PARTS:
         if (TOP / part).is_dir():

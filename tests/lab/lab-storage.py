@@ -86,7 +86,7 @@ echo "left '$(cat $limit)'"; raidctl why restore >/dev/null; cat $limit
 
 
 def owners(directory: Path) -> None:
-    """What is written back is its owner's, not the kernel thread's; bytes are those of io.stat."""
+    """Writeback belongs to the owner of the data, not to the kernel thread; bytes are those of io.stat."""
     lines = ran(directory, "owners", OWNERS)
     stat = [sum(int(n) for n in re.findall(r"[rw]bytes=(\d+)", line)) for line in lines[-2:]]
     db = sqlite3.connect(next(directory.glob("owners/**/owners.rtdb")))
@@ -102,7 +102,7 @@ def owners(directory: Path) -> None:
 
 
 def limits(directory: Path) -> None:
-    """What cgroups may have of a disk is a setting of it, and each change."""
+    """The limits of cgroups are a setting of the disk, and so is each change."""
     ran(directory, "limits", LIMITS)
     db = sqlite3.connect(next(directory.glob("limits/**/limits.rtdb")))
     rows = db.execute("SELECT time_ns, value FROM setting WHERE name = 'io.max' ORDER BY time_ns").fetchall()

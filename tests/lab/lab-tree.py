@@ -169,7 +169,7 @@ def cache() -> Path:
 
 
 def forget(name: str) -> None:
-    """What this test left in the cache."""
+    """The entries of this test in the cache."""
     for path in (cache() / "trees").glob(f"*{name}*"):
         subprocess.run(["rm", "-rf", str(path)], check=True)
 

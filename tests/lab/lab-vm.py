@@ -100,7 +100,7 @@ def old_qemu(directory: Path) -> None:
 
 
 def verbs(directory: Path) -> None:
-    """What a virtual machine is not for is refused before anything is fetched or built."""
+    """Uses that a virtual machine does not support are refused before anything is fetched or built."""
     programs(directory, {"apt-get": OFFLINE, "apt-cache": "#!/bin/sh\n", QEMU: qemu("7.2.0")})
     out = ("-q", "--out", str(directory / "out"))
     two = ("--kernel", "6.1", "--kernel", "6.12")

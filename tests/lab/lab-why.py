@@ -213,7 +213,7 @@ FRESH_SEED, WITHIN = 77, 0.15
 
 
 def again(scenario: Scenario, result: dict, out: pathlib.Path) -> float:
-    """What the change of the verdict gains with a seed that the experiment did not use."""
+    """The gain of the verdict's change with a seed that the experiment did not use."""
     row = next(row for row in result["rows"] if row["change"] == result["verdict"]["change"])
     change = changes.Change(row["change"], row["cause"], changes.Kind(row["kind"]), tuple(row["settings"].items()),
                             tuple(row["lab"].items()), row["program"] or "", row["kernel"] or "", row["alone"])  # fmt: skip

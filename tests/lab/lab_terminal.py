@@ -58,7 +58,7 @@ class Terminal:
 
 
 def session(terminal: Terminal, prompt: str, check: Callable[[str, object, object], None]) -> None:
-    """What a shell in a guest owes to who types in it."""
+    """The features of a shell in a guest for its user."""
     check("a prompt comes", terminal.until(prompt), terminal.text)
     terminal.type("stty size\r")
     check("the terminal's size is known", terminal.until("40 132\r"), terminal.text)

@@ -18,7 +18,7 @@ from lab_checks import KEEP, KERNELS, check, finish, lab, offered  # noqa: E402
 GUEST = Path(__file__).resolve().parent / "model_cache_guest.py"
 CUT = 4_000_000  # a sector that nobody else reads
 POWER = f"fault.power_lba={CUT}"
-# What drives of this kind need for 16 MiB at their best, on 7 of them.
+# The time that 7 drives of this kind need for 16 MiB at their best.
 LEAST_NS = 16 * 1024 * 10**9 // 70312 // 7
 
 

@@ -20,7 +20,7 @@ LOGS = ("ground-truth.csv", "ground-truth-1.csv")
 
 
 def run(out: Path, kernel: str, *settings: str) -> dict[str, Any]:
-    """What the guest reports, empty if the run failed."""
+    """The report of the guest; empty if the run failed."""
     words = [word for setting in settings for word in ("--set", setting)]
     options = ("--kernel", kernel, "--profile", "two-controllers", "--out", str(out), *words)
     done = lab("run", "-q", *options, "--", "python3", str(GUEST))

@@ -56,7 +56,7 @@ def guest(top: Path, kernel: str, profile: str, name: str, command: list[str], *
 
 
 def moved(top: Path, kernel: str, profile: str, *load: object) -> dict[str, Any]:
-    """What the device logged of a load (direction, operations, depth, bytes)."""
+    """The device's log of a load (direction, operations, depth, bytes)."""
     words = ["python3", str(GUEST), DISKS[profile], *map(str, load)]
     done = guest(top, kernel, profile, "-".join(map(str, load)), words, "--no-raidtrace")
     check(f"{kernel}: {profile}: {load} runs", done.returncode == 0, done.stderr + done.stdout)
@@ -166,7 +166,7 @@ QUEUES = (
 
 
 def queues(top: Path, kernel: str) -> None:
-    """What a disk reports of itself."""
+    """The properties that a disk reports."""
     major, minor = map(int, kernel.split("."))
     for profile, setting, message, since in QUEUES:
         script = f"cd /sys/block/{DISKS[profile]}/queue; echo $(cat rotational optimal_io_size)"
@@ -176,7 +176,7 @@ def queues(top: Path, kernel: str) -> None:
 
 
 def refusals(top: Path) -> None:
-    """What the lab refuses itself, and that it passes the model's reasons on; tests/model/test-config.c has all of these."""
+    """The lab's own refusals, and those of the model, which the lab passes on; tests/model/test-config.c has all of these."""
     for words, message in (
         (("--set", "array.drives=4"), "a key of 3w-9xxx, not of nvme"),
         (("--set", "queue.io_opt_kib=64", "--set", "nvme.optimal_write_kib=64"), "which is set already"),

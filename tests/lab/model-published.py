@@ -56,7 +56,7 @@ NEAR = 0.02  # of the page's figures
 
 
 def guest(top: Path, kernel: str, profile: str, program: str, words: list[str], *options: str) -> str:
-    """What a program printed in a guest, or nothing if it failed."""
+    """The output of a program in a guest; empty if it failed."""
     options = ("--no-raidtrace", "--kernel", kernel, "--profile", profile, "--out", str(top / "out"), *options)
     done = lab("run", "-q", *options, "--", "python3", str(HERE / program), *words)
     check(f"{kernel}: {profile}: {' '.join(words)} runs", done.returncode == 0, done.stderr + done.stdout)

@@ -76,7 +76,7 @@ def work(image: Image, rounds: int, pause_s: float) -> None:
 
 
 def digests(image: Image) -> list[str]:
-    """Of what was written, and of what is on the disk now."""
+    """Digests of the written data, and of the data on the disk now."""
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3\n", encoding="ascii")
     digest = hashlib.sha256()
     try:

@@ -24,7 +24,7 @@ import typing
 
 
 class Case(typing.NamedTuple):
-    """What each of the readers does. Cases of other numbers read elsewhere: the disk may have a cache of its own."""
+    """The work of each reader. Cases of other numbers read elsewhere: the disk may have a cache of its own."""
 
     number: int
     readahead_kib: str

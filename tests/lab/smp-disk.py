@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What takes two processors: one stream issued by both, hardware queues that come and go, load of both.
+"""Tests that need two processors: one stream issued by both, hardware queues that come and go, load of both.
 
 The lab's guests have one processor, so make check does not run this: make check-vm does, on stock kernels.
 """

@@ -59,7 +59,7 @@ def state(disks: list[str]) -> dict[str, str]:
 
 
 def differing(before: dict[str, str], now: dict[str, str]) -> str:
-    """What is not as before, in words; empty when all is."""
+    """The differences from before, in words; empty if there are none."""
     return ", ".join(f"{name}: {value!r} -> {now[name]!r}" for name, value in before.items() if now[name] != value)
 
 
@@ -101,7 +101,7 @@ def empty(disks: list[str]) -> None:
 
 
 def hit() -> str:
-    """What the sweep was at when it was killed, in words."""
+    """The step of the sweep when it was killed, in words."""
     if not (KILLED / "sweep.rtsw").exists():
         return "before there was an index"
     with sqlite3.connect(KILLED / "sweep.rtsw") as db:
@@ -121,7 +121,7 @@ def hit() -> str:
 
 
 def whole() -> str:
-    """What is wrong with the index of a sweep that ended; empty when nothing is."""
+    """The defects of the index of a sweep that ended; empty if there are none."""
     with sqlite3.connect(KILLED / "sweep.rtsw") as db:
         integrity = db.execute("PRAGMA integrity_check").fetchone()[0]
         states = [row[0] for row in db.execute("SELECT state FROM cell")]

@@ -117,7 +117,7 @@ static void transfer(const uint8_t *choice)
 		memcpy(&packet->sg[i].address, &address, sizeof(address));
 		packet->sg[i].length = tw_put32(bytes);
 	}
-	/* What is written: zeros, a pattern, or anything. */
+	/* The written data: zeros, a pattern, or anything. */
 	memset(host.memory + (64U << 10), choice[5] >> 6, 128U << 10);
 	if (choice[5] & 0x20)
 		for (i = 0; i < 128U << 10; i += 64)

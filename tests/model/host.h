@@ -80,7 +80,7 @@ struct host *host_empty(u32 chunks);
 /* Return: so many bytes, zero, that are freed with the host. At most twice for each. */
 void *host_keep(struct host *host, size_t bytes);
 
-/* What a device needs of the host: operations, and memory, which is full of rubbish. */
+/* The host of a device: operations, and memory, which is full of rubbish. */
 extern const struct rl_host_ops host_ops;
 void *host_chunk(void *host);
 
@@ -91,7 +91,7 @@ void *host_at(struct host *host, u64 address);
 int host_setup(void **state);
 int host_teardown(void **state);
 
-/* What the driver does. Request ids select the packet's place. */
+/* The driver. Request ids select the packet's place. */
 void *driver_packet(struct host *host, u32 id);
 const struct tw_header *driver_header(struct host *host, u32 id);
 void driver_post(struct host *host, u32 id);

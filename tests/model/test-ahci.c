@@ -226,7 +226,7 @@ TEST(takes_its_time)
 	assert_true(sata->host->clock - begin < MS);
 }
 
-/* Of several commands the disk takes what it can end first; the order of the log is that of arrival. */
+/* The disk first serves the command that it can finish first; the log has the order of arrival. */
 TEST(takes_the_shortest_way)
 {
 	struct sata *sata = sata_create("store_mib=16,log_entries=9999,drive.sectors=1000000000");
@@ -458,7 +458,7 @@ TEST(refuses)
 #define FLASH	SMALL ",ata.media=flash,drive.command_us=10,drive.interface_kib_s=500000,flash.channels=4," \
 		"flash.page_kib=4,flash.read_ns=75000,flash.program_ns=250000,link.latency_ns=7000"
 
-/* What the disk reports of its rotation, and whether it takes TRIM. */
+/* The disk reports its rotation, and whether it supports TRIM. */
 TEST(reports_its_rotation)
 {
 	static const struct { const char *text; u32 rotation, trim; } disks[] = {

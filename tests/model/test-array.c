@@ -184,7 +184,7 @@ TEST(the_cheapest_way_is_chosen)
 	}
 }
 
-/* Of the two methods for a sound row the one with fewer operations is chosen. */
+/* For a sound row, the model chooses the method with fewer operations. */
 TEST(no_other_way_is_cheaper)
 {
 	struct tw_array array;

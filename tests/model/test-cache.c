@@ -13,7 +13,7 @@
 
 static const u8 flush_cdb[10] = { 0x35 };
 
-/* What a block may hold: any version from @flushed to @latest. */
+/* The possible contents of a block: any version from @flushed to @latest. */
 struct block {
 	u32 flushed;
 	u32 latest;
@@ -281,7 +281,7 @@ TEST(mode_sense_says_what_the_profile_says)
 	}
 }
 
-/* What MODE SENSE does not offer is refused, not ignored: a FUA write that is only cached would be a lie. */
+/* A feature that MODE SENSE does not offer is refused, not ignored: a FUA write must not be only cached. */
 HOST_TEST(force_unit_access_is_refused)
 {
 	static const u8 opcodes[] = { 0x28, 0x2a, 0x88, 0x8a };

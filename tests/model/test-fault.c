@@ -139,7 +139,7 @@ TEST(the_controller_resets_itself)
 	}
 }
 
-/* What is not redundant any more cannot be repaired. */
+/* Data without redundancy cannot be repaired. */
 TEST(a_bad_sector_in_a_degraded_unit_is_an_error)
 {
 	struct host *host = probed(redundant_levels[2].shape,

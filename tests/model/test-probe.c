@@ -159,7 +159,7 @@ HOST_TEST(too_many_events_end_in_queue_full)
 	assert_int_equal(driver_event(host), TW_AEN_EMPTY);
 }
 
-/* What the driver does after a command timed out. */
+/* The actions of the driver after a command timed out. */
 HOST_TEST(reset_forgets_commands_and_says_so)
 {
 	u32 i;

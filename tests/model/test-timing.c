@@ -436,7 +436,7 @@ FIXTURE_TEST(the_firmware_waits_for_old_data_if_told_so, setup, teardown)
 	whole = busy_ns(SHAPE, ROW);
 	part_waits = busy_ns(SHAPE ",controller.parity_waits=1", 8);
 	turn = timing->geometry.rotation_ns;
-	/* What was read is not read again: of two drives, data and parity, each has one write to do. */
+	/* Old data is not read again: the drives of data and parity each have one write to do. */
 	for (i = 0; i < TW_MAX_DRIVES; i++) {
 		assert_true(timing->backlog[i].count <= 1);
 		assert_false(timing->backlog[i].count && timing->backlog[i].entry[0].turns);
@@ -460,7 +460,7 @@ FIXTURE_TEST(a_row_in_parts_is_written_to_its_end_if_told_so, setup, teardown)
 	whole = busy_ns(SHAPE, ROW);
 	to_end = busy_ns(SHAPE ",controller.parity_waits=2", 8);
 	turn = timing->geometry.rotation_ns;
-	/* What was read comes round once more before it can be written, and nothing is left to be written later. */
+	/* The sectors that were read pass the head once more before they can be written, and no write remains. */
 	assert_true(to_end > waits + turn / 2);
 	assert_true(to_end < waits + 2 * turn);
 	for (i = 0; i < TW_MAX_DRIVES; i++)

@@ -48,7 +48,7 @@ class Made:
         whole.write_text(f"{value}\n")
 
     def node(self, path, kind, rdev=0):
-        """What stat says of a path, whatever lies there."""
+        """The result of stat for a path."""
         self.nodes[str(path)] = types.SimpleNamespace(st_mode=kind | 0o600, st_rdev=rdev, st_dev=5)
 
     def hold(self, name, holder):
@@ -136,7 +136,7 @@ class Made:
         )  # fmt: skip
 
     def stat(self, path):
-        """Of the made-up nodes; links to them are followed, as those of /proc are."""
+        """The stat of the made-up nodes; links to them are followed, as those of /proc are."""
         if path in self.nodes:
             return self.nodes[path]
         target = os.readlink(path) if os.path.islink(path) else ""

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What kmod/ring.c uses of the kernel, for a process: threads are the CPUs, and
+ * The kernel functions that kmod/ring.c uses, for a process: threads are the CPUs, and
  * the tests observe it through the few hooks at the end.
  */
 #ifndef RAIDTRACE_RING_KERNEL_H

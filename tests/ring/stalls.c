@@ -117,7 +117,7 @@ static void step(int64_t ns, uint64_t waiting, bool stands, const char *what)
 	machine_free(probe);
 }
 
-/* What a request took is what passed on the clock, around a sleep of any kind. */
+/* The time of a request is the time of the clock, around a sleep of any kind. */
 static void latency(void)
 {
 	made_ns = DAY_NS;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What zsh shows when the tabulator is pressed at the end of a line, in a terminal of its own: zsh -f completion.zsh LINE
+# Print the completions of zsh after the tabulator key at the end of a line, in a separate terminal: zsh -f completion.zsh LINE
 zmodload zsh/zpty
 zpty -b z zsh -f -i
 zpty -w z "PS1=; stty cols 200; fpath=($PWD/tools/completion \$fpath); autoload -U compinit; compinit -u -D; LISTMAX=999; print rea\"\"dy"

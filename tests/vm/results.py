@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the parts of tests/vm/run share: counting and printing results, and running a guest with its output kept."""
+"""The common part of tests/vm/run: counting and printing results, and running a guest with its output kept."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def of_disk(export: pathlib.Path, table: str, disk: str) -> list[dict[str, str]]
 
 
 def differences(export: pathlib.Path, commands: list[dict[str, str]], disk: str = "") -> list[str]:
-    """What differs in number, bytes and sizes of requests, per direction. Empty when nothing does."""
+    """The differences in number, bytes and sizes of requests, by direction. Empty if there are none."""
     wrong = []
     flows = of_disk(export, "flow", disk)
     bins = [row for row in of_disk(export, "histogram", disk) if row["kind"] == "size"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a request costs: a module that reads 4 KiB blocks at random, 32 to a plug, from a disk that needs no time.
+ * The cost of a request: a module that reads 4 KiB blocks at random, 32 to a plug, from a disk that needs no time.
  *
  * Writing "FD COUNT [READERS]" to the parameter run has so many readers, each bound to a CPU of its own, read COUNT
  * blocks each of the disk that the writer has open as FD. Reading it gives the nanoseconds that they took, from the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What programs printed (corpus/printed.txt says where each comes from), as figures; garbage is refused with its line."""
+"""Output of programs (corpus/printed.txt has its origin) becomes figures; garbage is refused with its line."""
 
 import json
 import pathlib

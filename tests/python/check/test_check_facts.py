@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raidctl check reads, on made-up machines; tests/lab/ctl-check does it with a real disk."""
+"""The facts that raidctl check reads, on made-up machines; tests/lab/ctl-check does it with a real disk."""
 
 import dataclasses
 import gzip
@@ -170,7 +170,7 @@ def test_a_disk_its_driver_scheduler_readahead_and_mounts(made):
 
 
 def test_kinds_of_disks(made):
-    """What virtio says of itself is not believed; of md and dm the members decide."""
+    """The rotational flag of virtio is ignored; for md and dm the members decide."""
     for name in ("sda", "sdb", "sdc", "sdd", "vda", "nvme0n1"):
         made.add(name, **{"queue/rotational": int(name != "nvme0n1")})
     made.write("sdd", "device/model", "QEMU HARDDISK")

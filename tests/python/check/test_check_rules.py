@@ -48,7 +48,7 @@ def busy(**changes):
 
 
 def use(sda=(0, 0), sdb=(1, 4096)):
-    """What the two disks do."""
+    """The I/O of the two disks."""
     return (DiskUse("sda", *sda), DiskUse("sdb", *sdb))
 
 

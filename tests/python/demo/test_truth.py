@@ -36,7 +36,7 @@ def stretched(command):
 
 
 def counted(commands):
-    """What raidtrace would have counted."""
+    """The counts that raidtrace would have."""
     flow = {d: collections.Counter() for d in ("read", "write", "flush")}
     bins = {(d, "size"): collections.Counter() for d in ("read", "write")}
     for command in commands:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the commands print, and the rows made of it."""
+"""The output of the commands, and the rows that are made of it."""
 
 import dataclasses
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the samples of a phase tell: idle ends, silence, what others did meanwhile."""
+"""The timeline of a phase: idle ends, silence, and the I/O of others meanwhile."""
 
 import dataclasses
 
@@ -123,7 +123,7 @@ def test_a_disk_that_hardly_works_is_not_what_limits_the_command(reads, cpu, at_
     ("since", "until", "used"), [(0, 10, 4), (4, 10, 2), (0, 8, 3), (4, 8, 1), (6, 10, 1), (20, 30, 0)]
 )
 def test_computed_over_an_edge(since, until, used):
-    """Of a row at least what one thread cannot have used on the other side of the edge."""
+    """A row counts at least with the time that one thread cannot have used on the other side of the edge."""
     rows = ((2, 6, 3), (6, 10, 1))
     assert dataclasses.replace(line([(0, 1, 1, 1)]), computed=rows).computed_between(since, until) == used
 

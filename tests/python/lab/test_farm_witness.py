@@ -17,7 +17,7 @@ NONE = dict.fromkeys(FLOW, 0)
 
 
 def differences(states=("good",) * 10, faults=False, ended=True, sizes=None, resets=False, lost=0, aborted=0, **flow):
-    """What is complained of reads of 8 sectors that ended so."""
+    """The complaints about reads of 8 sectors that ended so."""
     window = object.__new__(farm_witness.Window)
     window.rows = {"read": [{"status": state, "sectors": "8"} for state in states], "write": []}
     window.again = resets

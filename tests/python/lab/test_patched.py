@@ -140,7 +140,7 @@ def test_a_missing_patch_is_named(tmp_path):
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """Of a kernel's shape, with two commits; what is checked out is neither."""
+    """A repository like a kernel's, with two commits; neither of them is checked out."""
     top = tmp_path / "linux"
     (top / "arch/um").mkdir(parents=True)
     (top / "mm").mkdir()
@@ -219,7 +219,7 @@ def test_what_is_no_range_is_refused(repository, commits):
 
 
 def test_more_options_are_asked_of_a_kernel(source, monkeypatch, tmp_path):
-    """Of a series the kernel that others run is the first; the one with the fragment begins as a copy of that."""
+    """The first kernel is the one that others of the series run; the one with the fragment begins as its copy."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     calls, begun, picked = [], [], []
     series = linux.Kernel("7.2", "7.2.1", tmp_path / "cache/kernels/7.2.1")
@@ -273,7 +273,7 @@ def test_a_build_begins_as_a_copy_of_another(source, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("patchlevel, begun", [(12, True), (1, False)])
 def test_a_first_build_begins_as_one_of_the_same_series(source, monkeypatch, tmp_path, patchlevel, begun):
-    """Of two sources, only what differs is written, and so compiled."""
+    """Only files that differ between two sources are written, and so compiled."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\n")
     (source / "arch/um").mkdir(parents=True)

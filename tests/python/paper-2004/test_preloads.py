@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is preloaded into benchmarks in the lab: the bytes stay the same, and fewer calls bring them."""
+"""The libraries that are preloaded into benchmarks in the lab: the same bytes, with fewer calls."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whatever a name is, a terminal obeys nothing of it and a CSV cell is no formula."""
+"""No name controls a terminal, or is a formula in a CSV cell."""
 
 import csv
 import io

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the counters of a direction amount to: each number here was worked out by hand."""
+"""The quantities of a direction: each number here was computed by hand."""
 
 import dataclasses
 import types

@@ -16,7 +16,7 @@ from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.results import ResultsError
 from raidtrace.report import export
 
-# What perfetto's own definitions say of the fields that are read here.
+# The fields that are read here, by perfetto's own definitions.
 SCHEMA = """syntax = "proto2";
 message Trace { repeated Packet packet = 1; }
 message Packet { optional uint64 timestamp = 8;

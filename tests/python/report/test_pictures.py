@@ -113,7 +113,7 @@ def test_each_picture_is_drawn_from_its_source(name, tmp_path):
 
 @pytest.mark.parametrize("name", figures.PICTURES)
 def test_a_picture_is_of_its_source_as_it_is_now(name):
-    """Whatever version of matplotlib draws here: the title has the digest of the data."""
+    """With any version of matplotlib, the title has the digest of the data."""
     source, _ = figures.PICTURES[name]
     title = re.search(r"<dc:title>(.*?)</dc:title>", (figures.FIGURES / name).read_text(encoding="utf-8"))
     assert title and title[1] == figures.title_of(

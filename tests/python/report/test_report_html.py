@@ -394,9 +394,9 @@ def test_the_phases_that_moved_least_are_left_out_and_counted(two, monkeypatch):
 MIB = 1 << 20
 # A quarter of an hour here, all of it where RAIDTRACE_LONG is set; what is measured grows with the length or not at all.
 SECONDS = 3600 if os.environ.get("RAIDTRACE_LONG") else 900
-# What does not grow, the pictures and loading the libraries, is as much as reading so many rows.
+# The constant part, pictures and loading of libraries, takes as long as reading so many rows.
 FIXED_ROWS = 6_000_000
-# Of the time that Python needs to take all bins in as rows once: to sum all histograms (0.39 measured), and whatever else
+# Shares of the time that Python needs to read all bins as rows once: to sum all histograms (0.39 measured), and whatever else
 # grows with the recording.
 SUMS, GROWING = 0.6, 0.85
 EXPLAIN_FIXED_ROWS = 3_000_000  # explain draws nothing

@@ -46,7 +46,7 @@ class Kernel:
         self.written = []
 
     def put(self, path, expected):
-        """What write(2) on a setting does."""
+        """The effect of write(2) on a setting."""
         path = str(path)
         self.written.append(path)
         before = journal.value(path)
@@ -81,7 +81,7 @@ class Kernel:
 
 
 def killed(open_journal):
-    """What the kernel does for a process that was killed: the lock is gone, the file is there."""
+    """The kernel's action for a killed process: the lock is gone, the file is there."""
     open_journal.file.close()
 
 
@@ -405,7 +405,7 @@ class Group:
         self.path.write_text("".join(f"{at} {text}\n" for at, text in self.lines.items() if text != journal.NO_LIMIT))
 
     def write(self, handle, text):
-        """What write(2) does; all else is written as it is."""
+        """The effect of write(2); other files are written as they are."""
         if os.readlink(f"/proc/self/fd/{handle}") != str(self.path):
             return WRITE(handle, text)
         device, _, expected = text.decode().partition(" ")

@@ -13,7 +13,7 @@ LIMITS = {"scheduler": ("none", "mq-deadline"), "max_sectors_kb": ("128",)}
 
 
 def values(name: str, now: str) -> list[str]:
-    """What is tried of one setting that stands at `now`."""
+    """The values of one setting that are tried if it is `now`."""
     return [
         dict(change.settings)[name] for change in changes.singles({name: now}, LIMITS) if name in dict(change.settings)
     ]
@@ -131,7 +131,7 @@ def test_costs() -> None:
     ("write_p99_ms", 0.0), ("seconds / (write_mib - 8)", 0.0), ("seconds + write_p99_ms", 0.0),
 ])  # fmt: skip
 def test_an_expression_is_a_cost(text: str, cost: float) -> None:
-    """Of the figures of a run; what was not measured, or has no value, is no cost."""
+    """A metric uses the figures of a run; a figure that was not measured, or has no value, is not a cost."""
     run = but(disk_bytes={"read": 16 << 20, "write": 8 << 20})
     assert run.cost(figures.checked_metric(text)) == pytest.approx(cost)
     assert (invalid(run, run, text) == "nothing was measured") == (cost == 0)

@@ -113,7 +113,7 @@ def test_a_device_of_bios_has_neither_scheduler_nor_requests(tmp_path: pathlib.P
 
 
 def test_the_disks_of_the_files_of_a_command(tmp_path: pathlib.Path) -> None:
-    """Of devices and files, also after if= and in the words of a shell; a partition's whole disk; not of the program."""
+    """Disks of devices and files, also after if= and in the words of a shell; a partition's whole disk; not the program's."""
     made = made_machine.Made(tmp_path).add("sda").add("sda1", "sda").add("sdb")
     number = made.machine().number
     made.node("/dev/sdb", stat.S_IFBLK, number("sdb"))
@@ -190,7 +190,7 @@ def test_what_may_be_frozen(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_limits_that_hold_the_command(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of its own group and those above it, of this disk alone."""
+    """Limits of its own group and those above it, for this disk alone."""
     monkeypatch.setattr(disk, "CGROUPS", tmp_path / "cg")
     machine = Machine(sys=tmp_path / "sys", proc=tmp_path / "proc")
     texts = {"a": f"8:16 {SLOW}\n", "a/b": "", "a/b/c": f"8:0 {SLOW}\n"}

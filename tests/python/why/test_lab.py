@@ -17,12 +17,12 @@ def setup_of(**more: object) -> lab.Setup:
 
 
 def causes(place: lab.Lab) -> list[str]:
-    """Of what can be changed besides settings."""
+    """The changes besides settings."""
     return [change.cause for change in place.others(frozenset())]
 
 
 def test_faults() -> None:
-    """What is broken in the profile or on the command line can be made whole; how slow or where is not a fault."""
+    """Faults of the profile or the command line can be removed; their extent or position is not a fault."""
     assert causes(lab.Lab(setup_of())) == []
     assert causes(lab.Lab(setup_of(profile="slow-drive"))) == ["slow drive"]
     faults = {"fault.lose_command": "5", "fault.slow_factor": "3"}
@@ -45,7 +45,7 @@ def test_physics() -> None:
 
 
 def last(profile: str, **sets: str) -> dict[str, tuple[str, dict[str, str]]]:
-    """What only the lab can change: name -> cause and keys."""
+    """The changes that only the lab can make: name -> cause and keys."""
     place = lab.Lab(setup_of(profile=profile, sets={name.replace("_", ".", 1): value for name, value in sets.items()}))
     return {change.name: (change.cause, dict(change.lab)) for change in place.last()}
 

@@ -28,7 +28,7 @@ RUN = Run(seconds=2.0, disk_requests=256, disk_bytes={"read": 32 * MIB, "write":
     ("0 2048 linear /dev/sda 7\n", None), ("0 2048 crypt x\n", None), ("0 -1 linear 253:1 7\n", None), ("\n", None), ("", None),
 ])  # fmt: skip
 def test_what_dmsetup_says(table: str, result: Below | None) -> None:
-    """Of one piece on one device; of anything else, that it cannot be compared."""
+    """A mapping of one piece on one device is compared; any other is reported as not comparable."""
     assert mapping.mapped(table) == result
 
 
@@ -84,7 +84,7 @@ def test_a_reader_that_could_not_measure() -> None:
 
 
 def judged(mine: float, below: float, *rows: experiment.Row) -> verdict.Verdict:
-    """Of a command that moves `mine` times as much as the reads through the layer, at a limit of requests."""
+    """The verdict on a command that moves `mine` times as much as the reads through the layer, at a limit of requests."""
     layer = Layer("dm-0", "dm-crypt", "sda", 131072, 2, True, ((100.0, 100.0 * below),) * 3)
     run = dataclasses.replace(RUN, disk_bytes={"read": int(2 * 12.5 * MIB * mine)}, read_back={"read_ahead_kb": "128"})
     table = experiment.Table(run, [2.0], "seconds", 0.0, list(rows), rates=Rates((128.0, 128.0)), layer=layer)

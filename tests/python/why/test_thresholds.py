@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an experiment concludes from, from both sides: members of a group, effects, noise, bounds, what is confirmed."""
+"""The conditions of an experiment's conclusions, from both sides: members of a group, effects, noise, bounds, confirmation."""
 
 import dataclasses
 import math
@@ -176,7 +176,7 @@ def test_what_timeout_ended_is_no_result(read: Callable[..., Run], status: int, 
 
 
 def test_md_and_dm_have_bios_alone(read: Callable[..., Run]) -> None:
-    """Of them bios are counted, and their time from the queue on; a disk with neither got nothing."""
+    """Their bios are counted, and the time from the queue on; a disk with neither got nothing."""
     flow = {"queued": 8, "bytes_queued": 1 << 20, "q2c_sum_ns": 16 * 10**6, "stream_queued": 5, "completed": 3,
             "bytes_completed": 1 << 19, "d2c_sum_ns": 3 * 10**6}  # fmt: skip
     runs = read(flow, bio_based=True), read(flow), read(flow | {"stream_queued": 4}), read({})

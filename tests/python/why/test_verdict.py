@@ -27,7 +27,7 @@ def row(change: Change, factor: float, **more: object) -> experiment.Row:
 
 
 def sentence_of(*rows: experiment.Row) -> verdict.Verdict:
-    """Of a command that takes 9 s as it is."""
+    """The verdict on a command that takes 9 s unchanged."""
     return verdict.judge(
         experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, list(rows)), "sdx"
     )
@@ -115,7 +115,7 @@ def test_a_sentence_says(name: str) -> None:
 
 
 def test_causes() -> None:
-    """What moved another setting counts as that one only where it gains more than it; a bound that failed is none."""
+    """A change that moved another setting counts as that setting only if it gains more; a bound that failed is none."""
     more = dataclasses.replace(MOVED, effect=chance.Effect(4, 4, 4, 3, 0))
     assert sentence_of(row(DEEP, 3.0), more).causes == ("queue depth",)
     assert sentence_of(MOVED).causes == ("request size",)
