@@ -201,14 +201,19 @@ static int check_path(const struct record_options *record)
 static int set_up_cutter(const struct record_options *record,
 			 struct phase_cutter *cutter)
 {
+	char known[128] = "none";
+
 	memset(cutter, 0, sizeof(*cutter));
 	if (!record->run.command ||
 	    (record->phases && !strcmp(record->phases, "none")))
 		return 0;
 	if (phase_cutter_init(cutter, record->phases, record->run.command))
 		return 0;
-	return usage_error("--phases: %s is not known; known are: none, %s",
-			   record->phases, phase_program_name(0));
+	for (size_t i = 0, at = strlen(known); phase_program_name(i) && at < sizeof(known); i++)
+		at += (size_t)snprintf(known + at, sizeof(known) - at, ", %s",
+				       phase_program_name(i));
+	return usage_error("--phases: %s is not known; known are: %s",
+			   record->phases, known);
 }
 
 /* Two of one second, or of a clock that starts anew with each guest, have numbers. */
