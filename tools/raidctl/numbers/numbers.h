@@ -52,6 +52,7 @@ bool origin_unknown(uint64_t unknown, size_t offset);
 struct span {
 	char phase[RT_NAME_MAX];
 	const char *disk;
+	bool bio_based;		/* md or dm: only bios are counted */
 	struct rt_counters counters;
 };
 

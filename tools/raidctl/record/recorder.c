@@ -340,6 +340,7 @@ int recorder_end_phase(struct recorder *recorder)
 			continue;
 		memcpy(span->phase, recorder->phase_name, sizeof(span->phase));
 		span->disk = disk->target.disk;
+		span->bio_based = disk->target.bio_based;
 		span->counters = disk->phase;
 		memset(&disk->phase, 0, sizeof(disk->phase));
 		disk->in_phase = false;

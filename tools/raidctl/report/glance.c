@@ -72,6 +72,21 @@ struct layout {
 	bool few;		/* on a narrow terminal only rate and requests in flight */
 };
 
+/* MiB/s: completed bytes, or of a disk without requests the bytes of its bios, as in raidctl report. */
+static void text_rate(char *ret, const struct span *span, unsigned int d)
+{
+	const struct rt_counters *c = &span->counters;
+	uint64_t bytes = span->bio_based ? c->flow[d].bytes_queued : c->flow[d].bytes_completed;
+	uint64_t needed = span->bio_based ? RT_COUNTER_BIT(BYTES_QUEUED) :
+					    RT_COUNTER_BIT(BYTES_COMPLETED);
+
+	if (c->unknown & needed || c->now_ns == c->since_ns)
+		strcpy(ret, "n/a");
+	else
+		snprintf(ret, UNITS_TEXT, "%.1f", (double)bytes * NS_PER_S / (1 << 20) /
+						  (double)(c->now_ns - c->since_ns));
+}
+
 static void row(FILE *to, const struct span *span, unsigned int d,
 		const struct layout *layout)
 {
@@ -83,10 +98,7 @@ static void row(FILE *to, const struct span *span, unsigned int d,
 
 	stats_of(c, d, &stats);
 	name_of(name, sizeof(name), span, layout->with_disk);
-	snprintf(rate, sizeof(rate), "%.1f", stats.bytes_per_s / (1 << 20));
-	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED) ||
-	    c->now_ns == c->since_ns)
-		strcpy(rate, "n/a");
+	text_rate(rate, span, d);
 	format_depth(in_flight, &stats);
 	text_kib(size, &stats.size_mode);
 	snprintf(share, sizeof(share), "%.1f", 100.0 * (double)stats.sequential /
