@@ -186,12 +186,18 @@ def test_runs_that_differ_by_a_burst() -> None:
         experiment.baseline_table([first, late], "seconds")
 
 
-@pytest.mark.parametrize("words", [["--runs", "0"], ["--budget", "-5"], ["--budget", "inf"], ["--runs", "x"]])
-def test_numbers_that_allow_no_run_are_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("words", "message"), [
+    (["--runs", "4"], "not a number of 5 or more"), (["--runs", "x"], "not a number of 5 or more"),
+    (["--budget", "-5"], "not a time such as"), (["--budget", "inf"], "not a time such as"),
+    (["--budget", "5q"], "not a time such as"),
+])  # fmt: skip
+def test_numbers_that_allow_no_run_are_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         cli.parser().parse_args(words)
-    assert "not a number of 1 or more" in capsys.readouterr().err
-    assert cli.parser().parse_args(["--runs", "1", "--budget", "1"]).runs == 1
+    assert message in capsys.readouterr().err
+    assert cli.parser().parse_args(["--runs", "5", "--budget", "1"]).runs == 5
 
 
 def test_a_budget_has_a_unit(capsys: pytest.CaptureFixture[str]) -> None:

@@ -172,6 +172,8 @@ def names() -> list[str]:
 def find(name: str) -> Path:
     """The path of a profile: by its name, or any file by its path."""
     path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
+    if not path.is_file() and path.name == Path(name).name:
+        raise LabError(f"profile {name}", "there is no such file", "For the names of profiles: raidctl lab profiles")
     if not path.is_file():
         close = difflib.get_close_matches(name, names(), 1)
         hint = f"Did you mean {close[0]}? " if close else ""

@@ -159,7 +159,11 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
     for option in ("range", "tree", "variant"):
         words += [f"--{option} {getattr(arguments, option)}"] if getattr(arguments, option) else []
     words += ["--coverage"] if arguments.coverage else []
-    words += [f"--profile {arguments.profile}", f"--seeds {arguments.seeds}", f"--workload {arguments.workload}"]
+    words += [
+        f"--profile {arguments.profile}",
+        f"--seeds {max(2, arguments.seeds)}",
+        f"--workload {arguments.workload}",
+    ]
     return lines + ["", "To repeat it:", *(f"  {line}" for line in _continued(words))]
 
 

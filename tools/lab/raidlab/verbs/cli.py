@@ -141,7 +141,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 def _compared(arguments: argparse.Namespace) -> int:
     """Run the verbs ab and expect."""
     if not arguments.command and not getattr(arguments, "workload", None):
-        raise LabError(arguments.verb, "no command", "Put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
+        arguments.parser.error("no command; put it after --, as in: -- dd if=/dev/sda of=/dev/null bs=1M")
     return _VERDICTS[arguments.verb](arguments)
 
 

@@ -15,12 +15,12 @@ from raidlab.base.progress import Progress
 from raidlab.kernel import tree
 from raidlab.uml import runner, verdict
 from raidlab.verbs import measures
+from raidlab.verbs.options import EXPECT_USAGE
 from raidlab.vm import virtual
 
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
 
 _NOT = 1
-_USAGE = 128  # git bisect run interprets 1 to 127 as bad, and stops from 128 on
 
 
 def act(arguments: argparse.Namespace) -> int:
@@ -30,7 +30,7 @@ def act(arguments: argparse.Namespace) -> int:
         expression = Expression(arguments.expression, measures.unknown, truth=True)
     except BadExpression as error:
         print(f"raidctl lab expect: {error}; write for example: mib_per_s >= 380 and seeks < 100", file=sys.stderr)
-        return _USAGE
+        return EXPECT_USAGE
     if arguments.vm and arguments.seeds > 1:
         raise LabError("expect --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
     measures.require_tools()

@@ -7,7 +7,9 @@ import argparse
 import os
 import re
 import shlex
+import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from raidlab.array import profile
 from raidlab.kernel import linux
@@ -15,9 +17,21 @@ from raidlab.kernel import linux
 TIMEOUT_S = 1200.0
 _MEM_MIB = 256
 _OUT = "lab-out"
+_USAGE = 2
+EXPECT_USAGE = 128  # git bisect run takes 1 to 127 as bad, and stops from 128 on
 _VM = "use Debian's own kernel in QEMU, with two processors and real time (Documentation/vm.rst); the same as LAB=vm"
 
 Act = Callable[[argparse.Namespace], int]
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser with its own exit status for a wrong command line."""
+
+    usage_status = _USAGE
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(self.usage_status, f"{self.prog}: error: {message}\n")
 
 
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
@@ -31,18 +45,23 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
 def parsed(top: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
     """Parse the command line. An unknown word is usually a command without its --."""
     arguments, extra = top.parse_known_args(words)
-    if extra and not extra[0].startswith("-") and arguments.verb in ("run", "shell", "ab", "expect"):
-        command = shlex.join([extra[0]] + words[words.index(extra[0]) + 1 :])
-        top.exit(2, f"raidctl lab {arguments.verb}: -- is missing before the command: "
-                    f"raidctl lab {arguments.verb} -- {command}\n")  # fmt: skip
+    verb: _Parser = arguments.parser
+    if extra and extra[0].startswith("-"):
+        verb.error(f"unknown option {extra[0]}; see: {verb.prog} --help")
+    if extra and arguments.verb in ("run", "shell", "ab", "expect"):
+        at = words.index(extra[0])
+        words[at:at] = ["--"]
+        verb.exit(
+            verb.usage_status, f"{verb.prog}: -- is missing before the command: raidctl lab {shlex.join(words)}\n"
+        )
     if extra:
-        top.error(f"unrecognized arguments: {' '.join(extra)}")
+        verb.error(f"unrecognized arguments: {' '.join(extra)}")
     return arguments
 
 
 def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     """The parser. `acts` has a function for each verb; the parser stores it as `act`."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="raidctl lab",
         description="Run commands in a guest: a Linux kernel with simulated disks. This machine is not changed.",
         epilog="Example: raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",
@@ -104,7 +123,8 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
         "profile", metavar="P", help="a name that raidctl lab profiles prints, or a .toml file"
     )
     for name, verb in verbs.choices.items():
-        verb.set_defaults(act=acts[name])
+        verb.set_defaults(act=acts[name], parser=verb)
+    verbs.choices["expect"].usage_status = EXPECT_USAGE
     return top
 
 

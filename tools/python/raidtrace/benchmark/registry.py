@@ -262,7 +262,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     benchmark.name: benchmark
     for benchmark in (
         Benchmark(
-            "dd", "a raw disk from its begin, read or (destroying it) written",
+            "dd", "a raw disk from its beginning: read, or by raidctl sweep written",
             {"direction": "read", "block_kib": 1024},
             {"direction": "read or write; write takes the flush into its time", "block_kib": "size of a block"},
             _dd, lambda output, job: parsers.dd(output, job.text("direction"), job.number("block_kib") << 10),

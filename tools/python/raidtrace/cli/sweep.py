@@ -136,7 +136,7 @@ def _merge(arguments: Sequence[str]) -> int:
     )
     options = top.parse_args(arguments)
     count = sweep_index.merge(options.into, options.sweeps)
-    print(f"{count} sweeps in {options.into}")
+    print(f"{count} sweep{'s' if count != 1 else ''} in {options.into}")
     if options.parquet:
         for path in sweep_index.parquet(options.into, options.parquet):
             print(path)

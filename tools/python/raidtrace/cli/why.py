@@ -24,7 +24,7 @@ DESCRIPTION = """Run a command unchanged and with one change at a time, and repo
 EPILOG = """After a kill, raidctl why restore restores the settings."""
 RESTORE = """Restore the settings that a killed raidctl why or sweep changed. The next raidctl why also does this."""
 PROFILE = "9500s-12-raid0"
-MAX_RUNS = 25
+MIN_RUNS, MAX_RUNS = 5, 25  # the least: the unchanged command three times, and one pair
 BUDGET_S = 600  # of a real disk: what it changes is in use by others
 
 
@@ -82,13 +82,24 @@ def _positive(text: str) -> float:
     return number
 
 
+def _runs(text: str) -> int:
+    if not text.isdigit() or int(text) < MIN_RUNS:
+        raise argparse.ArgumentTypeError(
+            f"{text}: not a number of {MIN_RUNS} or more: the unchanged command runs three times"
+        )
+    return int(text)
+
+
 def _duration(text: str) -> float:
     """Seconds, of a number with s, min or h behind it, or nothing."""
     number = text.rstrip("sminh")
     unit = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}.get(text[len(number) :])
     if unit is None:
         raise argparse.ArgumentTypeError(f"{text}: not a time such as 300, 300s, 5min or 1h")
-    return unit * _positive(number)
+    try:
+        return unit * _positive(number)
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"{text}: not a time such as 300, 300s, 5min or 1h") from None
 
 
 def parser() -> argparse.ArgumentParser:
@@ -122,8 +133,8 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument(
         "--runs",
-        type=lambda text: int(_positive(text)),
-        help=f"largest number of runs (default {MAX_RUNS})",
+        type=_runs,
+        help=f"largest number of runs, at least {MIN_RUNS} (default {MAX_RUNS})",
     )
     top.add_argument("-o", "--out", type=pathlib.Path, default=pathlib.Path("why-out"),
                      help="directory of recordings and table (default %(default)s)")  # fmt: skip

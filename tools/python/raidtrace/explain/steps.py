@@ -145,7 +145,7 @@ def _window(reading: Reading) -> str:
     text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"
     largest = window_sectors(reading)
     if largest is None:
-        return f"{text}; windows are not available: this kernel does not tell their size"
+        return f"{text}; windows are not available: this kernel, or an imported trace, does not contain their size"
     other = "" if _as_set(reading) else ", not as large as readahead is set"
     return f"{text}; {largest[1]:.0%} of what windows asked for came in windows of {q.kib(largest[0])}{other}"
 
