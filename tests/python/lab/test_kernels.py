@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels and guests of raidctl lab: lost options of a kernel, words without their --, a silent guest, the terminal."""
 
+import argparse
 import os
 import pathlib
 import subprocess
@@ -10,6 +11,7 @@ from conftest import TOP
 from raidlab.base.failure import LabError
 from raidlab.kernel import configuration, linux
 from raidlab.uml import guest, runner, verdict
+from raidlab.vm import virtual
 
 TEXT = """# a comment
 CONFIG_A=y
@@ -134,3 +136,11 @@ def test_a_terminal_without_a_description_keeps_its_name(monkeypatch: pytest.Mon
     assert runner._terminal() == {"TERM": "nosuchterminal"}
     monkeypatch.setenv("TERM", "")
     assert runner._terminal() == {"TERM": ""}
+
+
+@pytest.mark.parametrize(("options", "time"), [
+    ({"vm": False}, "simulated"), ({"vm": False, "variant": ""}, "simulated"),
+    ({"vm": False, "variant": "storage"}, "simulated"), ({"vm": False, "variant": "smp"}, "real"), ({"vm": True}, "real"),
+])  # fmt: skip
+def test_time_is_simulated_unless_the_guest_has_the_hosts(options, time):
+    assert virtual.nature(argparse.Namespace(**options)) == {"simulated": True, "lab_time": time}

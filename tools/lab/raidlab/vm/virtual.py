@@ -8,7 +8,7 @@ import argparse
 from raidlab.array import profile
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
-from raidlab.kernel import tree
+from raidlab.kernel import linux, tree
 from raidlab.uml import runner, verdict
 from raidlab.vm import session, stock
 
@@ -43,9 +43,10 @@ def run(
 
 
 def nature(arguments: argparse.Namespace) -> dict[str, object]:
-    """The simulated parts of a result, named as in a recording: always the controller; time only outside of a virtual
-    machine."""
-    return {"simulated": True, "lab_time": "real" if arguments.vm else "simulated"}
+    """The simulated parts of a result, named as in a recording: always the controller; time in a virtual machine, and with
+    a variant in real time, is real."""
+    real = arguments.vm or linux.needs(getattr(arguments, "variant", "")).real_time
+    return {"simulated": True, "lab_time": "real" if real else "simulated"}
 
 
 def require_comparable(names: list[str], repeat: bool) -> None:

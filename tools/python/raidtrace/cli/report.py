@@ -30,8 +30,8 @@ def parser() -> argparse.ArgumentParser:
         "-e",
         "--explain",
         action="store_true",
-        help="print only unit and definition of numbers; write their names (headings of the text or members of the JSON) "
-        "instead of RECORDING; without a name, of all numbers",
+        help="print unit and definition of the numbers that are named instead of RECORDING (headings of the text or members "
+        "of the JSON), or of all numbers; read no recording",
     )
     return top
 

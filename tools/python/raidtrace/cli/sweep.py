@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("raidctl sweep", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument(
-        "plan", nargs="?", help="a name that raidctl sweep plans prints, or a .toml file; not with --resume"
+        "plan", nargs="?", help="a name that raidctl sweep plans prints, or a .toml file; not needed with --resume"
     )
     top.add_argument(
         "-l", "--lab", action="store_true", help="run in guests with simulated disks; this machine is not changed"
@@ -81,8 +81,8 @@ def parser() -> argparse.ArgumentParser:
         "--destroy-data",
         action="append",
         default=[],
-        metavar="DISK",
-        help="all data of this disk may be overwritten",
+        metavar="DISK[,DISK...]",
+        help="all data of these disks may be overwritten",
     )
     real.add_argument("-d", "--disk", action="append", default=[], metavar="DISK", help="disk to use, but only to read")
     real.add_argument("--array", action="append", default=[], metavar="ARRAY=DISK[,DISK...]",

@@ -106,7 +106,8 @@ def parser() -> argparse.ArgumentParser:
     """The command line, without the command."""
     top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
                                   usage="raidctl why [options]\n"
-                                  "       (--lab [PROFILE] | --disk DISK | --destroy-data DISK) -- CMD...")  # fmt: skip
+                                  "       (--lab [PROFILE] [--disk DISK] | --disk DISK | --destroy-data DISK)\n"
+                                  "       -- CMD...")  # fmt: skip
     top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
                      help=f"in guests with these simulated disks (default {PROFILE}); this machine is not changed")  # fmt: skip
     top.add_argument(
