@@ -172,17 +172,13 @@ def names() -> list[str]:
 def find(name: str) -> Path:
     """The path of a profile: by its name, or any file by its path."""
     path = Path(name) if name.endswith(".toml") else DIRECTORY / f"{name}.toml"
-    if not path.is_file() and path.name == Path(name).name:
+    if path.is_file():
+        return path.absolute()
+    if name.endswith(".toml"):
         raise LabError(f"profile {name}", "there is no such file", "For the names of profiles: raidctl lab profiles")
-    if not path.is_file():
-        close = difflib.get_close_matches(name, names(), 1)
-        hint = f"Did you mean {close[0]}? " if close else ""
-        raise LabError(
-            f"profile {name}",
-            "no profile has this name",
-            f"{hint}Profiles: {', '.join(names()) or 'none'}",
-        )
-    return path.absolute()
+    close = difflib.get_close_matches(name, names(), 1)
+    hint = f"Did you mean {close[0]}? " if close else ""
+    raise LabError(f"profile {name}", "no profile has this name", f"{hint}Profiles: {', '.join(names()) or 'none'}")
 
 
 def load(name: str, model: Model, store_mib: int | None = None, settings: Sequence[str] = ()) -> Profile:

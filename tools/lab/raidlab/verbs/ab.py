@@ -51,6 +51,8 @@ def act(arguments: argparse.Namespace) -> int:
     alone = bool(arguments.config) and len(names) <= 1 and not (patches or arguments.range or arguments.tree)
     _check(arguments, bool(patches or arguments.range or arguments.tree or alone))
     some = workloads.of_set(arguments.workload) if arguments.workload else ()
+    if some:  # a verdict needs two
+        arguments.seeds = max(2, arguments.seeds)
     measures.require_tools()
     progress = Progress(arguments.quiet)
     runner.profiles_of(arguments, progress)
@@ -171,7 +173,7 @@ def _judge(
     if not able:
         missing = " ".join(sorted({f"CONFIG_{name}" for names in lacking.values() for name in names}))
         raise LabError(f"--workload {arguments.workload}", f"the kernels have no {missing}", "Try: --variant storage")
-    verdicts = judge.judged(able, max(2, arguments.seeds), run)
+    verdicts = judge.judged(able, arguments.seeds, run)
     rows = None
     if pair and arguments.coverage:
         watched = [(one.name, replace(one, command=coverage.watched(one.command)).words(), one.profile) for one in able]

@@ -161,7 +161,7 @@ def _as_mail(arguments: argparse.Namespace, judged: Judged) -> list[str]:
     words += ["--coverage"] if arguments.coverage else []
     words += [
         f"--profile {arguments.profile}",
-        f"--seeds {max(2, arguments.seeds)}",
+        f"--seeds {arguments.seeds}",
         f"--workload {arguments.workload}",
     ]
     return lines + ["", "To repeat it:", *(f"  {line}" for line in _continued(words))]
