@@ -32,7 +32,7 @@ def striped(kernel: str, top: Path) -> None:
     result = run(top / kernel, kernel)
     if not result:
         return
-    check(f"{kernel}: what was written over both is read back", result["written"] == result["read"], result)
+    check(f"{kernel}: data written over both is read back", result["written"] == result["read"], result)
     for disk in ("sda", "sdb"):
         check(f"{kernel}: {disk}: raidtrace counted what its controller got", not result[disk]["wrong"], result)
     share = [result[disk]["write bytes"] for disk in ("sda", "sdb")]

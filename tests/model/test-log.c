@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ground-truth log: order, depth, times, and what is lost. */
+/* The ground-truth log: order, depth, times, and lost entries. */
 #include <string.h>
 
 #include "host.h"

@@ -81,7 +81,7 @@ def run(library, tmp_path):
     return both
 
 
-# The body of a main(), and what it prints with the library and without.
+# The body of a main(), and its output with the library and without.
 PRINTS = {
     "a handler that was requested can be set again": ("""
     struct sigaction old;
@@ -249,7 +249,7 @@ def test_a_host_with_more_extended_state_is_given_all_of_it(xstate, size):
 @pytest.mark.parametrize(("state", "size", "tell", "expected"), [
     *((2696, size, {}, "1 1 0xffffffffffffffff") for size in (576, 832, 2696)),  # as much, or less
     (512, 2696, {}, "Bad address"),  # without the word that is to be changed it is left to the host
-    # nothing of the host shows in the size of a task; what a smaller host does not fill is zero
+    # the size of a task does not depend on the host; the part that a smaller host does not fill is zero
     *((2696, size, {"TELL": "65536"}, "2696 1") for size in (576, 832, 2695, 2696, 2697, 11008)),
     (2696, 832, {"TELL": "2695"}, "832 1"),  # a kernel that has no room learns what the host gave
 ])  # fmt: skip

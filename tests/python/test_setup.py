@@ -77,7 +77,7 @@ def test_what_setup_does(machine, name):
 
 @pytest.mark.parametrize("programs", [{}, {"dpkg-query": WITHOUT_OPTIONAL, "apt-cache": NO_CANDIDATE}])
 def test_nothing_missing_is_silent_and_uses_no_apt(machine, programs):
-    """Nor is what a release need not offer, and does not."""
+    """Optional packages that the release does not offer are not missing."""
     for program, text in programs.items():
         machine.put(program, text)
     done = machine("check")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Rows and keys of raidctl top: what they print is golden/top*.txt. */
+/* Rows and keys of raidctl top: golden/top*.txt has the expected output. */
 
 #include "unit.h"
 
@@ -122,7 +122,7 @@ static void print_rows(FILE *to, const struct top *top)
 		print_row(to, &top->rows[i], false);
 }
 
-/* Count a later snapshot of the first row, and print what is wrong with it, and the rows. */
+/* Count a later snapshot of the first row. Print its defects and the rows. */
 static void step(FILE *to, struct top *top, const char *name, struct rt_counters now)
 {
 	int err = count_snapshot(&top->rows[0], now);

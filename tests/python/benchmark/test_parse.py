@@ -35,7 +35,7 @@ def values(figures):
 DD = {
     **{f"dd-{name}": (314572800, None) for name in ("english", "german", "french", "chinese", "polish-comma", "ukrainian")},
     "dd-russian": (7106560, None), "dd-russian-old": (1549, 0.427457), "dd-tiny": (1024, None),
-    "dd-progress": (14745600000, None),  # not what it had copied after the first second
+    "dd-progress": (14745600000, None),  # the final amount, not that after the first second
     "dd-busybox": (314572800, 2.5), "dd-bsd": (20971520, 0.0512),
     "dd-before-8.24": (21474836480, 177.143), "dd-no-rate-time": (21474836480, 177.143),
 }  # fmt: skip
@@ -156,7 +156,7 @@ BONNIE = "\n".join([*HEAD, PRINTED["bonnie-1.03"].splitlines()[-1]]) + "\n"
 JOB = '{\n"jobs": [{"jobname": "a", "usr_cpu": 1, "sys_cpu": 1, "read": {"io_bytes": %s, "runtime": 1}}]}'
 FIO = PRINTED["fio-3.33-iozone"]
 
-# what a program did not print, and what is reported with its line
+# output with an error -> program, output, message with the line of the error
 GARBAGE = {
     "no time": ("dd", PRINTED["dd-busybox-gnu"], r"dd: line 2: .*neither seconds.*'300\+0 records out'"),
     "no bytes": ("dd", "0+0 records in\n0+0 records out\n0 bytes copied, 1.9e-05 s, 0.0 kB/s\n", "line 3: no bytes"),

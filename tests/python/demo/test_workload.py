@@ -116,7 +116,7 @@ UNTUNED = workload.ReadPhase("bonnie++ xfs", 256, 92000.0, 1.9, 256, 255.0, 256,
 TUNED = workload.ReadPhase("bonnie++ xfs", 16384, 414000.0, 76.0, 256, 255.0, 256, 0.999, 23.1)
 
 
-# what differs in either run -> words that the story has, or has not
+# differences of the two runs -> words that the sentence contains, and words that it lacks
 STORIES = {
     "as published": (
         {}, {}, "92.0 -> 414.0 MB/s, x4.50", "did not grow: most are 128 KiB in both",

@@ -512,7 +512,7 @@ VERDICTS = {
     "a change at the begin that gains more": ("changed", INFERRED, at_begin(0.05)),
     "a change before the first sample ended": (
         "changed", OPEN, {"changes": [(10**9, "scheduler", "none", "bfq")], "samples": TWO_RATES}),
-    "parity in what is no md": ("parity", UNKNOWN, {**WRITES, **PARITY}),
+    "parity of a disk that is not md": ("parity", UNKNOWN, {**WRITES, **PARITY}),
     "one flush": ("sync", OPEN, {**WRITES, "flushes": (1, 960.0)}),
     "flushes next to reads": ("sync", OUT, {"flushes": (100, 9.6)}),
     # requests that found the disk idle, of 1,000: below 5 % the fastest one says nothing
@@ -581,7 +581,7 @@ STATEMENTS = {
         "device", "too few depths", {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "at_issue": {2: 100, 4: 900}}),
     "who writes next to reads": ("competing", "queued by jbd2/sda-8", {
         **CONCURRENT, "other": (400, 9.0), "submitters": [(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)]}),
-    "who reads next to writes is not known": ("competing", Without("queued by"), {
+    "concurrent reads of an unknown process": ("competing", Without("queued by"), {
         **WRITES, "other": (400, 9.0), "submitters": [(3, "jbd2/sda-8", 5, 9, 0)]}),
     "who the others are": ("competing", "most of updatedb, pid 9", {**NOT_OURS, "others": (9,)}),
     "flushes next to writes": (
@@ -616,7 +616,7 @@ REMEDIES = {
     "without a scheduler no more than tags": ("request slots", "echo 32 >", {**TAGS, "tags": 32}),
     "with a scheduler more requests than tags": (
         "request slots", "echo 256 >", {**TAGS, "tags": 32, "settings": {"nr_requests": "4", "scheduler": "mq-deadline"}}),
-    # what may still help at the rate of one disk
+    # limits whose remedy may help at the rate of one disk
     "less readahead at the rate of a disk": ("device", "Readahead is 4 MiB and may fetch what the program does not use", {
         **CAPPED, "settings": {"readahead_sectors": "8192"}}),
     "larger requests where readahead is smaller": ("device", "larger ones move more", {

@@ -80,7 +80,7 @@ LOW = limit(rbps=99_000_000)  # fewer came than are allowed on the whole, and mo
 LOW_WRITES = LOW.replace("rbps=9", "wbps=9")
 SET_LATER = [(10**9, "io.max", "", limit(rbps=32_768_000)), (2 * 10**9, "io.max", limit(rbps=32_768_000), "")]
 OTHER_SET = [(10**9, "nomerges", "", limit(rbps=32_768_000))]
-# It queued as much as both, of which the reads are half: they are what came, or nothing of it.
+# The cgroup queued as many bytes as both directions moved. The reads are half of them.
 BOTH = {"other": (1000, 1.0), "charged": [*ours(), *ours(path="/other")]}
 DEEP = {"idle": 0.0, "charged": ours()}
 SILENT = {"samples": [(0, 0.5, 1, 0.5), (0.5, 0.9, 1, 0.0), (0.9, 1, 1, 0.5)]}

@@ -18,7 +18,7 @@ def line(samples, seconds=10.0, interval=None, **knobs):
     return dataclasses.replace(result, interval=None if interval is None else int(interval * SECOND))
 
 
-# Every sample is idle for 0.7 of it, as between two requests of a program that pauses.
+# Each sample is idle for 0.7 of its length, as between two requests of a program that pauses.
 BETWEEN = [(at / 10, (at + 1) / 10, 0.3, 0.1) for at in range(1, 9)]
 LATE = [(0, 0.5, 0.03, 0.02), (0.5, 1, 1, 0.98)]  # a program that starts after 4.8 s or more without work
 UNPUNCTUAL = [(0, 0.5, 0.06, 0.02), (0.5, 1, 1, 0.98)]

@@ -111,7 +111,7 @@ def test_a_workload_uses_the_first_disk_whichever_driver_it_has(disk, tmp_path):
 @pytest.mark.parametrize(
     "more, mechanism",
     [
-        # what changed most, and no effect
+        # the largest change; it is not an effect
         ({"request_bytes_mean": 65536.0, "in_flight_mean": 2.2, "d2c_mean_ns": 9e6},
          ("size 4 -> 64 KiB", "in flight 2.00 -> 2.20")),
         ({"d2c_mean_ns": 1e6}, ("only the time of a request 2.00 -> 1.00 ms",)),  # nothing else changed

@@ -215,7 +215,7 @@ def test_what_is_no_use_of_the_disk_is_no_reason(made, arrange):
 
 
 def claiming(made, taken):
-    """The machine; what is claimed is put into a list."""
+    """The machine; claimed disks are put into a list."""
     return dataclasses.replace(
         made.machine(), claim=lambda path, number: taken.append(path) or made.claim(path, number)
     )

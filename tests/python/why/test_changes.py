@@ -51,7 +51,7 @@ UP, DOWN = ["readahead 1024", "readahead 16384"], ["readahead 32"]
 
 
 @pytest.mark.parametrize("name, value, now, tried", [
-    # a smaller step of what gained, where that is still more than before, and a larger one
+    # a smaller step of a change that gained, if it is still above the old value, and a larger one
     ("read_ahead_kb", "2048", "128", UP), ("read_ahead_kb", "2048", "511", UP), ("read_ahead_kb", "2048", "512", UP[1:]),
     ("read_ahead_kb", "2048", "2047", UP[1:]), ("read_ahead_kb", "2048", "2048", []),
     # of less readahead, still less

@@ -123,7 +123,7 @@ PHYSICS = Made(lambda _values, change: 1.0 if change in (SEEKS, FREE) else 2.8, 
 SLEEPS = Made(lambda _values, change: 1.0 if change.program == "sleep" else 3.0, observed=frozenset({"sleep"}))
 BFQ, DEPTH = "echo bfq >/sys/block/sdx/queue/scheduler", "echo {} >/sys/block/sdx/device/queue_depth"
 SETRA = "blockdev --setra 4096 /dev/sdx"
-# a machine, the cause, its kind, what is to be typed, and words of the sentence
+# a machine, the cause, its kind, the printed command, and words of the sentence
 ANSWERS: dict[str, tuple[Made, str, Kind | None, tuple[str, ...], tuple[str, ...]]] = {
     "one setting": (Made(ahead), "readahead", Kind.SETTING, (SETRA,), ("4.00x", "3 of 3 pairs", Without("Chance"))),
     "the smallest within 5 % of the best": (ladder(1.049), "queue depth", Kind.SETTING, (DEPTH.format(8),), ()),
