@@ -71,8 +71,8 @@ def _own_kernel(name: str, verb: str) -> LabError:
 
 
 def build(arguments: argparse.Namespace) -> bool:
-    """Build the kernel, its raidtrace.ko and the controller's server. Returns their paths, and whether a build printed a
-    warning."""
+    """Build the kernel, its raidtrace.ko and the controller's server, and print their paths. Returns whether a build printed
+    a warning."""
     if arguments.kernel and tree.is_directory(arguments.kernel):
         raise _own_kernel(arguments.kernel, "build")
     if arguments.variant or arguments.refresh:

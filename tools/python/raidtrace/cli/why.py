@@ -72,16 +72,6 @@ def _metric(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 1 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: not a number of 1 or more")
-    return number
-
-
 def _runs(text: str) -> int:
     if not text.isdigit() or int(text) < MIN_RUNS:
         raise argparse.ArgumentTypeError(
@@ -91,15 +81,16 @@ def _runs(text: str) -> int:
 
 
 def _duration(text: str) -> float:
-    """Seconds, of a number with s, min or h behind it, or nothing."""
+    """Seconds, of a number of 1 or more with s, min or h behind it, or nothing."""
     number = text.rstrip("sminh")
     unit = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}.get(text[len(number) :])
-    if unit is None:
-        raise argparse.ArgumentTypeError(f"{text}: not a time such as 300, 300s, 5min or 1h")
     try:
-        return unit * _positive(number)
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"{text}: not a time such as 300, 300s, 5min or 1h") from None
+        value = float(number)
+    except ValueError:
+        value = 0.0
+    if unit is None or not 1 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: not a time such as 300, 300s, 5min or 1h")
+    return unit * value
 
 
 def parser() -> argparse.ArgumentParser:
