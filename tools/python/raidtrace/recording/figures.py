@@ -179,8 +179,8 @@ class Figures:
         return None if f"{kind}_sum_ns" in self.span.unknown else percentile(self.histogram(kind), kind, 0.99)
 
     def share(self, part: str, whole: str) -> float | None:
-        """One counter by another."""
-        return ratio(self.known(part), self.known(whole))
+        """One counter by another; issued are the requests, each counted once."""
+        return ratio(self.known(part), self.requests() if whole == "issued" else self.known(whole))
 
     def d2c(self, share: float) -> Range | None:
         """The bin of a percentile of the time from issue to completion."""

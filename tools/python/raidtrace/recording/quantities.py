@@ -173,8 +173,8 @@ def d2c_mean_ms(phase: Observation, direction: str) -> float | None:
 
 
 def share(phase: Observation, direction: str, counter: str, of: str) -> float | None:
-    """One counter by another."""
-    return ratio(phase.count(direction, counter), phase.count(direction, of))
+    """One counter by another; issued are the requests, each counted once."""
+    return phase.of(direction).share(counter, of)
 
 
 CLEARING = ("discard", "write_zeroes")  # directions that move no data
@@ -203,8 +203,9 @@ def seek_sectors(phase: Observation) -> int:
 
 
 def total(phase: Observation, counter: str) -> int:
-    """A counter of all directions together."""
-    return sum(counts.get(counter, 0) for counts in phase.span.flow.values())
+    """A counter of all directions together; issued are the requests, each counted once."""
+    again = "reissued" if counter == "issued" else ""
+    return sum(counts.get(counter, 0) - counts.get(again, 0) for counts in phase.span.flow.values())
 
 
 def agree(a: float, b: float) -> bool:

@@ -229,7 +229,7 @@ def _streams(counter: str, whole: str, forgotten: str) -> Callable[[Figures], Ce
     def of(f: Figures) -> Cell:
         if not {counter, whole}.isdisjoint(f.span.unknown):
             return Cell(NOT_AVAILABLE)
-        share = _share(f.count(counter), f.count(whole))
+        share = _share(f.count(counter), f.issued if whole == "issued" else f.count(whole))
         return Cell(f"{'>=' if f.span.plain.get(forgotten) else ''}{share.text}", share.key)
 
     return of
