@@ -88,7 +88,7 @@ def test_without_windows_what_is_in_flight_is_still_compared_with_readahead(tmp_
         )
     )
     assert chain.story is Verdict.NOT_AVAILABLE and not chain.limited_by()
-    assert "the windows that were read ahead were not counted" in " ".join(chain.summary)
+    assert "the readahead windows were not counted" in " ".join(chain.summary)
 
 
 FAST, WIDE = {"depth": 90, "seconds": 1.0}, {"readahead_sectors": "16384"}
@@ -112,13 +112,13 @@ PAIRS = {
         {"settings": {**WIDE, "queue_depth": "31", "fstype": "ext2"}}, Verdict.NOT_SHOWN, "queue_depth", "fstype"),
     "a command with other arguments": (
         {"commands": (["dd", "bs=1M", "count=96"], ["dd", "bs=1M", "count=384"])}, Verdict.INFERRED,
-        "(count=96 -> count=384) changed, but the counters of both loads are alike"),
+        "(count=96 -> count=384) changed, but the counters of both loads are similar"),
     "another program": ({"commands": (["dd", "bs=1M"], ["cat", "/dev/sda"])}, Verdict.NOT_SHOWN,
                         "do not show that readahead is the cause: command changed, too"),
     "the same readahead": ({"settings": {"nr_requests": "64"}}, Verdict.CONTRADICTED, "so it is not the cause"),
     "readahead that made no difference": ({"b": {"depth": 2}}, Verdict.CONTRADICTED, "changed, but the rate did not"),
     "faster without more in flight": ({"b": {"depth": 2, "seconds": 1.0}}, Verdict.CONTRADICTED,
-                                      "Readahead is not the cause: the requests in flight did not rise"),
+                                      "Readahead is not the cause: the number in flight did not rise"),
 }  # fmt: skip
 
 
@@ -211,7 +211,7 @@ def test_readahead_that_changes_during_a_phase_is_not_called_the_same(tmp_path):
     changed(a, "INSERT INTO setting(time_ns, target, name, value) VALUES(2000000000,1,'readahead_sectors','16384')")
     chain = explain_runs.two(a, b).chains[0]
     text = " ".join(chain.summary)
-    assert "Readahead changed during A: its part is open." in text and "the same in both" not in text
+    assert "Readahead changed during A, so its part is open." in text and "the same in both" not in text
     assert chain.story is Verdict.NOT_AVAILABLE
 
 
@@ -274,13 +274,13 @@ LINKED = {
     "the throughput of Little's law": ({"phases": (("read", {"d2c_ms": 9.0}),)}, "throughput", Verdict.CONTRADICTED, ""),
     "half of the time next to the mean": (
         {"phases": (("read", {"depth": 8, "idle": 0.6}),)}, "depth", Verdict.NOT_SHOWN,
-        "3.20 in flight on average, none half of the time, at most 8"),
+        "3.20 in flight on average, none for half of the time, at most 8"),
     "bytes of calls": ({"command": {"rchar": 488 << 20}}, "cache", Verdict.SHOWN, "%"),
     "bytes of libaio are not known": ({"command": {"rchar": 487 << 20}}, "cache", Verdict.NOT_AVAILABLE, Without("%")),
     "a readahead smaller than a request": (
         {"settings": {"readahead_sectors": "64"}}, "bios", Verdict.SHOWN,
-        "128 KiB on average, more than readahead is set to"),
-    "a readahead of a request": ({}, "bios", Verdict.SHOWN, Without("more than readahead")),
+        "128 KiB on average, more than the readahead"),
+    "a readahead of a request": ({}, "bios", Verdict.SHOWN, Without("more than the readahead")),
 }  # fmt: skip
 
 
@@ -442,7 +442,7 @@ def test_a_rate_of_data_alone_far_beyond_any_that_was_observed_is_not_claimed(tm
     for rate, message in ((1.2 * best, True), (1.3 * best, False)):
         result = trials.SeekCost(4.0, 3.0, 5.0, 0.5, rate, 100, 1)
         monkeypatch.setattr(trials, "seek_cost", lambda _, result=result: result)
-        assert ("data alone" in steps.cost(reading).statement) is message
+        assert ("without seeks" in steps.cost(reading).statement) is message
 
 
 @pytest.mark.parametrize(
@@ -462,8 +462,8 @@ def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
     assert result.verdict is verdict
     knobs = {
         Verdict.SHOWN: "as readahead predicts (1 to 4 for 2 streams)",
-        Verdict.NOT_SHOWN: "up to twice the 1 to 2 of readahead, as POSIX_FADV_SEQUENTIAL asks",
-        Verdict.CONTRADICTED: "NOT the 1 to 2 of readahead",
+        Verdict.NOT_SHOWN: "up to twice the predicted 1 to 2, as with POSIX_FADV_SEQUENTIAL",
+        Verdict.CONTRADICTED: "NOT the predicted 1 to 2",
     }
     assert result.statement.endswith(knobs[verdict])
 

@@ -428,13 +428,14 @@ NAMES = {
 
 @pytest.mark.parametrize("case", SIDES, ids=lambda case: f"{case[0]}: {case[4]}"[:60])
 def test_enough_is_inferred_with_a_remedy_and_too_little_is_not(case):
-    """The title has a row in explain.rst, and fits behind the other columns of report, in 80."""
+    """The title is in explain.rst and limits.rst, and fits behind the other columns of report, in 80."""
     key, direction, meta, enough, little = case
     keys = NAMES.get(key, (key,))
     limit = judged(keys, meta, direction, **arguments(enough))
     assert (limit.key, limit.verdict) == (key, INFERRED), limit
     assert limit.remedy and len(limit.title) <= 17
-    assert limit.title in (TOP / "Documentation/explain.rst").read_text(encoding="utf-8")
+    for page in ("explain", "limits"):
+        assert limit.title in (TOP / f"Documentation/{page}.rst").read_text(encoding="utf-8")
     other = judged(keys, meta, direction, **arguments({**enough, **little}))
     assert other.verdict is not INFERRED or other.key != key, other
 
@@ -542,48 +543,49 @@ def test_open_ruled_out_or_not_known(name):
 STATEMENTS = {
     "resets are counted": ("reset", "2 times", {"changes": RESETS}),
     "resets that took time": ("reset", "reset its controller 2 times", {"changes": RESETS, "samples": SILENT}),
-    "silence without a reset": ("reset", "nothing recorded says why", {"samples": SILENT}),
+    "silence without a reset": ("reset", "the recording does not show the reason", {"samples": SILENT}),
     "a flush while it is silent": ("reset", "a flush was in flight", {**WRITES, "samples": SILENT, "flushes": (1, 1500.0)}),
-    "requests of the largest size": ("request size", "100.0% of the requests are as large", {}),
-    "no request of the largest size": ("request size", "; 0.0% of the requests are as large", {"sectors": 8}),
-    "streams take turns": ("seeks", "with 24.0 in flight", TURNS),
-    "the table of streams is full": ("seeks", "more may be there", {**TURNS, "streams": 16}),
-    "the table of streams has room": ("seeks", Without("more may be there"), TURNS),
+    "requests of the largest size": ("request size", "100.0% of the requests have the largest size", {}),
+    "no request of the largest size": ("request size", "; 0.0% of the requests have the largest size", {"sectors": 8}),
+    "streams take turns": ("seeks", "with 24.0 requests in flight", TURNS),
+    "the table of streams is full": ("seeks", "may be more streams than the table", {**TURNS, "streams": 16}),
+    "the table of streams has room": ("seeks", Without("may be more streams than the table"), TURNS),
     "errors are counted": ("errors", "3 reads failed", {"errors": 3}),
     "one error is one read": ("errors", "1 read failed", {"errors": 1}),
     "what a controller reported": (
         "degraded", 'the controller reported: "Degraded unit"; its cost',
         {"settings": MISSING}),
     "how much may be unwritten": ("program", "65536 KiB", {**WRITES, **FEW_DIRTY}),
-    "readahead has no part past the cache": ("readahead", "past the page cache", {"direct": 0.6}),
+    "readahead has no part past the cache": ("readahead", "bypassed the page cache", {"direct": 0.6}),
     "readahead has no part out of order": ("readahead", "continue a stream", {"order": 0.4}),
     "readahead has no part where little is read ahead": ("readahead", "read ahead", {"ahead": 0.4}),
-    "readahead has no part in writes": ("readahead", "of writes nothing is predicted", WRITES),
+    "readahead has no part in writes": ("readahead", "does not apply to writes", WRITES),
     "several streams": ("readahead", "each of up to 4 streams", {"streams": 4, "depth": 7.0}),
     "one stream is not called several": ("readahead", Without("streams"), {}),
     "in flight twice what the setting predicts": ("readahead", "POSIX_FADV_SEQUENTIAL", {"depth": 4.0}),
     "in flight as the setting predicts": ("readahead", Without("POSIX_FADV_SEQUENTIAL"), {"depth": 2.0}),
     "a wait before it queues": ("request slots", "before it queues", FULL_SLOTS),
     "a queue that ran empty does not contradict a busy disk": (
-        "device", "the queue ran empty 120 times: for 9% of the time it had no request, or one alone", {**EMPTIES, "dry": 120}),
+        "device", "the queue ran empty 120 times: for 9% of the time it had at most one request", {**EMPTIES, "dry": 120}),
     "dm-crypt computed more": ("processor", "dm-crypt", {"idle": 0.5, "cpu": 0.3, "kernel": {"kcryptd": 0.4}}),
     "the command computed more": ("processor", "the command", {"idle": 0.5, "cpu": 0.3, "kernel": {"kcryptd": 0.29}}),
     "how much was computed": ("program", "0.38 of a processor", HALF_COMPUTED),
-    "one change has none after it": ("changed", Without("more after it"), {"changes": CHANGE, "samples": TWO_RATES}),
+    "one change has none after it": ("changed", Without("others after it"), {"changes": CHANGE, "samples": TWO_RATES}),
     "of two changes the second is named": (
-        "changed", "more after it", {"changes": [*CHANGE, (3 * 10**9, "scheduler", "none", "bfq")], "samples": TWO_RATES}),
-    "how many were late": ("slow part", "10% of equal reads", {"d2c": SLOW}),
-    "the rate of one disk in requests": ("device", "250 reads a second is its rate: with 1 in flight one takes", CAPPED),
+        "changed", "others after it", {"changes": [*CHANGE, (3 * 10**9, "scheduler", "none", "bfq")], "samples": TWO_RATES}),
+    "how many were late": ("slow part", "10% of the sequential reads", {"d2c": SLOW}),
+    "the rate of one disk in requests": ("device", "250 reads a second is its rate: with 1 in flight a request takes", CAPPED),
     "rows of eight are enough to look for a ceiling": (
-        "device", "from 4 to 8 in flight and more the throughput grew by",
+        "device", "with 8 or more in flight instead of 4 the throughput is",
         {"depth": 9.0, "rows": {(4, 12): 100, (8, 12): 900}, "at_issue": {4: 100, 8: 900}}),
     "rows of four are too few to look for a ceiling": (
-        "device", "too few depths", {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "at_issue": {2: 100, 4: 900}}),
+        "device", "the depth varied too little",
+        {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "at_issue": {2: 100, 4: 900}}),
     "who writes next to reads": ("competing", "queued by jbd2/sda-8", {
         **CONCURRENT, "other": (400, 9.0), "submitters": [(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)]}),
     "concurrent reads of an unknown process": ("competing", Without("queued by"), {
         **WRITES, "other": (400, 9.0), "submitters": [(3, "jbd2/sda-8", 5, 9, 0)]}),
-    "who the others are": ("competing", "most of updatedb, pid 9", {**NOT_OURS, "others": (9,)}),
+    "who the others are": ("competing", "mostly updatedb (pid 9)", {**NOT_OURS, "others": (9,)}),
     "flushes next to writes": (
         "sync", "200 flushes and 1000 writes took 24% of the time", {**WRITES, "flushes": (200, 4.8)}),
     "one flush": ("sync", "1 flush took 24% of the time, after 125.0 MiB", {**WRITES, "flushes": (1, 960.0)}),
@@ -617,19 +619,19 @@ REMEDIES = {
     "with a scheduler more requests than tags": (
         "request slots", "echo 256 >", {**TAGS, "tags": 32, "settings": {"nr_requests": "4", "scheduler": "mq-deadline"}}),
     # limits whose remedy may help at the rate of one disk
-    "less readahead at the rate of a disk": ("device", "Readahead is 4 MiB and may fetch what the program does not use", {
+    "less readahead at the rate of a disk": ("device", "Readahead is 4 MiB and may fetch data that the program does not use", {
         **CAPPED, "settings": {"readahead_sectors": "8192"}}),
-    "larger requests where readahead is smaller": ("device", "larger ones move more", {
+    "larger requests where readahead is smaller": ("device", "larger requests move more", {
         **CAPPED, "settings": {"readahead_sectors": "8190", "max_hw_sectors_kb": "128"}}),
     "larger requests where little is read ahead": (
-        "device", "larger ones move more", {**CAPPED, "ahead": 0.4, "settings": {"readahead_sectors": "8192"}}),
+        "device", "larger requests move more", {**CAPPED, "ahead": 0.4, "settings": {"readahead_sectors": "8192"}}),
     "requests of the size that the hardware takes": ("device", "echo 512 >/sys/block/sda/queue/max_sectors_kb", {
         **CAPPED, "sectors": 256, "settings": {"max_hw_sectors_kb": "512"}}),
     "requests no larger than Linux makes": ("device", "echo 1280 >/sys/block/sda/queue/max_sectors_kb", {
         **CAPPED, "sectors": 256, "settings": {"max_hw_sectors_kb": "4096"}}),
-    "more readahead for small reads": ("device", "larger ones move more: blockdev --setra 4096", {
+    "more readahead for small reads": ("device", "larger requests move more: blockdev --setra 4096", {
         **CAPPED, "sectors": 64, "settings": {"max_hw_sectors_kb": "128"}}),
-    "larger reads where readahead does not make them": ("device", "counts requests, larger ones move more", {
+    "larger reads where readahead does not make them": ("device", "counts requests, larger requests move more", {
         **CAPPED, "sectors": 65, "settings": {"max_hw_sectors_kb": "128"}}),
 }  # fmt: skip
 
@@ -646,6 +648,13 @@ def test_a_remedy_says(name):
     key, text, facts = REMEDIES[name]
     remedy = judged(NAMES.get(key, (key,)), **facts).remedy
     assert fits(text, remedy), remedy
+
+
+def test_the_parts_around_a_change_count_from_the_beginning_of_the_recording():
+    for meta, at in (({"start_ns": str(-3 * 10**9)}, "5.0"), ({}, "2.0")):
+        result = judged("changed", meta, changes=CHANGE, samples=TWO_RATES)
+        assert result.remedy.endswith(f"raidctl explain --to {at}, and --from {at}")
+        assert "2.0 s into the phase" in result.statement
 
 
 def test_what_took_most_of_the_time_comes_first():
@@ -736,4 +745,4 @@ def test_time_that_something_took_bounds_what_is_to_gain():
 def test_what_the_disk_gives_in_order_is_reported_where_another_phase_shows_it(other, reported):
     every_limit = limits.limits(Reading("A", phase(**READER)), "read", {}, (phase(**other),))
     statement = next(limit for limit in every_limit if limit.key == "seeks").statement
-    assert ("In order this disk gave" in statement) is reported
+    assert ("Sequential reads of this disk reached" in statement) is reported

@@ -118,8 +118,8 @@ def test_of_what_is_ruled_out_the_program_says_no_more():
 def test_it_says_how_much_and_what_to_type():
     result = judged("io.max", **throttled())
     assert result.statement == (
-        "rbps of /a b allows 31.2 MiB/s, and 100% of it came: the disk waited for 50.0% of the time, "
-        "0.0% of its bios are queued by kernel threads"
+        "rbps of /a b allows 31.2 MiB/s; the rate reached 100% of this: the disk was idle for 50.0% of the time; "
+        "kernel threads queued 0.0% of its bios"
     )
     assert result.remedy == """echo "$(cat /sys/block/sda/dev) rbps=max" >'/sys/fs/cgroup/a b/io.max'"""
     assert result.gain == (2.0, 2.0) and result.share == 0.5
@@ -153,7 +153,7 @@ def test_what_is_near_its_limit_gains_by_nothing_else():
 
 def test_bios_throttled_before_the_phase_are_no_more_than_all():
     """The kernel throttles a bio of 16 MiB for the time that its bytes may take, and then queues it at once."""
-    assert "100% of it came" in judged("io.max", **throttled(limit(rbps=16_000_000))).statement
+    assert "reached 100% of this" in judged("io.max", **throttled(limit(rbps=16_000_000))).statement
 
 
 def test_of_a_long_path_the_end_is_known():

@@ -98,8 +98,8 @@ def _ahead_text(story: Verdict, steps: Sequence[Link]) -> str:
     """The sentence on readahead's part; empty where the limit has it."""
     verdicts = {link.key: link.verdict for link in steps}
     if story is Verdict.NOT_AVAILABLE and verdicts.get("depth") is verdicts.get("throughput") is Verdict.SHOWN:
-        return "What is in flight is what readahead predicts; the windows that were read ahead were not counted."
-    return "What readahead has to do with it was not recorded." if story is Verdict.NOT_AVAILABLE else ""
+        return "The number in flight is the one that readahead predicts; the readahead windows were not counted."
+    return "The recording does not show the effect of readahead." if story is Verdict.NOT_AVAILABLE else ""
 
 
 def summary(reading: Reading, direction: str, ahead: str, limits: Sequence[Limit]) -> tuple[str, ...]:
@@ -107,7 +107,10 @@ def summary(reading: Reading, direction: str, ahead: str, limits: Sequence[Limit
     rate, mean = q.mib_per_s(reading.phase, direction), q.depth_mean(reading.phase, direction)
     if reading.phase.disk.bio_based:
         return (
-            f"{rate or 0:.1f} MiB/s. It has no requests of its own: what is in flight is that of the disks it is made of.",
+            (
+                f"{rate or 0:.1f} MiB/s. It receives only bios; requests and their number in flight are counted at "
+                "the disks below it."
+            ),
         )
     reached = (
         _rate(reading, direction, rate or 0.0)

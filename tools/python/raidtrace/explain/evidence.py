@@ -140,7 +140,7 @@ class Limit:
             return "To measure the gain: raidctl why."
         factor = f"{self.gain[1]:.2g}" if self.gain[1] < 100 else f"{self.gain[1]:.0f}"
         if self.figure() is None:
-            return f"Without that time it is at most about {factor} times as fast."
+            return f"Without this time the command is at most about {factor} times as fast."
         change = f" {self.gain_of}" if self.gain_of else ""
         return f"Expected{change}: {'no gain' if self.gain[1] == 1 else f'about {factor} times as fast'}."
 

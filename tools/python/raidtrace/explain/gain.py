@@ -101,7 +101,7 @@ def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
 
 
 # Gains on a disk whose rate does not grow with more requests in flight.
-MORE_IN_FLIGHT = _figure(1.0, "from more in flight or more readahead")
+MORE_IN_FLIGHT = _figure(1.0, "from a higher depth or more readahead")
 
 
 def twice_io_max(idle: float) -> Gain:

@@ -78,26 +78,26 @@ def limits(
     if any(limits_rate.reached(limit) for limit in made):  # then nothing else is what to change first
         leave_open({limit.key for limit in made} - {"io.max", "reset"}, "io.max allows little more")
     if inferred("throttled"):
-        leave_open(CAUSES_UNDER_LIMIT, "a limit of the volume decides the rate")
+        leave_open(CAUSES_UNDER_LIMIT, "a limit of the volume determines the rate")
     if (idle := case.idle() or 0.0) >= 1 - MIN_TIME_SHARE:
-        leave_open(DEPTH_CAUSES, f"the disk had nothing to do for {q.percent(idle)} of the time")
+        leave_open(DEPTH_CAUSES, f"the disk was idle for {q.percent(idle)} of the time")
     if inferred(*CEILING_CAUSES):
         leave_open(("pieces",), "the disk is at its rate")
     if limits_device.link_near(case):
         leave_open((*DEPTH_CAUSES, "pieces", "file system"), "the rate is near that of the fastest SATA link")
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
-        text = "one disk with heads reads ahead by itself: whether more would come faster only an experiment tells"
+        text = "a rotating disk reads ahead by itself: only an experiment can show whether more is faster"
         leave_open(ORDERED_CAUSES, text)
     if (crowd := limits_device.crowd(case)) and _wait_for_each_other(case, crowd):
         # The seek to each place stays, however many requests wait for it.
         text = (
-            f"with {crowd.many:.0f} in flight one takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in flight "
-            f"{about_ms(crowd.few_ms)}: they wait for each other already"
+            f"with {crowd.many:.0f} in flight a request takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in "
+            f"flight {about_ms(crowd.few_ms)}: requests already wait for each other"
         )
         leave_open(set(DEPTH_CAUSES) - ({"seeks"} if case.rotates() else set()), text)
     if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.MIN_NETWORK_MS):
         text = f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms"
-        leave_open(DEPTH_CAUSES, f"{text}: they wait for each other already")
+        leave_open(DEPTH_CAUSES, f"{text}: requests already wait for each other")
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0

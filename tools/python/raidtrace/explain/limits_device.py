@@ -269,10 +269,10 @@ def parity(case: Case) -> Limit:
         not case.waits_for_host() and (case.depth() or 0.0) >= 2,
     )
     if not busy or not case.seeks_often() or wait < MIN_DRIVE_WRITE_MS:
-        text = f"{text}, takes {wait:.2f} ms, and {case.elsewhere():.0%} begin elsewhere"
-        return open_question(f"{text}: whether they form whole stripes is unknown", *values)
+        text = f"{text} and takes {wait:.2f} ms; {case.elsewhere():.0%} are not sequential"
+        return open_question(f"{text}; it is unknown whether the array merges them into whole stripes", *values)
     return inferred(
-        f"{text} and takes {wait:.1f} ms, for each parity is worked out",
+        f"{text} and takes {wait:.1f} ms, because the array computes parity for each",
         "write whole stripes, or use a level without parity (RAID 10)",
         *values,
     )
@@ -293,26 +293,27 @@ def _device(case: Case) -> Limit:
     if grown is not None:
         values.append(case.value("gain-of-depth", grown[1], "of 1", "depth-d2c"))
     orderly = case.seeks_seldom()
-    remedy = "nothing that is set: other drives, another level or another controller"
+    remedy = "no setting helps; other drives, another RAID level or another controller may"
     if case.waits_for_host():
-        return ruled_out(f"{_gain(grown)}{rate:.0f} MiB/s while the disk waited for {idle:.0%} of the time", *values)
+        return ruled_out(f"{_gain(grown)}{rate:.0f} MiB/s, and the disk was idle for {idle:.0%} of the time", *values)
     if case.one_disk() and platter(case):
         return _one_disk(case, values, rate)
     if case.one_disk() and (waits := even_rate(case)):
         text = (
-            f"{rate:.0f} MiB/s in {_iops(case):,.0f} {case.direction}s a second at even intervals; the fastest took "
-            f"{waits[0]:.3g} ms, half of them {waits[1]:.3g} ms or more: the rest is the wait for others"
+            f"{rate:.0f} MiB/s in {_iops(case):,.0f} {case.direction}s a second at even intervals; the fastest "
+            f"took {waits[0]:.3g} ms, the median is {waits[1]:.3g} ms: the difference is the wait for other "
+            "requests"
         )
-        remedy = "more in flight does not help: it is the rate of the disk, or of its link (lspci -vv: LnkSta)"
+        remedy = "a higher depth does not help: this is the rate of the disk, or of its link (lspci -vv: LnkSta)"
         return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if ran := emptied(case):
-        alone = f"for {ran[1]:.0%} of the time it had no request, or one alone"
+        alone = f"for {ran[1]:.0%} of the time it had at most one request"
         text = f"{_gain(grown)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times: {alone}"
-        return open_question(f"{text}, so the disk had room for more", *values)
+        return open_question(f"{text}, so it may do more", *values)
     if near:
         text = (
-            f"{_gain(grown)}{rate:.0f} MiB/s is its rate; the profile {near.profile} gives the controller "
-            f"{near.controller:.0f} MiB/s, its drives {near.drives:.0f}"
+            f"{_gain(grown)}{rate:.0f} MiB/s is its rate; in the profile {near.profile} the controller reaches "
+            f"{near.controller:.0f} MiB/s, the drives {near.drives:.0f}"
         )
         return inferred(
             text, remedy, *values, gain=gain.MORE_IN_FLIGHT, key=near.lower(), title=near.lower().capitalize()
@@ -321,8 +322,8 @@ def _device(case: Case) -> Limit:
         return _one_disk(case, values, rate)
     size, most = q.size_mean(case.phase, case.direction) or 0.0, case.reading.largest_sectors() or 0
     if flat(case) and SMALL_FACTOR * size <= most:
-        text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}, where {q.kib(most)} are possible"
-        return open_question(f"{text}: fewer in flight let more of them be merged, and may come faster", *values)
+        text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}; up to {q.kib(most)} are possible"
+        return open_question(f"{text}. With fewer in flight more of them are merged, which may be faster", *values)
     other = "write" if case.direction == "read" else "read"
     if (theirs := case.area(other)) >= MIN_OTHERS_SHARE * (theirs + case.area(case.direction)):
         rates = rate, q.mib_per_s(case.phase, other) or 0.0
@@ -332,7 +333,7 @@ def _device(case: Case) -> Limit:
         text = f"{_gain(grown)}{rate:.0f} MiB/s is its rate"
         return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if grown is None:
-        return open_question("too few depths were tried to tell what more would bring", *values)
+        return open_question("the depth varied too little to show whether a higher one is faster", *values)
     return open_question(f"{_gain(grown)}{rate:.0f} MiB/s", *values)
 
 
@@ -349,16 +350,16 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     if case.rotates() and case.streams() > 1:
         return open_question(f"{text}: up to {case.streams()} streams may share the heads", *values)
     if platter(case) and rate >= MIN_PLATTER_MIB_S:
-        text = f"{text}, in order, without a pause: the rate at which the platter passes below the head"
-        remedy = "neither readahead nor depth helps: several disks (RAID 0), or flash"
+        text = f"{text}, sequential, without a pause: the rate of the platter"
+        remedy = "neither readahead nor depth helps; several disks (RAID 0) or flash are faster"
         return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if not case.rotates() and (case.phase.count(case.direction, "completed") or 0) < MIN_RATE_REQUESTS:
-        return open_question(f"{text}; too few to tell the rate of the disk from a limit", *values)
+        return open_question(f"{text}; too few requests to distinguish the rate of the disk from a limit", *values)
     if queued is None:
-        return open_question(f"{text}; whether more in flight would be faster is unknown", *values)
+        return open_question(f"{text}; it is unknown whether a higher depth is faster", *values)
     return inferred(
-        f"{text} is its rate: with {queued.few:.0f} in flight one takes {about_ms(queued.few_ms)}, with {queued.many:.0f} "
-        f"in flight {about_ms(queued.many_ms)}, so more in flight is not faster",
+        f"{text} is its rate: with {queued.few:.0f} in flight a request takes {about_ms(queued.few_ms)}, with "
+        f"{queued.many:.0f} in flight {about_ms(queued.many_ms)}, so a higher depth is not faster",
         _other_than_depth(case),
         *values,
         gain=gain.MORE_IN_FLIGHT,
@@ -367,8 +368,8 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
 
 def _other_than_depth(case: Case) -> str:
     """The remedy where more requests in flight do not help."""
-    text = "more in flight does not help: it is what the disk gives, or the limit of its volume"
-    return f"{text}. {cheaper(case) or 'If that limit counts requests, larger ones move more'}"
+    text = "a higher depth does not help: this is the rate of the disk, or the limit of its volume"
+    return f"{text}. {cheaper(case) or 'If that limit counts requests, larger requests move more'}"
 
 
 def cheaper(case: Case) -> str:
@@ -377,19 +378,25 @@ def cheaper(case: Case) -> str:
     name, window = case.phase.disk.name, (case.reading.readahead_sectors() or 0) // 2
     if case.direction == "read" and window >= LARGE_READAHEAD_KIB and case.reads_ahead():
         disk = (case.reading.above or case.phase).disk.name
-        return f"Readahead is {window >> 10} MiB and may fetch what the program does not use: blockdev --setra 4096 /dev/{disk}"
+        return (
+            f"Readahead is {window >> 10} MiB and may fetch data that the program does not use: blockdev --setra "
+            f"4096 /dev/{disk}"
+        )
     largest, most = case.phase.setting("max_sectors_kb") or 0, case.phase.setting("max_hw_sectors_kb") or 0
     size = (q.size_mean(case.phase, case.direction) or 0) / 2
     if case.phase.setting("nomerges") and case.elsewhere() <= MAX_ORDER_SEEKS and SMALL_FACTOR * size <= most:
-        return f"Requests in order are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
+        return f"Sequential requests are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
     if SMALL_FACTOR * size <= most and size >= largest / 2 and largest < min(most, PRESET_REQUEST_KIB):
         return f"If the limit counts requests: echo {min(most, PRESET_REQUEST_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
     if SMALL_FACTOR * size <= largest and case.direction == "read" and case.reads_ahead():
-        return f"If the limit counts requests, larger ones move more: blockdev --setra 4096 /dev/{name}"
+        return f"If the limit counts requests, larger requests move more: blockdev --setra 4096 /dev/{name}"
     return ""
 
 
 def _gain(grown: tuple[int, float] | None) -> str:
     if grown is None:
         return ""
-    return f"from {grown[0] // 2} to {grown[0]} in flight and more the throughput grew by {max(grown[1], 0):.0%}: "
+    return (
+        f"with {grown[0]} or more in flight instead of {grown[0] // 2} the throughput is "
+        f"{max(grown[1], 0):.0%} higher: "
+    )

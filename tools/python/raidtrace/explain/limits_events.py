@@ -62,21 +62,21 @@ def reset(case: Case) -> Limit:
     if silent >= MIN_SILENT_S * 1e9 and share >= MIN_SILENT_SHARE:
         flushed = case.area("flush") * length
         if not number and flushed >= MIN_FLUSH_SHARE * silent / 1e9:
-            text = (
-                f"for {silent / 1e9:.1f} s nothing was completed, and a flush was in flight for {flushed:.1f} s of it"
-            )
+            text = f"no request completed for {silent / 1e9:.1f} s, and a flush was in flight for {flushed:.1f} s of it"
             return open_question(text, *values)
         at = (ended - case.phase.spans[0][0] - silent) / 1e9
         who = (
-            f"the driver reset its controller {number} time{plural(number)}" if number else "nothing recorded says why"
+            f"the driver reset its controller {number} time{plural(number)}"
+            if number
+            else "the recording does not show the reason"
         )
         text = (
-            f"from {max(at, 0):.1f} s on nothing was completed for {silent / 1e9:.1f} s with requests in flight, "
-            f"{share:.0%} of the time: {who}"
+            f"from {max(at, 0):.1f} s on no request completed for {silent / 1e9:.1f} s, {share:.0%} of the time, "
+            f"although requests were in flight: {who}"
         )
         return inferred(
             text,
-            "look for a command that timed out: dmesg, the controller's log, cables and the drive that it was for",
+            "look for a command that timed out: see dmesg and the controller's log, check cables and drives",
             *values,
             share=share,
             gain=gain.unbroken(length, silent / 1e9, (case.phase.timeline.interval or 0) / 1e9),
@@ -105,16 +105,17 @@ def changed(case: Case) -> Limit:
     """A setting that another rate came with: one sentence cannot be true of both parts."""
     changes = [change for change in case.phase.timeline.changes if change.name in DECIDING_SETTINGS]
     if not changes or len(case.phase.spans) != 1:
-        return ruled_out("no setting that decides was changed")
+        return ruled_out("no setting that affects the rate was changed")
     first = changes[0]
     start, end = case.phase.spans[0][0], case.phase.spans[0][1] + 10**18
     before, after = (
         case.phase.timeline.rates(*part, case.direction) for part in ((start, first.time_ns), (first.time_ns, end))
     )
     after_s = (first.time_ns - start) / 1e9
-    text = f"{first.name} was changed from {first.before} to {first.after} {after_s:.1f} s after the begin"
+    since_s = (first.time_ns - int(case.meta.get("start_ns", start))) / 1e9  # --from and --to count from the beginning
+    text = f"{first.name} was changed from {first.before} to {first.after} {after_s:.1f} s into the phase"
     if len({change.time_ns for change in changes}) > 1:
-        text += ", and more after it"
+        text += ", and others after it"
     if not before or not after:
         return open_question(f"{text}; the rates before and after are unknown")
     values = (
@@ -127,7 +128,7 @@ def changed(case: Case) -> Limit:
         return open_question(text, *values)
     return inferred(
         text,
-        f"explain each part alone: raidctl explain --to {after_s:.1f}, and --from {after_s:.1f}",
+        f"explain each part alone: raidctl explain --to {since_s:.1f}, and --from {since_s:.1f}",
         *values,
         gain=((gained, gained), "") if after > before else NO_GAIN,
     )
@@ -146,12 +147,12 @@ def degraded(case: Case) -> Limit:
     action = (above or phase).settings.get("md_sync_action", "idle")
     if missing:
         name = above.disk.name if above else phase.disk.name
-        text = f"{name} lacks {missing} of its disks: their data is computed from all others"
+        text = f"{name} lacks {missing} of its disks: md computes their data from all others"
         return _lacking(case, text, case.value("md-degraded", missing, "disks", "md_degraded"))
     if action in ("recover", "resync", "check", "repair", "reshape"):
         return inferred(
             f"md reports {action}: its own reads and writes take a part of the time",
-            "let it end, or lower sync_speed_max of md",
+            "wait for its end, or lower sync_speed_max of md",
             title="Rebuild",
         )
     last = _state(phase.settings.get("controller_events", ""))
@@ -165,18 +166,18 @@ def degraded(case: Case) -> Limit:
     if last:
         return inferred(
             f"the controller reported that it began to {last}: its own reads and writes take a part of the time",
-            "let it end, or give it a lower rate in the controller's set-up",
+            "wait for its end, or lower its rate in the settings of the controller",
             title=BACKGROUND_WORK[last],
         )
     known = above is not None or "md_degraded" in phase.settings or "controller_events" in phase.settings
-    text = "nothing recorded says that the array lacks a drive"
+    text = "the recording shows no missing drive"
     return open_question(text) if known else unknown(text)
 
 
 def _lacking(case: Case, text: str, *values: Value) -> Limit:
     """A missing drive costs the reads of the others in its place: much where several reads go to all drives at once, little
     where one follows the other in order or another ceiling comes first. It is reported in either case."""
-    remedy = "replace the drive and let the array rebuild; until then reads are worked out from the other drives"
+    remedy = "replace the drive and let the array rebuild; until then the array computes its data from the others"
     parallel = case.direction == "read" and (case.depth() or 0.0) >= MIN_PARALLEL_READS and case.seeks_often()
     if parallel and not ceiling_near(case):
         return inferred(text, remedy, *values)
@@ -217,25 +218,28 @@ def slow_part(case: Case) -> Limit:
     if case.one_disk():
         return ruled_out("it is one disk, or one volume")
     if case.direction != "read" or not times or not steady or not alike or (order or 0) < MIN_ALIKE_SHARE:
-        return unknown("only equal reads of one reader in order, on a disk that is always busy, would show it")
+        return unknown("only sequential reads of one size by one reader, on a disk that is always busy, can show it")
     low, middle, high = (bins.quantile(times, part) or 1.0 for part in (0.05, 0.5, 0.95))
     late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
     values = (case.value("d2c-p95-by-p50", high / middle, "", "d2c"), case.value("d2c-late-share", late, "of 1", "d2c"))
     if high / middle >= MIN_SPREAD and high / low >= MIN_WIDE_SPREAD and degraded(case).verdict is Verdict.INFERRED:
-        return open_question("the array's own work makes equal reads take very different times", *values)
+        return open_question("the work of the array itself makes equal reads take very different times", *values)
+    slowest = f"the 95th percentile is {high / middle:.1f} times the median"
     if high / middle >= MIN_SPREAD and high / low >= MIN_WIDE_SPREAD:
         text = (
-            f"{late:.0%} of equal reads in order take twice the {middle / 1e6:.2f} ms of the middle one or more, the slowest "
-            f"twentieth {high / middle:.1f} times as long: a part of the array is slower than the rest"
+            f"{late:.0%} of the sequential reads of one size take at least twice their median of "
+            f"{middle / 1e6:.2f} ms, and {slowest}: a part of the array is slower than the rest"
         )
         return inferred(
             text,
-            "ask the controller for errors and times of each drive, and replace the slow one, unless its unit initialises, "
-            "verifies or rebuilds",
+            "look in the controller for errors and latencies of each drive, and replace the slow one, unless its "
+            "unit initialises, verifies or rebuilds",
             *values,
         )
-    slowest = f"the slowest twentieth {high / middle:.1f} times the middle one"
     if high / middle >= MIN_UNEVEN_SPREAD:
-        text = f"equal reads in order do not take alike, {slowest}: whether a part of the array is slower is unknown"
+        text = (
+            f"sequential reads of one size take different times, {slowest}: it is unknown whether a part of the "
+            "array is slower"
+        )
         return open_question(text, *values)
-    return ruled_out(f"equal reads take alike: {slowest}", *values)
+    return ruled_out(f"sequential reads of one size take about the same time: {slowest}", *values)

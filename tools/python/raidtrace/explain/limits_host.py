@@ -22,7 +22,7 @@ MIN_OWN_SHARE = 0.5  # of the bytes of the other direction: if the command reque
 MAX_DIRTY_LIMIT = 64 << 20  # bytes: writers may wait for so little memory
 METADATA_ONLY_SHARE = 0.9  # of the bios: from here on the program reads metadata itself, not to find its data
 SEEK_S = 0.004  # the shortest seek to another place, with half a turn
-SEVERAL_FILES = "read several files at once, or keep them in larger ones"
+SEVERAL_FILES = "read several files at once, or store the data in fewer, larger files"
 # Requests are cut by the ends of files if they are larger than a call, and smaller than a window, by these factors.
 MIN_CALL_FACTOR, MIN_WINDOW_FACTOR = 2, 2
 MIN_DISCARD_FACTOR = 1.5  # of the fastest request: discards may be why the median takes longer
@@ -49,20 +49,20 @@ def host(case: Case) -> Limit:
     value = case.value("idle-share", idle, "of 1", "depth-time")
     interval = case.phase.timeline.interval or 0
     if case.waits_for_host() and idle * case.phase.seconds() * 1e9 <= interval:
-        text = f"the disk had nothing to do for {q.percent(idle)} of the time, less than the time between two samples"
+        text = f"the disk was idle for {q.percent(idle)} of the time, less than the length of a sample"
         return open_question(text, value)
     if not case.waits_for_host():
-        return ruled_out(f"the disk waited for the host for {q.percent(idle)} of the time", value)
+        return ruled_out(f"the disk was idle for {q.percent(idle)} of the time", value)
     if (computing := _kernel_computes(case, idle, value)) is not None:
         return computing
     if case.reading.above is not None:
         nothing, whole = f"the disk had nothing to do for {q.percent(idle)} of the time", case.reading.above.disk.name
-        return open_question(f"{nothing}: {whole}, which it is part of, may wait for another disk", value)
+        return open_question(f"{nothing}: {whole}, which contains it, may wait for another disk", value)
     nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
-        return ruled_out(f"{nothing}: io.max held requests back", value)
+        return ruled_out(f"{nothing}: io.max delayed requests", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
-        return open_question(f"{nothing}: there were no requests, or io.max held them back", value)
+        return open_question(f"{nothing}: the program issued no requests, or io.max delayed them", value)
     if used is not None and computed >= MIN_COMPUTING * idle:
         return inferred(
             f"{nothing} while the command used {used:.2f} of a processor",
@@ -75,29 +75,30 @@ def host(case: Case) -> Limit:
             title="Processor",
         )
     if computed >= MAY_BE_COMPUTING * idle:
-        text = f"{nothing}, and {computed:.2f} of a processor was used for the command: computing explains only a part of it"
-        return open_question(text, value)
-    if (unwritten := dirty_limit(case)) is not None:
-        few = f"vm.dirty_bytes, which allows {unwritten / 1024:.0f} KiB of unwritten data, delays writers"
-        text = f"{nothing}: there were no requests, or {few}"
-        return open_question(text, value)
-    if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_BE_COMPUTING * idle and not case.simulated():
         text = (
-            f"{nothing}, and the kernel used {busy:.2f} of a processor meanwhile: dm-crypt or md above it may compute"
+            f"{nothing}, and the command with its kernel threads used {computed:.2f} of a processor: computing "
+            "explains only a part of this"
         )
         return open_question(text, value)
-    hints = (", or io.max holds it back", ", and whether its cgroup has an io.max")
+    if (unwritten := dirty_limit(case)) is not None:
+        few = f"vm.dirty_bytes, which allows {unwritten / 1024:.0f} KiB of unwritten data, delayed them"
+        text = f"{nothing}: the program issued no requests, or {few}"
+        return open_question(text, value)
+    if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_BE_COMPUTING * idle and not case.simulated():
+        text = f"{nothing}, and the kernel used {busy:.2f} of a processor: dm-crypt or md above the disk may compute"
+        return open_question(text, value)
+    hints = (", or io.max delayed it", ", and whether its cgroup has an io.max")
     hints = hints if limit.verdict in (Verdict.NOT_AVAILABLE, Verdict.NOT_SHOWN) else ("", "")
     why = (
-        "computing takes no time in simulated time, so it waited for something else, as sleep does"
+        "in simulated time computing takes no time, so the program waited, as in sleep"
         if case.simulated()
         else "its processor time was not counted"
         if used is None
         else f"it used {used:.2f} of a processor"
     )
     return inferred(
-        f"{nothing}: there were no requests, as when a program sleeps or waits for another{hints[0]}; {why}",
-        f"look at what the program does between its calls{hints[1]}",
+        f"{nothing}: the program issued no requests, because it slept or waited for another program{hints[0]}; {why}",
+        f"find out what the program does between its calls{hints[1]}",
         value,
         share=idle,
         gain=gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]),
@@ -107,7 +108,7 @@ def host(case: Case) -> Limit:
 KERNEL_WORK = {
     "kcryptd": (
         "dm-crypt (kcryptd)",
-        "several readers or writers at once use several processors; cryptsetup benchmark prints what one processor encrypts",
+        "use several readers or writers at once, and so several processors; cryptsetup benchmark prints the rate of one",
     ),
     "md": (
         "md (parity, rebuild)",
@@ -160,18 +161,19 @@ def sync(case: Case) -> Limit:
     each = (q.octets(case.phase, "write") or 0) / number
     if number < MIN_FLUSHES or each > MAX_FLUSHED_BYTES:
         text = (
-            f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} MiB each"
+            f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} "
+            "MiB of writes each"
         )
-        return open_question(f"{text}: whether they waited for this data only an experiment tells", *values)
+        return open_question(f"{text}; only an experiment can show whether they waited for this data", *values)
     part = min(part, 0.999)
     return inferred(
-        f"{number} flushes and {writes} writes took {part:.0%} of the time: each waits until the "
-        "cache is on the platters",
+        f"{number} flushes and {writes} writes took {part:.0%} of the time: each flush waits until the cache of "
+        "the drive is written",
         "call fsync less often, or "
         + (
             "use a drive with power-loss protection, whose cache need not be flushed"
             if case.one_disk()
-            else "give the controller a battery and let it not report a volatile cache"
+            else "add a battery to the controller, so that it need not report a volatile cache"
         ),
         *values,
         share=part,
@@ -193,11 +195,14 @@ def discards(case: Case) -> Limit:
     if part < MIN_FLUSH_SHARE:
         return ruled_out(f"{text} took {part:.0%} of the time", *values)
     if sum(numbers.values()) < MIN_FLUSHES:
-        return open_question(f"{text} took {part:.0%} of the time: their cost is not known",
+        return open_question(f"{text} took {part:.0%} of the time; their cost is unknown",
                              *values)  # fmt: skip
     waits = waits_ms(case)
     if waits is None or waits[1] < MIN_DISCARD_FACTOR * waits[0]:
-        text = f"{text} were in flight for {part:.0%} of the time; {case.direction}s do not take longer, as far as is known"
+        text = (
+            f"{text} were in flight for {part:.0%} of the time; the recording does not show that {case.direction}s "
+            "take longer"
+        )
         return open_question(text, *values)
     part = min(part, 0.999)
     return inferred(
@@ -227,8 +232,8 @@ def strangers(case: Case) -> tuple[float, str]:
         moves = min(bios, q.seeks(case.phase) or 0) * SEEK_S / case.phase.seconds()
         parts.append((min(parts[1][0] + moves, 1.0), "of the time, for data and seeks,"))
     part, of = max(parts)
-    verb = "is" if "time" in of else "are"
-    return part, f"{part:.0%} {of} {verb} of others than the command, most of {most.comm}, pid {most.pid}"
+    verb = "belongs" if "time" in of else "belong"
+    return part, f"{part:.0%} {of} {verb} to processes other than the command, mostly {most.comm} (pid {most.pid})"
 
 
 def _all_its_own(case: Case) -> bool:
@@ -246,7 +251,7 @@ def _own(case: Case, direction: str) -> str:
         return f"the processes of these {direction}s were not recorded"
     done = "read" if direction == "read" else "wrote"
     return (
-        f"they may be the command's own, which {done} {units.octets(own)} up to then"
+        f"they may belong to the command, which {done} {units.octets(own)} until then"
         if own >= MIN_OWN_SHARE * moved
         else ""
     )
@@ -260,7 +265,7 @@ def _undelayed(case: Case) -> str:
     took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
     if took >= MIN_FACTOR * waits[0]:
         return ""
-    return f"{case.direction}s take {took:.3g} ms, as the fastest did: concurrent requests do not delay them"
+    return f"{case.direction}s take {took:.3g} ms, as long as the fastest: concurrent requests do not delay them"
 
 
 @rule("competing", "Competing load")
@@ -285,22 +290,26 @@ def competing(case: Case) -> Limit:
     ):
         if gain.found_idle(case) >= MIN_FOUND_IDLE_SHARE:
             return ruled_out(text, *values)
-        text = f"{text}, unless all of them waited: the disk was never idle when a request was issued"
+        text = f"{text}. Or all of them waited: the disk was never idle when a request was issued"
         return open_question(text, *values)
     if part >= MIN_OTHERS_SHARE and case.phase.settings.get("scheduler") == SHARING_SCHEDULER:
         text = (
-            f"{others}; {SHARING_SCHEDULER} shares the disk between processes: only an experiment shows what they cost"
+            f"{others}; {SHARING_SCHEDULER} divides the disk between processes, so only an experiment can show "
+            "their cost"
         )
         return open_question(text, *values)
     if part >= MIN_OTHERS_SHARE:
         waits = waits_ms(case)
-        remedy = "run it at another time, or give it a lower weight: ionice, io.weight, bfq"
+        remedy = "run the other load at another time, or lower its weight: ionice, io.weight, bfq"
         return inferred(others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits else NO_GAIN)
     if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and _all_its_own(case):
-        text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests, and the command's own"
+        text = (
+            f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests, and belong to "
+            "the command"
+        )
         return open_question(text, *values)
     if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and (why := _own(case, other)) and not foreign:
-        text = f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests; {why}"
+        text = f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests; {why}"
         return open_question(text, *values)
     if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE:
         who = next(
@@ -313,13 +322,15 @@ def competing(case: Case) -> Limit:
         )
         through = f", queued by {who}" if who and other == "write" else ""
         return inferred(
-            f"{share:.0%} of what was in flight are {other}s, {requests:.0%} of the requests{through}",
-            f"keep the {other}s away from it: another time, another disk, or a scheduler that " "shares (bfq)",
+            f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests{through}",
+            f"separate the {other}s from the {case.direction}s: another time, another disk, or a scheduler that divides the "
+            "disk (bfq)",
             *values,
         )
     if case.phase.submitters is None:
         return unknown("the processes were not counted")
-    return ruled_out(f"{share:.0%} of what was in flight are {other}s, {part:.0%} of the load is of others", *values)
+    text = f"{other}s are {share:.0%} of the requests in flight; other processes have {part:.0%} of the load"
+    return ruled_out(text, *values)
 
 
 def run_sectors(reading: Reading) -> float | None:
@@ -345,10 +356,10 @@ def pieces(case: Case) -> Limit:
     )
     if mounted and (order or 0) >= MIN_STREAM_SHARE and not case.waits_for_host() and (ended := _windows_end(case)):
         text = (
-            f"requests average {q.kib(ended[0])} where readahead is {q.kib(readahead)}, and the program reads "
-            f"{units.octets(ended[1])} at once"
+            f"requests average {q.kib(ended[0])}, readahead is {q.kib(readahead)}, and the program reads "
+            f"{units.octets(ended[1])} with each call"
         )
-        return inferred(f"{text}: files end before a window does", SEVERAL_FILES, value)
+        return inferred(f"{text}: the files end before the readahead window", SEVERAL_FILES, value)
     if (
         run >= readahead
         or (order or 0) < MIN_STREAM_SHARE
@@ -359,9 +370,9 @@ def pieces(case: Case) -> Limit:
         return ruled_out(text, value)
     number = (case.phase.count("read", "queued") or 0) - (case.phase.count("read", "stream_queued") or 0)
     if 2 * (blocks := metadata(case.reading)) >= number:
-        text = f"{text}; with {blocks} blocks of metadata for {number} pieces, one file may lie in many of them"
+        text = f"{text}; with {blocks} blocks of metadata for {number} runs, the files may be fragmented"
         return open_question(text, value)
-    return inferred(f"{text}: it ends before the window does", SEVERAL_FILES, value)
+    return inferred(f"{text}: the files end before the readahead window", SEVERAL_FILES, value)
 
 
 def _windows_end(case: Case) -> tuple[float, float] | None:
@@ -400,15 +411,18 @@ def filesystem(case: Case) -> Limit:
     if part < MIN_TIME_SHARE or blocks < times / 2:
         return ruled_out(f"{blocks} blocks of metadata between the data; the queue ran empty {times} times", *values)
     if (case.phase.count("write", "issued") or 0) >= MIN_OTHERS_SHARE * (case.phase.count("read", "issued") or 1):
-        return open_question(f"{blocks} blocks of metadata, how many of them were read is unknown", *values)
+        return open_question(f"{blocks} blocks of metadata; it is unknown how many of them were read", *values)
     if blocks >= METADATA_ONLY_SHARE * (case.phase.count("read", "queued") or 1):
-        text = f"{blocks} blocks of metadata and nearly nothing else: so do reads that bypass the file system count"
+        text = (
+            f"{blocks} blocks of metadata and almost no data; reads that bypass the file system also count as "
+            "metadata"
+        )
         return open_question(text, *values)
     part = min(part, 0.9)
     return inferred(
-        f"{blocks} blocks of metadata were read between the data, and the queue ran empty {times} times: "
-        f"the next read can start only after such a block was read. Each costs the {alone:.2f} ms that a request alone "
-        f"takes, together {part:.0%} of the time",
+        f"{blocks} blocks of metadata were read between the data, and the queue ran empty {times} times: the next "
+        f"read starts only after the block was read. Each costs the {alone:.2f} ms of a single request, together "
+        f"{part:.0%} of the time",
         "a file system with extents, such as XFS or ext4, reads far less metadata",
         *values,
         share=part,

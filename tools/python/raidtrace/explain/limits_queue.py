@@ -70,15 +70,15 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     )
     queues = case.reading.hardware_queues()
     each = f" ({limit // queues} on each of {queues} hardware queues)" if queues > 1 and limit % queues == 0 else ""
-    text = f"{name} allows {limit} at once{each} and they were in use for {q.percent(full)} of the time"
+    text = f"{name} allows {limit} requests{each}, and all were in use for {q.percent(full)} of the time"
     if full >= MIN_FULL_SHARE and served and waited < MIN_WAIT_SHARE * served and limit <= MAX_FEW_SLOTS * queues:
-        text = f"{text}; a program that waits for a slot before it queues is not counted as waiting"
-        return open_question(f"{text}. Only a larger {name} tells", *values)
+        text = f"{text}; the wait of a program before it queues a bio is not counted"
+        return open_question(f"{text}. Only an experiment with a larger {name} can show its effect", *values)
     if full < MIN_FULL_SHARE or not served or waited < MIN_WAIT_SHARE * served:
         return ruled_out(text, *values)
-    text = f"{text}; each waited {waited:.1f} ms for its turn, and took {served:.1f} ms"
+    text = f"{text}; each request waited {waited:.1f} ms for a slot, and took {served:.1f} ms"
     if limit > MAX_FEW_SLOTS * queues or flat(case) or ceiling_near(case):
-        return open_question(f"{text}. Whether more would come faster only another depth can tell", *values)
+        return open_question(f"{text}. Only an experiment can show whether a higher one is faster", *values)
     where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
     return inferred(
         text,
@@ -109,10 +109,13 @@ def scheduler(case: Case) -> Limit:
     if name == "none" or wait < MIN_SCHEDULER_SHARE * served or depth > MAX_USED_SHARE * allowed[0]:
         return ruled_out(text, *values)
     if strangers(case)[0] >= MIN_OTHERS_SHARE:
-        text = f"{text}; other processes use the disk, and a scheduler may hold back their requests for those of the command"
+        text = (
+            f"{text}; other processes use the disk, and the scheduler may delay their requests in favour of the "
+            "command's"
+        )
         return open_question(text, *values)
     return inferred(
-        f"{text}, with {depth:.1f} in flight where {allowed[0]} may be: it holds back what the driver would take",
+        f"{text}; {depth:.1f} were in flight of {allowed[0]} possible: it delays requests that the driver would accept",
         f"echo mq-deadline >/sys/block/{case.phase.disk.name}/queue/scheduler (or none)",
         *values,
         gain=gain.not_held_back(case, wait, served),
@@ -134,8 +137,8 @@ def request_size(case: Case) -> Limit:
     whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
     takes = "any size" if (most or 0) >= UNLIMITED_KIB else str(most)
     text = (
-        f"max_sectors_kb is {largest} where the disk takes {takes}; {q.percent(whole)} of the requests are as large, "
-        f"{cut} bios were cut"
+        f"max_sectors_kb is {largest}, the disk takes {takes}; {q.percent(whole)} of the requests have the largest "
+        f"size, {cut} bios were split"
     )
     if SMALL_FACTOR * (largest or 0) > (most or 0) or whole < MIN_FULL_SHARE or not cut:
         return ruled_out(text, *values)
@@ -145,7 +148,7 @@ def request_size(case: Case) -> Limit:
         and windows is not None
         and (case.depth() or 0.0) <= MAX_WINDOWS * windows * case.streams() < MIN_FLAT_DEPTH
     ):
-        text = f"{text}; but readahead decides how much is in flight, and smaller requests keep more drives busy"
+        text = f"{text}; but readahead limits the bytes in flight, and smaller requests keep more drives busy"
         return open_question(text, *values)
     remedy = f"echo {min(most or 0, 1280)} >/sys/block/{case.phase.disk.name}/queue/max_sectors_kb"
     return inferred(text, remedy, *values)
@@ -163,7 +166,7 @@ def merges(case: Case) -> Limit:
     if not off or not small or not case.seeks_seldom() or (depth or 0.0) < MIN_SEEKING_DEPTH:
         return ruled_out(text)
     remedy = f"echo 0 >/sys/block/{case.phase.disk.name}/queue/nomerges"
-    return inferred(f"{text}, and follow each other in order: nothing puts them together", remedy)
+    return inferred(f"{text}, and are sequential: the kernel does not merge them", remedy)
 
 
 @rule("direct", "Direct I/O")
@@ -177,10 +180,10 @@ def direct(case: Case) -> Limit:
         case.value("depth-mean", depth, "reqs.", "depth-time"),
     )
     if not case.direct():
-        return ruled_out(f"{q.percent(part)} of the bytes went past the page cache", *values)
+        return ruled_out(f"{q.percent(part)} of the bytes bypassed the page cache", *values)
     text = (
-        f"{q.percent(part)} of the bytes went past the page cache: nothing reads ahead, the program itself keeps {depth:.2f} "
-        "in flight"
+        f"{q.percent(part)} of the bytes bypassed the page cache: nothing reads ahead, the program itself keeps "
+        f"{depth:.2f} requests in flight"
     )
     waits = waits_ms(case)
     delayed = waits is None or case.rotates() or waits[1] >= MIN_FACTOR * waits[0]  # else others made the queue deep
@@ -196,7 +199,7 @@ def direct(case: Case) -> Limit:
     )
     return inferred(
         text,
-        f"{larger}keep more in flight (iodepth, threads, io_uring), or read through the page cache",
+        f"{larger}keep more requests in flight (iodepth, threads, io_uring), or read through the page cache",
         *values,
         gain=gain.twice_in_flight(case, *waits) if waits else NO_GAIN,
     )
@@ -239,35 +242,31 @@ def positioning(case: Case) -> Limit:
         return unknown("not counted for this direction")
     part = case.elsewhere()
     value = case.value("seek-share", part, "of 1", "seek", "issued")
-    text = f"{q.percent(part)} of the requests begin elsewhere, {q.percent(order)} of the bios continue a stream"
+    text = f"{q.percent(part)} of the requests are not sequential, {q.percent(order)} of the bios continue a stream"
     if taking_turns(case):
-        wide = "; more may be there than the table of streams holds" if case.table_full() else ""
+        wide = "; there may be more streams than the table holds" if case.table_full() else ""
         return inferred(
-            f"{text}: {case.streams()} streams take turns, with {case.depth() or 0:.1f} in "
-            f"flight the head goes from one to the other{wide}",
-            "read with fewer at once, or each in larger pieces: more readahead helps as long as memory holds it",
+            f"{text}: the heads move between {case.streams()} streams, with {case.depth() or 0:.1f} requests in "
+            f"flight{wide}",
+            "use fewer readers at once, or larger pieces: more readahead helps while it fits into memory",
             value,
         )
     if not scattered(case):
         return ruled_out(text, value)
     wait = q.d2c_mean_ms(case.phase, case.direction) or 0.0
     if wait < MIN_SEEK_MS:
-        return open_question(f"{text}; but each request takes {wait:.2f} ms, no time to get there", value)
+        return open_question(f"{text}; but each request takes {wait:.2f} ms, too short for a seek", value)
     mean = q.seek_sectors(case.phase) / number if number else 0.0
     alone = case.direct() and (case.depth() or 0.0) < MAX_ALONE_DEPTH
     if alone and mean <= MAX_NEAR_SECTORS and wait >= TURN_MS:
         return open_question(
-            f"{text}, but {q.kib(mean)} away on average: one at a time, those in order may take as long", value
+            f"{text}, but only {q.kib(mean)} away on average: one at a time, sequential reads may take as long", value
         )
-    full = (
-        "; more streams than the " + f"{case.phase.timeline.table} that are remembered may be there"
-        if case.table_full()
-        else ""
-    )
+    full = f"; there may be more streams than the {case.phase.timeline.table} of the table" if case.table_full() else ""
     return inferred(
-        f"{text}; each request takes {wait:.2f} ms with its seek{full}{_stream(case)}",
-        "read in order or in larger pieces"
-        + ("" if case.one_disk() else ", or keep more in flight so that the drives work at once"),
+        f"{text}; each request takes {wait:.2f} ms including its seek{full}{_stream(case)}",
+        "read sequentially or in larger pieces"
+        + ("" if case.one_disk() else ", or keep more requests in flight so that the drives work at once"),
         value,
         gain=gain.larger_pieces(case),
     )
@@ -280,7 +279,10 @@ def _stream(case: Case) -> str:
     best = max(rates, default=(0.0, ""))
     if not here or here >= best[0]:
         return ""
-    return f". In order this disk gave {best[0]:.0f} MiB/s (phase {best[1]}): {1 - here / best[0]:.0%} of the time is the cost"
+    return (
+        f". Sequential reads of this disk reached {best[0]:.0f} MiB/s (phase {best[1]}): the seeks cost "
+        f"{1 - here / best[0]:.0%} of the time"
+    )
 
 
 def _ordered(case: Case, other: Observation) -> bool:
@@ -298,7 +300,7 @@ def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
     """Why readahead has no part in what is in flight; None: it may have."""
     if case.direct():
         past = q.class_share(case.phase, "direct") or 0.0
-        return f"{q.percent(past)} of the bytes went past the page cache, where nothing reads ahead"
+        return f"{q.percent(past)} of the bytes bypassed the page cache, where nothing reads ahead"
     if order < MIN_STREAM_SHARE:
         return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
     if not case.reads_ahead():
@@ -322,18 +324,16 @@ def advice(case: Case) -> Limit:
     """A program that has switched readahead off for its reads: then a larger setting has no effect."""
     small = unread(case)
     if small is None:
-        return ruled_out("reads are as large as readahead makes them, or readahead does not apply to them")
+        return ruled_out("the reads are as large as with readahead, or readahead does not apply to them")
     if "readahead_sectors" in case.phase.changed:
         return open_question("the readahead changed during the phase")
     text = (
-        f"reads in order come as requests of {small[0]:.3g} KiB where readahead is {small[1]} KiB: no window is read ahead, as "
-        "after POSIX_FADV_RANDOM or MADV_RANDOM"
+        f"sequential reads arrive as requests of {small[0]:.3g} KiB, readahead is {small[1]} KiB: no window is "
+        "read ahead, as after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
     if case.phase.settings.get("fstype") or case.reading.above is not None:
-        return open_question(f"{text}, or of files that are as small")
-    remedy = (
-        "have the program not ask for random order (POSIX_FADV_RANDOM), or read in larger pieces; setra changes nothing"
-    )
+        return open_question(f"{text}, or the files are that small")
+    remedy = "remove POSIX_FADV_RANDOM from the program, or read in larger pieces; another readahead changes nothing"
     return inferred(text, remedy)
 
 
@@ -344,7 +344,7 @@ def readahead(case: Case) -> Limit:
     order, by_readahead = in_order(case.reading), ahead(case.reading)
     if None in (depth, windows, order, by_readahead) or depth is None or windows is None or case.direction != "read":
         return unknown(
-            "of writes nothing is predicted"
+            "readahead does not apply to writes"
             if case.direction != "read"
             else "depth, order or what was read ahead was not counted"
         )
@@ -354,19 +354,19 @@ def readahead(case: Case) -> Limit:
     streams = case.streams()
     low, high = windows * (1 - q.AGREEMENT), MAX_WINDOWS * windows * streams
     each = f" for each of up to {streams} streams" if streams > 1 else ""
-    text = f"{depth:.2f} in flight while busy, where a window is {windows:g}{each}"
+    text = f"{depth:.2f} in flight while busy, and a readahead window is {windows:g}{each}"
     allowed = slots(case)
     if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= MIN_FULL_SHARE and allowed[0] < windows:
-        return ruled_out(f"{text}: the queue takes no more than {allowed[0]}", value)
+        return ruled_out(f"{text}: the queue takes at most {allowed[0]}", value)
     if (case.phase.count("read", "completed") or 0) < MIN_REQUESTS:
-        return open_question(f"{text}; too few requests to tell", value)
+        return open_question(f"{text}; too few requests to infer a cause", value)
     if depth > 2 * high or depth < low:
-        return ruled_out(f"{text}: not what readahead makes", value)
+        return ruled_out(f"{text}: another number than readahead causes", value)
     if windows * streams >= MIN_FLAT_DEPTH or ceiling_near(case) or flat(case):
         return ruled_out(f"{text}, as many as the disk can use", value)
     if taking_turns(case) or windows >= MIN_WIDE_WINDOW:
-        return open_question(f"{text}; whether more would come faster only another readahead can show", value)
-    doubled = " (twice the setting, as POSIX_FADV_SEQUENTIAL asks)" if depth > high else ""
+        return open_question(f"{text}; only an experiment can show whether more readahead is faster", value)
+    doubled = " (twice the setting, as with POSIX_FADV_SEQUENTIAL)" if depth > high else ""
     return inferred(
         f"{text}{doubled}: this is the number that readahead allows",
         f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.phase).disk.name}",

@@ -44,11 +44,11 @@ def _kind(case: Case, mine: Even) -> str:
 
 TITLE = {"IOPS": "IOPS cap", "bandwidth": "Bandwidth cap", "": "Throttling"}
 REMEDY = {
-    "IOPS": "neither more readahead nor depth helps. Larger requests move more, or the volume needs a higher limit of IOPS",
-    "bandwidth": "neither more readahead, depth nor size of requests helps: ask for less, or raise the volume's limit of "
+    "IOPS": "neither readahead nor depth helps. Larger requests move more, or raise the volume's limit of IOPS",
+    "bandwidth": "neither readahead, depth nor request size helps: transfer less, or raise the volume's limit of "
     "bandwidth",
-    "": "neither more readahead nor depth helps. If the limit counts requests, larger ones move more; if it counts bytes, "
-    "only a higher limit of the volume does. A run with requests of another size tells which",
+    "": "neither readahead nor depth helps. If the limit counts requests, larger requests move more; if it counts "
+    "bytes, only a higher limit of the volume helps. A run with another request size shows which",
 }
 
 
@@ -58,7 +58,9 @@ def throttled(case: Case) -> Limit:
     intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
     (rate, both) = even(case, case.phase)
     if case.rotates():
-        return ruled_out("the disk rotates: a request a turn, or the platter, is as even as a limit")
+        return ruled_out(
+            "the disk rotates: one request per rotation, or the rate of the platter, is as even as a limit"
+        )
     times = waits_ms(case)
     if rate is None or times is None:
         return unknown("too few samples, or requests of too many sizes, to judge how even the rate is")
@@ -73,17 +75,19 @@ def throttled(case: Case) -> Limit:
     if not straight(rate):
         return ruled_out(f"{text}, not at even intervals", *values)
     if times[1] < MIN_WAIT_FACTOR * times[0]:
-        text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as the fastest did: none waits for a limit"
+        text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as long as the fastest: none waits for a limit"
         return ruled_out(text, *values)
     if local(case, rate):
-        return open_question(f"{text} at even intervals: a limit, or the rate of the disk and its link", *values)
+        return open_question(
+            f"{text} at even intervals: this may be a limit, or the rate of the disk or its link", *values
+        )
     delayed = (times[1] - times[0]) / 1e3 * rate.iops
     if case.waits_for_host() and not (gain.alone(case) and delayed >= MIN_TIME_SHARE):
-        return open_question(f"{text} at even intervals: a limit, or the pace of the program", *values)
+        return open_question(f"{text} at even intervals: this may be a limit, or the pace of the program", *values)
     kind = _kind(case, rate)
     text = (
-        f"{text} at even intervals, while half of them take {times[1]:.3g} ms or more and the fastest took {times[0]:.3g} ms: "
-        f"a limit of {kind or 'IOPS or bandwidth'}, of the volume or of a part of the disk, holds them back"
+        f"{text} at even intervals; the median is {times[1]:.3g} ms, and the fastest took {times[0]:.3g} ms: a "
+        f"limit of {kind or 'IOPS or bandwidth'}, of the volume or of a part of the disk, delays the others"
     )
     remedy = ". ".join(filter(None, (REMEDY[kind], cheaper(case))))
     return inferred(text, remedy, *values, gain=gain.twice_the_limit(case, rate.iops, times[0]), title=TITLE[kind])
@@ -104,15 +108,15 @@ def amplification(case: Case) -> Limit:
     fetched, by_readahead = q.octets(case.phase, "read"), ahead(case.reading)
     count, streams = case.phase.count("read", "queued"), case.phase.count("read", "stream_queued")
     if case.direction != "read" or not used or not fetched or None in (by_readahead, count, streams):
-        return unknown("the bytes that the program asked for were not recorded")
+        return unknown("the bytes that the program requested were not recorded")
     ratio = fetched / used
     values = (
         case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),
         case.value("asked-with-faults", used, "bytes", "rchar", "major_faults"),
     )
     text = (
-        f"read {units.significant(ratio)} bytes for each byte asked for by calls and page faults ({units.octets(fetched)} for "
-        f"{units.octets(used)})"
+        f"read {units.significant(ratio)} bytes for each byte requested by calls and page faults "
+        f"({units.octets(fetched)} for {units.octets(used)})"
     )
     if ratio < MIN_AMPLIFICATION or not case.reads_ahead() or q.foreign(case.phase, "read"):
         return ruled_out(text, *values)
@@ -121,7 +125,7 @@ def amplification(case: Case) -> Limit:
         return open_question(f"{text}; but pages of a mapping that were used without waiting are not counted", *values)
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
     each = units.octets(used / jumps)
-    text = f"{text}: readahead is {q.kib(window)}, and the program uses {each} of each place that it reads"
+    text = f"{text}: readahead is {q.kib(window)}, and the program uses {each} of each piece"
     place_ms = case.phase.seconds() * 1e3 / jumps
     least = (
         None if case.rotates() else fastest_ms(case.phase.histogram("read", "d2c"))
@@ -129,10 +133,11 @@ def amplification(case: Case) -> Limit:
     # One request a place may take no longer than a smaller one would, unless there were faster ones.
     slower = least is not None and place_ms >= MIN_SLOW_FACTOR * least
     if case.waits_for_host() or not largest or window < 2 * largest or ((case.depth() or 0.0) < 2 and not slower):
-        return open_question(f"{text}. Whether less would come faster only a smaller readahead tells", *values)
+        return open_question(f"{text}. Only an experiment can show whether a smaller readahead is faster", *values)
     if least and place_ms < MIN_FACTOR * least:
         text = (
-            f"{text}. A place takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: less would hardly be faster"
+            f"{text}. A piece takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: a smaller readahead "
+            "would hardly be faster"
         )
         return ruled_out(text, *values)
     optimal = case.phase.setting("optimal_io_size") or 0
@@ -211,31 +216,34 @@ def io_max(case: Case) -> Limit:
         return ruled_out(f"no cgroup has a limit of {case.direction}s")
     idle, names = case.idle(), ", ".join(dict.fromkeys(one.path for one in every))
     if not (charged := case.phase.charged) or idle is None:
-        lacks = "idle time was" if charged else "who queued (group submitter, with cgroups in the kernel) was"
-        return open_question(f"{names} have a limit, and {lacks} not counted")
+        lacks = "idle time was" if charged else "the submitters (group submitter, needs cgroups in the kernel) were"
+        return open_question(f"{names} have a limit, but {lacks} not counted")
     near = [one for one in (_reached(case, limit, case.phase.charged) for limit in every) if one]
     if not near:
-        return ruled_out(f"{names} have a limit, and queued less than half of the bytes")
+        return ruled_out(f"{names} have a limit, but queued less than half of the bytes")
     best = max(near, key=lambda one: (one.least, one.most))
     value = case.value("of-limit", best.least, "of 1", IO_MAX, "bytes-queued", "queued", "splits")
     at_most = "" if best.most - best.least < 0.01 else f" to {best.most:.0%}"
     allows = f"{best.allowed.name} of {best.allowed.path} allows {best.allowed.text(best.allowed.rate)}"
-    text = f"{allows}, and {best.least:.0%}{at_most} of it came"
+    text = f"{allows}; the rate reached {best.least:.0%}{at_most} of this"
     if best.most < MIN_LIMIT_SHARE and best.by_kernel and _asks_itself(case):
-        return open_question(f"{text}; but {best.by_kernel} bios were held back for a while", value)
+        return open_question(f"{text}; but {best.by_kernel} bios were delayed", value)
     if best.most < MIN_LIMIT_SHARE:
         return ruled_out(text, value)
     if best.least < MIN_LIMIT_SHARE:
-        return open_question(f"{text}: reads and writes of a cgroup are counted together", value)
+        return open_question(f"{text}; only the sum of the cgroup's reads and writes is counted", value)
     by_thread = best.by_kernel / max(best.bios, 1)
     if ceiling_near(case) or (
         not case.waits_for_host() and (flat(case) or by_thread < MIN_THREAD_SHARE or not _asks_itself(case))
     ):
-        text = f"{text}, but the disk waited for no more than {q.percent(idle)} of the time"
-        return open_question(f"{text}: whether more would come only another limit can tell", value)
-    text = f"{text}: the disk waited for {q.percent(idle)} of the time, {q.percent(by_thread)} of its bios"
+        text = f"{text}, but the disk was idle for only {q.percent(idle)} of the time"
+        return open_question(f"{text}: only an experiment can show whether a higher limit is faster", value)
+    text = (
+        f"{text}: the disk was idle for {q.percent(idle)} of the time; kernel threads queued "
+        f"{q.percent(by_thread)} of its bios"
+    )
     return inferred(
-        f"{text} are queued by kernel threads",
+        text,
         _remedy(case, best.allowed),
         value,
         share=idle,

@@ -231,9 +231,9 @@ def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
         account = "account for the difference"
     a_name, b_name = slow.letter, fast.letter
     return [
-        f"{a_name} also reads {blocks[0]} blocks of metadata, {b_name} {blocks[1]}. The queue of {a_name} ran empty {dry[0]} "
-        f"times, that of {b_name} {other[0]} times. Without these waits {a_name} would reach about {alone:.0f} MiB/s, and "
-        f"{b_name} has {reached:.0f}: they {account}."
+        f"{a_name} also reads {blocks[0]} blocks of metadata, {b_name} {blocks[1]}. The queue of {a_name} ran "
+        f"empty {dry[0]} times, that of {b_name} {other[0]} times. Without these waits {a_name} would reach about "
+        f"{alone:.0f} MiB/s, and {b_name} reaches {reached:.0f}: they {account}."
     ]
 
 
@@ -262,7 +262,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
         other_work = _other_work(a, b, direction)
         refused = []
         if moved and direction == "read":
-            verdict, refused = Verdict.NOT_AVAILABLE, [f"Readahead changed during {moved}: its part is open."]
+            verdict, refused = Verdict.NOT_AVAILABLE, [f"Readahead changed during {moved}, so its part is open."]
         elif direction == "read" and not limiting and not other_work:
             refused = ["Readahead is the same in both, so it is not the cause."]
         # what accounts for it matters more than what does not
@@ -276,7 +276,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     verdict, why = _by_readahead(a, b, factors, others, arguments)
     size = "The size of the requests did not change."
     if not 1 / SAME_FACTOR < factors.size < SAME_FACTOR:
-        size = f"The mean size of a request changed by x{factors.size:.2f}: this is a part of the difference."
+        size = f"The mean size of a request changed by x{factors.size:.2f}, which is a part of the difference."
     return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, direction)}.", *tail]
 
 
@@ -286,11 +286,11 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
     rose = max(factors.depth, 1 / factors.depth) >= MIN_RISE and (factors.depth > 1) == (factors.speed > 1)
     strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
     if not rose:
-        return Verdict.CONTRADICTED, "Readahead is not the cause: the requests in flight did not rise."
+        return Verdict.CONTRADICTED, "Readahead is not the cause: the number in flight did not rise."
     if not q.agree(factors.made(), factors.speed):
         return (
             Verdict.CONTRADICTED,
-            "Readahead is not the cause: the requests in flight, their size and time do not account for the difference.",
+            "Readahead is not the cause: the number in flight, the size and the time do not account for the difference.",
         )
     if others:
         return Verdict.NOT_SHOWN, (
@@ -301,11 +301,11 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
     if strays:
         return (
             Verdict.NOT_SHOWN,
-            f"More readahead raised the requests in flight, but not to the predicted number in {strays}.",
+            f"More readahead raised the number in flight, but not to the predicted value in {strays}.",
         )
     alike = "Program, load, kernel and all other recorded settings are the same"
     if arguments:
-        alike = f"Also {arguments} changed, but the counters of both loads are alike"
+        alike = f"Also {arguments} changed, but the counters of both loads are similar"
     return Verdict.INFERRED, f"Inferred cause: readahead. {alike}, and each step is counted."
 
 
@@ -316,7 +316,7 @@ def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
         return []
     times = [f"{reading.letter} moved {units.octets(octets)} in {reading.phase.seconds():.3g} s"
              for reading, octets in zip((a, b), moved, strict=True)]  # fmt: skip
-    return [f"{', '.join(times)}: the rates of the disk say little about the program."]
+    return [f"{', '.join(times)}: the rates of the disk do not compare the programs."]
 
 
 def _factors(ratio: Ratios) -> str:

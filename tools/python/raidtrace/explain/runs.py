@@ -103,7 +103,7 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     ordered = by_effect(chains)
     lines = tuple(map(Chain.text, ordered))
     if not chains:
-        lines = ("No phase moved enough data to say anything about its throughput.",)
+        lines = ("No phase moved enough data to explain its throughput.",)
     rows = opening(observed.names, ordered)
     return Explanation(
         "recording", (subject("A", observed),), ordered, lines, notes((observed,)), tested(observed.path), rows
@@ -129,7 +129,7 @@ def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
     ordered = by_effect(chains)
     lines = tuple(map(Chain.text, ordered))
     if not chains:
-        lines = ("The two have no phase of one name, disk and direction that moved enough data to compare.",)
+        lines = ("The recordings have no phase with the same name, disk and direction that moved enough data.",)
     left = (f"Only in A: {', '.join(alone)}.",) if alone else ()
     return Explanation("pair", (subject("A", a), subject("B", b)), ordered, lines, (*notes((a, b)), *left))
 

@@ -137,17 +137,17 @@ def _as_set(reading: Reading) -> bool:
 def _window(reading: Reading) -> str:
     read, order = ahead(reading), in_order(reading)
     if read is None or order is None:
-        return "what was read ahead was not counted"
+        return "bytes read ahead were not counted"
     if read < MIN_AHEAD_SHARE:
         return f"{q.percent(read)} of the bytes were read ahead"
     if order < MIN_STREAM_SHARE:
-        return f"only {q.percent(order)} of the bios continue a stream: nothing follows for a window to hold"
+        return f"only {q.percent(order)} of the bios continue a stream, so there is little to read ahead"
     text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"
     largest = window_sectors(reading)
     if largest is None:
-        return f"{text}; windows are not available: this kernel, or an imported trace, does not contain their size"
-    other = "" if _as_set(reading) else ", not as large as readahead is set"
-    return f"{text}; {largest[1]:.0%} of what windows asked for came in windows of {q.kib(largest[0])}{other}"
+        return f"{text}; window sizes are not available on this kernel or in an imported trace"
+    other = "" if _as_set(reading) else ", which is not the readahead setting"
+    return f"{text}; {largest[1]:.0%} of the bytes of windows came in windows of {q.kib(largest[0])}{other}"
 
 
 def _window_values(reading: Reading) -> list[Value]:
@@ -157,7 +157,7 @@ def _window_values(reading: Reading) -> list[Value]:
         Value("ahead-share", ahead(reading), "of 1", source(reading, "bytes-ahead-queued", "bytes-queued")),
         Value("stream-share", in_order(reading), "of 1", source(reading, "stream-queued", "queued")),
         Value("window", largest[0] if largest else None, "sectors", source(reading, "ra-sync", "ra-async"), predicted,
-              "" if largest else "this kernel does not tell windows"),
+              "" if largest else "this kernel does not report windows"),
     ]  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def bios(readings: Sequence[Reading], direction: str) -> Link:
         if direction != "read" or set_to is None or size <= set_to:
             return text
         # page_cache_sync_ra(): a window is not smaller than the read, up to the largest request
-        return f"{text}, more than readahead is set to: of a read as large the kernel takes up to a whole request"
+        return f"{text}, more than the readahead: for a large read the kernel reads up to a whole request"
 
     def values(reading: Reading) -> list[Value]:
         readahead = reading.readahead_sectors()
@@ -247,11 +247,11 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
     def say(reading: Reading) -> str:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
         if mode is None:
-            return "no size is the most frequent among those counted exactly"
+            return "the most frequent size was not counted exactly"
         text = f"{q.percent(mode[1])} of the requests are {q.kib(mode[0])}"
         if largest is None:
             return text
-        return f"{text}, {'the largest' if mode[0] == largest else f'where up to {q.kib(largest)} are'} possible"
+        return f"{text}, {'the largest possible size' if mode[0] == largest else f'and up to {q.kib(largest)} are possible'}"
 
     def values(reading: Reading) -> list[Value]:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
@@ -287,17 +287,17 @@ def depth(readings: Sequence[Reading], direction: str) -> Link:
             return "the depth was not counted, or was beyond the exact bins"
         median = q.depth_median(reading.phase, direction)
         half = f"{median} or more" if median else "none"
-        text = f"{mean:.2f} in flight on average, {half} half of the time, at most {most}"
+        text = f"{mean:.2f} in flight on average, {half} for half of the time, at most {most}"
         bounds = predicted(reading, direction)
         if bounds is None:
             return text
         number = streams(reading)
         tail = f"{bounds[0]:g} to {bounds[1]:g}" + (f" for {number} streams" if number > 1 else "")
         if depth_verdict(reading, direction) is Verdict.SHOWN:
-            return f"{text}; as readahead predicts ({tail})"
+            return f"{text}, as readahead predicts ({tail})"
         if depth_verdict(reading, direction) is Verdict.NOT_SHOWN:
-            return f"{text}, up to twice the {tail} of readahead, as POSIX_FADV_SEQUENTIAL asks"
-        return f"{text}, NOT the {tail} of readahead"
+            return f"{text}, up to twice the predicted {tail}, as with POSIX_FADV_SEQUENTIAL"
+        return f"{text}, NOT the predicted {tail}"
 
     values = tuple(
         Value("depth-mean", q.depth_mean(r.phase, direction), "reqs.", source(r, "depth-time"), predicted(r, direction))
@@ -333,8 +333,8 @@ def busy(readings: Sequence[Reading]) -> Link:
         idle = q.idle_share(reading.phase)
         if idle is None:
             return "busy time was not counted"
-        return f"the disk had something to do for {q.percent(1 - idle)} of the time" + (
-            "" if 1 - idle >= MIN_BUSY_SHARE else f" and waited for the host for {q.percent(idle)}"
+        return f"the disk was busy for {q.percent(1 - idle)} of the time" + (
+            "" if 1 - idle >= MIN_BUSY_SHARE else f" and idle for {q.percent(idle)}"
         )
 
     def verdict(reading: Reading) -> Verdict:
@@ -420,7 +420,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
         if not number:
             return "none"
         mean = q.seek_sectors(reading.phase) / number
-        return f"{number} of {issued} requests began elsewhere, {q.kib(mean)} away on average"
+        return f"{number} of {issued} requests were not sequential, {q.kib(mean)} away on average"
 
     def verdict(reading: Reading) -> Verdict:
         number, issued = q.seeks(reading.phase), _issued(reading)
@@ -489,11 +489,11 @@ def cost(reading: Reading) -> Link:
               Value("seek-time-share", fit.share, "of 1", source(reading, "depth-time", "seek")),
               Value("stream", fit.stream_mib_per_s, "MiB/s", source(reading, "depth-time", "bytes-completed")))  # fmt: skip
     if not fit.sure():
-        text = f"the evidence does not show that seeks took time: {interval}"
+        text = f"the samples do not show that seeks took time: {interval}"
         return Link("cost", title, text, Verdict.NOT_SHOWN, values)
     reached = _best(reading)
     alone = fit.stream_mib_per_s if fit.stream_mib_per_s and fit.stream_mib_per_s <= MAX_FIT_FACTOR * reached else None
-    stream = f"; data alone would have come at about {alone:.0f} MiB/s" if alone else ""
+    stream = f"; without seeks about {alone:.0f} MiB/s" if alone else ""
     return Link(
         "cost", title, f"{interval}, together {q.percent(fit.share)} of the busy time{stream}", Verdict.SHOWN, values
     )
@@ -515,15 +515,16 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
     def say(reading: Reading) -> str:
         counts = numbers(reading)
         if counts is None:
-            return "what the program asked for was not counted"
+            return "the bytes that the program requested were not counted"
         calls, served = counts
         if served > MIN_EXCESS_FACTOR * calls:
             return (
-                f"the disk served {served / q.MIB:.1f} MiB; the requested bytes are not known: read and write calls requested "
-                f"{calls / q.MIB:.1f} MiB, libaio, io_uring, mapped files and the pages of the program itself are not counted"
+                f"the disk served {served / q.MIB:.1f} MiB; the requested bytes are unknown: read and write calls "
+                f"requested {calls / q.MIB:.1f} MiB, but libaio, io_uring, mapped files and the pages of the "
+                "program itself are not counted"
             )
         part = f"{served / q.MIB:.1f} MiB ({q.percent(served / calls)}) served by the disk"
-        return f"{calls / q.MIB:.1f} MiB asked for by calls, {part}"
+        return f"{calls / q.MIB:.1f} MiB requested by calls, {part}"
 
     def verdict(reading: Reading) -> Verdict:
         counts = numbers(reading)
