@@ -202,19 +202,20 @@ Differences from the paper:
   10 %). Every read writes the access time (``strictatime``), as in 2004.
 - bonnie++ 2.00a replaces 1.02c. A library combines its calls of 8 KiB into calls of 1 MiB (``bonnie-batch.c``). The host
   needs an eighth of the time, and the guest's figures stay the same.
-- Its seeks, {seeks} in {seekers} processes, are a separate run, with the method of 1.02c (``bonnie-seeks.c``) and the default
-  scheduler of 2.6.5 (``tools/paper-2004/anticipatory``).
+- bonnie++'s seek test ({seeks} seeks in {seekers} processes) is a separate run, with the method of 1.02c (``bonnie-seeks.c``)
+  and the default scheduler of 2.6.5 (``tools/paper-2004/anticipatory``).
 - fio repeats iozone's pattern. Its records are {record} KiB instead of 64, to save host time.
 - **Processor time is free.** Copying, file system and driver take no simulated time. So figures that the paper's two Xeons
   limited are not reproduced.
 
 :doc:`reproduction-misses` has the figures that miss, and their causes.
 
-Two things of the setup are assumed, because the paper does not contain them; their effect is shown below:
+Two details of the setup are assumptions, because the paper does not state them. Their effect is shown below:
 
 - File systems are on a partition that begins at sector 63, as fdisk made it in 2004. It makes no difference.
 - A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the *indirect blocks* (the positions of a
-  file's data) on ext2 and ext3 are dropped every 10 s. The kernel of today would keep them, because they were used twice.
+  file's data) on ext2 and ext3 are dropped every 10 s. The kernel of today keeps them in such a run, because they were used
+  twice.
 """
 
 
@@ -267,9 +268,10 @@ def _result(points: Sequence[Point]) -> list[str]:
         f"{len(points) - len(errors)} more were used to fit the model. An error compares the simulated value with the median "
         "of the published trials.",
         "",
-        f"Of {len(compared)} published ratios of tuned to untuned {len(met)} are met within {AIM:.0f} %, of the "
-        f"{len(reads)} of reads {sum(abs(r.error()) <= AIM for r in reads)}; "
-        f"median error of all {statistics.median(abs(r.error()) for r in compared):.1f} %.",
+        f"Of the {len(compared)} published ratios of tuned to untuned, {len(met)} are reproduced within {AIM:.0f} %. Of the "
+        f"{len(reads)} ratios of reads and rereads, {sum(abs(r.error()) <= AIM for r in reads)} are. The median error of all "
+        f"{len(compared)} is {statistics.median(abs(r.error()) for r in compared):.1f} %. dd ran untuned only, so the rows of "
+        "readahead do not count it.",
         "",
     ]
     groups: list[tuple[str, dict[str, tuple[int, float]]]] = [
@@ -293,7 +295,7 @@ def _fitted() -> list[str]:
             which, test, metric = text.split()
             title = reproduce_plan.find(which, int(test)).title()
             rows.append((f"9500s-12-{array}", f"``{constant}``", f"{values[group][name]:,}", f"{title}, {metric}"))
-    lines += table(("profile", "constant", "value", "on"), rows)
+    lines += table(("profile", "constant", "value", "fitted to"), rows)
     lines += [
         f"{len({row[1] for row in rows})} constants are fitted to {len(fitted_figures())} figures; RAID 5 has those of "
         "RAID 0, and one more for parity. ``tools/paper-2004/fit`` finds them again.",
@@ -306,8 +308,8 @@ def _fitted() -> list[str]:
 def _figures(points: Sequence[Point]) -> list[str]:
     lines = heading("Figure by figure")
     lines += [
-        "Published: median of the trials, in brackets the least and the most. Rates are in KiB/s, of dd in MiB/s, seeks per "
-        "second.",
+        "Published: median of the trials, with the lowest and the highest in brackets. Rates are in KiB/s, of dd in MiB/s, "
+        "seeks per second.",
         "",
     ]
     for array in ("raid0", "raid5"):
