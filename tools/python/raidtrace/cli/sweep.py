@@ -22,8 +22,8 @@ from raidtrace.sweep.run import disk as cell_disk
 from raidtrace.sweep.run import lab as cell_lab
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
-DESCRIPTION = """Run a plan of benchmarks. A plan is a matrix of settings; each combination is a cell. A cell starts with a
-new file system if the plan names one, and is recorded unless --no-record is given."""
+DESCRIPTION = """Run a plan of benchmarks. A plan is a matrix of settings; each trial of a combination is a cell. A cell starts with
+a new file system if the plan names one, and is recorded unless --no-record is given."""
 EPILOG = """Other commands, each with --help: raidctl sweep plans, show, merge and restore."""
 
 
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--retry-failed", action="store_true", help="with --resume: also repeat failed cells")
     top.add_argument("-s", "--data-size", help="amount of data, instead of the plan's")
     top.add_argument("-t", "--trials", "--seeds", type=int,
-                     help="trials of each cell, instead of the plan's; in the lab each has another random seed")  # fmt: skip
+                     help="trials of each combination, instead of the plan's; in the lab with different seeds")  # fmt: skip
     lab = top.add_argument_group("in the lab")
     lab.add_argument("-j", "--jobs", type=int, help="number of concurrent guests (default: the number of processors)")
     lab.add_argument("-k", "--kernel", help="kernel of the guests: 6.1, 6.12, 7.2 or 7.3")
