@@ -22,8 +22,8 @@ from raidtrace.sweep.run import disk as cell_disk
 from raidtrace.sweep.run import lab as cell_lab
 
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
-DESCRIPTION = """Run a plan of benchmarks. A plan is a matrix of settings; each trial of a combination is a cell. A cell starts with
-a new file system if the plan names one, and is recorded unless --no-record is given."""
+DESCRIPTION = """Run a plan of benchmarks. A plan is a matrix of settings; each trial of a combination is a cell. A cell
+starts with a new file system if the plan names one, and is recorded unless --no-record is given."""
 EPILOG = """Other commands, each with --help: raidctl sweep plans, show, merge and restore."""
 
 
