@@ -64,7 +64,7 @@ def experiments() -> list[Experiment]:
     chosen = [
         _experiment("partition", "the file system on the whole disk, not on a partition from sector 63 on",
                     find("raid0", 7), 1024, ("read",), environment=("PARTITION_SECTOR=0",)),
-        _experiment("alignment", "xfs on the whole disk, made with the chunk and the number of drives: mkfs.xfs -d su=64k,sw=12",
+        _experiment("alignment", "xfs on the whole disk, made for its chunks and drives: mkfs.xfs -d su=64k,sw=12",
                     find("raid0", 7), 1024, ("read", "rewrite"),
                     environment=("PARTITION_SECTOR=0", "XFS_OPTIONS=-d su=64k,sw=12")),
         _experiment("part", "a read takes no additional time for each chunk: ``controller.part_us`` 0",
