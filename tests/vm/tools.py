@@ -11,7 +11,7 @@ from raidlab.base.progress import Progress
 from raidlab.vm import session, stock
 from results import HARNESS_S, OUT, TOP, Results, array, captured, empty
 
-# The messages of a kernel that takes signed modules alone, and raidctl's; and the checks of a stock machine.
+# The messages of a kernel that accepts only signed modules, and raidctl's; and the checks of a stock machine.
 REFUSED_SCRIPT = """
 raidctl check --json sda >check.json || true
 rmmod raidtrace
@@ -43,10 +43,11 @@ def refused(series: str, results: Results, progress: Progress) -> None:
     if (out / "check.json").exists():
         findings = json.loads((out / "check.json").read_text(encoding="utf-8"))["findings"]
         verdicts = {finding["rule"]: (finding["verdict"], finding["seen"]) for finding in findings}
-    name = f"{series}: a kernel that takes signed modules alone"
+    name = f"{series}: a kernel that accepts only signed modules"
     wrong = (
         ""
-        if len(lines) == 5 and "signed modules only (lockdown integrity), and it is not signed" in lines[0]
+        if len(lines) == 5
+        and "accepts only signed modules (lockdown integrity), but this module is not signed" in lines[0]
         else f"{lines} {complained.strip()[-300:]}"
     )
     results.check(f"{name}: lockdown is named", wrong)
@@ -81,7 +82,7 @@ def agreement(series: str, results: Results, progress: Progress) -> None:
     results.check(f"{series}: blktrace and raidtrace: the guest ended well after {ended.outcome.wall_s:.0f} s", wrong)
 
 
-# A kernel that takes signed modules only: how raidctl reports that, and that its advice is the command that helps.
+# A kernel that accepts only signed modules: how raidctl reports that, and that its advice is the command that helps.
 # A key that this kernel trusts cannot be had here: Debian's is Debian's, and a machine owner's needs firmware, shim and a
 # person at the console. So the advice is followed as far as the signature, which the kernel then names.
 # Setting that requires signatures -> the words that name it.
@@ -114,7 +115,9 @@ def signed_only(series: str, results: Results, progress: Progress) -> None:
         ended, output, complained = captured(job, progress, out / "log")
         first, _, second = complained.partition("has no key of")
         wrong = ""
-        if not re.search(rf"signed modules only \({words}\), and it is not signed; .*mokutil --import", first):
+        if not re.search(
+            rf"accepts only signed modules \({words}\), but this module is not signed; .*mokutil --import", first
+        ):
             wrong = f"status {ended.outcome.status} {ended.outcome.reason} {complained[-600:]}"
         results.check(
             f"{series}: {parameter}: a module that is not signed is refused with the command that helps", wrong
@@ -122,7 +125,7 @@ def signed_only(series: str, results: Results, progress: Progress) -> None:
         wrong = "" if '"somebody"' in second and "enrol the key of its signer" in second else complained[-600:]
         results.check(f"{series}: {parameter}: one that somebody signed is refused with another", wrong)
         warned = re.search(
-            rf"warn signing - this kernel takes signed modules only \({words}\)", " ".join(output.split())
+            rf"warn signing - this kernel accepts only signed modules \({words}\)", " ".join(output.split())
         )
         wrong = "" if warned else output[-600:]
         results.check(f"{series}: {parameter}: check warns of it", wrong)

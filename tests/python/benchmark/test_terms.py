@@ -106,7 +106,7 @@ def test_published_seeks_are_not_compared_with_seeks_of_other_calls(tmp_path):
     assert line.split()[-1] == "x" and "%" not in line.replace(line.split()[-3], "").replace(line.split()[-2], "")
     message, differ = " ".join(text.split()), "data 20 GiB in A, 2 GiB in B, calls of 8 KiB in A, 64 KiB in B"
     assert f"Not the same test: {differ}, seekers 3 in A, 5 in B: seeks" in message
-    assert f"Other terms: {differ}: write, rewrite, read." in message
+    assert f"Different terms: {differ}: write, rewrite, read." in message
 
 
 def test_published_seeks_of_the_same_terms_are(tmp_path):

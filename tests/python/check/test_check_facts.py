@@ -197,10 +197,10 @@ def test_disks_without_a_word(made):
 
 
 @pytest.mark.parametrize(("word", "why"), [
-    ("sdz", "sdz: no such disk; see which there are: raidctl list"),
-    ("/nowhere/sdz", "/nowhere/sdz: no such disk; see which disks there are: raidctl list"),
-    ("TOP/file", "not a disk; see which there are: raidctl list"),
-    ("sda1", "sda1: a partition, and only whole disks are counted; name its disk: sda"),
+    ("sdz", "sdz: no such disk; to list the disks: raidctl list"),
+    ("/nowhere/sdz", "/nowhere/sdz: no such disk; to list the disks: raidctl list"),
+    ("TOP/file", "not a disk; to list the disks: raidctl list"),
+    ("sda1", "sda1: a partition, but only whole disks are counted; name its disk: sda"),
     ("TOP/other", "no such disk"),
 ])  # fmt: skip
 def test_what_is_no_disk(made, word, why):

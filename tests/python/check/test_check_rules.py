@@ -98,7 +98,7 @@ CASES = [
     ("disk-idle", {"disks": use(sda=(1, 64 * KIB))}, PASS, "64 KiB/s in 1 request", None, ""),
     ("disk-idle", {"disks": use(sda=(20, 128 * KIB))}, WARN, "128 KiB/s in 20 requests", None, "end processes that use"),
     ("disk-idle", {"disks": use(sda=(20, 2 * MIB))}, FAIL, "2 MiB/s", 2 * MIB, ""),
-    ("disk-idle", {"disks": ()}, UNKNOWN, "/proc/diskstats does not list it", None, ""),
+    ("disk-idle", {"disks": ()}, UNKNOWN, "/proc/diskstats does not list the disk", None, ""),
     ("governor", {}, PASS, "performance on all 4 processors", 4, ""),
     ("governor", {"governors": ("performance", "performance", "performance", "powersave")}, WARN,
      "powersave on 1 of 4 processors", 3, "cpupower"),
@@ -122,14 +122,15 @@ CASES = [
     # Only the option itself, and only when it is set.
     ("kernel-debug", {"config": "CONFIG_KASAN_X=y\nMY_CONFIG_KASAN=y\nCONFIG_KASAN=n\n"}, PASS, "no option", 0, ""),
     ("kernel-debug", {"config": None}, UNKNOWN, "/proc/config.gz", None, ""),
-    ("signing", {}, PASS, "this kernel takes unsigned modules", None, ""),
+    ("signing", {}, PASS, "this kernel accepts unsigned modules", None, ""),
     ("signing", {"signing": LOCKED}, WARN, "(lockdown integrity); raidtrace is not installed", None, "mokutil"),
     ("signing", {"signing": dataclasses.replace(LOCKED, module="/x.ko")}, WARN, "raidtrace is not signed", None, ""),
     ("signing", {"signing": dataclasses.replace(LOCKED, module="/x.ko", signer="K", enrolled=False)}, WARN,
-     'it does not have the key of "K"', None, ""),
-    ("signing", {"signing": dataclasses.replace(LOCKED, module="/x.ko", signer="K")}, WARN, "is unknown of", None, ""),
+     'the kernel does not have the key of "K"', None, ""),
+    ("signing", {"signing": dataclasses.replace(LOCKED, module="/x.ko", signer="K")}, WARN,
+     "it is not known whether the kernel has the key of", None, ""),
     ("signing", {"signing": dataclasses.replace(LOCKED, module="/x.ko", signer="K", enrolled=True)}, PASS,
-     'it has the key of "K"', None, ""),
+     'the kernel has the key of "K"', None, ""),
     ("signing", {"signing": dataclasses.replace(LOCKED, loaded=True)}, PASS, "raidtrace is loaded", None, ""),
     ("signing", {"signing": None}, UNKNOWN, "raidctl status cannot be read", None, ""),
 ]  # fmt: skip
@@ -151,7 +152,7 @@ def test_every_rule_passes_on_a_quiet_machine_and_has_a_case():
 
 
 @pytest.mark.parametrize(("name", "verdict", "words"), [
-    ("none", PASS, "none"), ("mq-deadline", PASS, "mq-deadline"), ("bfq", WARN, "bfq"), ("", UNKNOWN, "no request queue"),
+    ("none", PASS, "none"), ("mq-deadline", PASS, "mq-deadline"), ("bfq", WARN, "bfq"), ("", UNKNOWN, "receives only bios"),
 ])  # fmt: skip
 def test_schedulers(name, verdict, words):
     finding = judged("scheduler", QUIET, scheduler=name)
@@ -207,7 +208,7 @@ def test_text_and_json_say_the_same():
     text, document = check.as_text(changed, findings), json.loads(check.as_json(changed, findings))
     assert all(len(line) <= 80 for line in text.splitlines())
     passed = len(rules.RULES) - 4
-    counts = f"{passed} pass, 1 warn, 1 fail, 2 not available; activity of 1.0 s\nTo measure what an advice gains: raidctl why"
+    counts = f"{passed} pass, 1 warn, 1 fail, 2 not available; activity of 1.0 s\nTo measure the gain of a change: raidctl why"
     assert counts in text
     assert [document[name] for name in ("pass", "warn", "fail", "not_available")] == [passed, 1, 1, 2]
     flat, at = " ".join(text.split()), 0

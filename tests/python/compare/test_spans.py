@@ -83,18 +83,18 @@ TEXTS = {
     "a submitter next to none": (with_span(made(), 0, submitters=(DD,)), made(), "submitter dd"),
     "a model is no disk": (
         made(n=1000, simulated="yes"), made(n=1500),
-        "not comparable: times of the lab's model are not those of a disk",
+        "not comparable: one recording has times of the lab's model",
         "throughput 3.9 MiB/s 5.9 MiB/s other times", "requests 1,000 1,500 1.500 +50.0 %"),
-    "a model and a trace": (made(simulated="yes"), made(source=LITTLE), "the source of the other's\ntimes is not recorded",
-                            Without("not those of a disk")),
+    "a model and a trace": (made(simulated="yes"), made(source=LITTLE), "the other does not\ncontain the source of its times",
+                            Without("no time or rate is comparable")),
     # a value that is wider than its column is printed in full
     "two imported traces are of one kind": (
         made(source=LITTLE), made(source=BIG), f"source\nA: {LITTLE}\nB: {BIG}\n", Without("not comparable")),
     "an imported trace and a recording": (made(source=LITTLE), made(), "not comparable: an imported trace lacks"),
     "two equal recordings": (made(), made(), "Machine, command and settings are the same."),
     "the nth phase of a name belongs to the nth": (
-        with_span(made(), 1, phase="read"), made(), "phase read sda: only in A, nothing to compare with",
-        "phase write sda: only in B, nothing to compare with"),
+        with_span(made(), 1, phase="read"), made(), "phase read sda: only in A, so not compared",
+        "phase write sda: only in B, so not compared"),
     "names cannot move a cursor": (
         with_span(made(), 0, phase="x\ny"), NASTY, r"phase x\ny sda", r"hostname n/a o\x1b[2J"),
 }  # fmt: skip

@@ -199,7 +199,7 @@ def test_a_directory_of_a_run_is_no_sweep_and_words_are_no_seconds(tmp_path):
     path = record(tmp_path / "run")
     path.rename(path.parent / "run.rtdb")
     done = call(cli_explain.main, path.parent)
-    assert done.returncode == 2 and f"To explain it: raidctl explain {path.parent}/run.rtdb" in done.stderr
+    assert done.returncode == 2 and f"To explain the run: raidctl explain {path.parent}/run.rtdb" in done.stderr
     for text in ("x", "-1", "inf"):
         done = call(cli_explain.main, "--from", text, path.parent / "run.rtdb")
         assert done.returncode == 2 and f"{text} is not a time in seconds" in done.stderr

@@ -270,9 +270,9 @@ def test_a_dry_run_of_resume_prints_what_is_left(index, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--disk", "sda"], "began in the lab and can only go on there"),
-        (["--lab", "quick"], "plan quick is not what this sweep began with"),
-        (["--lab", "--trials", "7"], "began with other --data-size or --trials"),
+        (["--disk", "sda"], "began in the lab and can continue only there"),
+        (["--lab", "quick"], "plan quick differs from the plan of this sweep"),
+        (["--lab", "--trials", "7"], "began with another --data-size or --trials"),
     ],
 )
 def test_resume_does_not_go_on_with_something_else(index, tmp_path, words, message):
@@ -320,7 +320,7 @@ def test_a_reader_that_has_gone_is_no_failure_to_report(words):
 def test_a_lab_without_simulated_time_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("LAB", "vm")
     done = dry("--lab", "--out", str(tmp_path / "x"), "quick")
-    assert done.returncode == 1 and "no figure would mean anything" in done.stderr and not (tmp_path / "x").exists()
+    assert done.returncode == 1 and "would measure the host" in done.stderr and not (tmp_path / "x").exists()
 
 
 def options(parser):

@@ -132,7 +132,7 @@ def test_a_disk_without_a_request_is_reported(monkeypatch: pytest.MonkeyPatch) -
     options = cli.parser().parse_args(["--disk", "sda", "--quiet"])
     monkeypatch.setattr(cli.why_disk, "of_files", lambda *_: ["sda", "sdb"])
     monkeypatch.setattr(type(options.out), "mkdir", lambda *_args, **_more: None)
-    with pytest.raises(UserError, match="sda got no request .*on sdb: .*--disk sdb"):
+    with pytest.raises(UserError, match="sda received no request .*on sdb. .*--disk sdb"):
         cli._experiment(options, ["cat", "x"], place, "sda")
     monkeypatch.setattr(cli.why_disk, "of_files", lambda *_: [])
     with pytest.raises(UserError, match="df FILE"):

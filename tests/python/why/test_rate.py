@@ -187,9 +187,9 @@ def test_runs_that_differ_by_a_burst() -> None:
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["--runs", "4"], "not a number of 5 or more"), (["--runs", "x"], "not a number of 5 or more"),
-    (["--budget", "-5"], "not a time such as"), (["--budget", "inf"], "not a time such as"),
-    (["--budget", "5q"], "not a time such as"),
+    (["--runs", "4"], "give a whole number of at least 5"), (["--runs", "x"], "give a whole number of at least 5"),
+    (["--budget", "-5"], "not a time; give one such as"), (["--budget", "inf"], "not a time; give one such as"),
+    (["--budget", "5q"], "not a time; give one such as"),
 ])  # fmt: skip
 def test_numbers_that_allow_no_run_are_refused(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
@@ -205,4 +205,4 @@ def test_a_budget_has_a_unit(capsys: pytest.CaptureFixture[str]) -> None:
         90, 90, 180, 120, 5400]  # fmt: skip
     with pytest.raises(SystemExit):
         cli.parser().parse_args(["-t", "3ms"])
-    assert "3ms: not a time such as 300, 300s, 5min or 1h" in capsys.readouterr().err
+    assert "3ms: not a time; give one such as 300, 300s, 5min or 1h" in capsys.readouterr().err

@@ -110,15 +110,15 @@ def bonnie(output: str) -> tuple[Figure, ...]:
         fields: list[str] = next(csv.reader([line.strip()]), [])
         if NEW.match(line.strip()):
             if len(fields) not in NEW_LENGTHS:
-                raise fail("bonnie++", lines, at, f"{len(fields)} fields, its format has 48 or 50")
+                raise fail("bonnie++", lines, at, f"{len(fields)} fields instead of 48 or 50")
             shift = NEW_LENGTHS[len(fields)]
             runs.append(_bonnie_run(lines, at, fields, tuple((p, n + shift) for p, n in NEW_FIELDS), len(runs) + 1))
         elif OLD.match(line.strip()):
             if len(fields) not in OLD_LENGTHS:
-                raise fail("bonnie++", lines, at, f"{len(fields)} fields, its format has 27, or 14 without files")
+                raise fail("bonnie++", lines, at, f"{len(fields)} fields instead of 27, or 14 without files")
             runs.append(_bonnie_run(lines, at, fields, OLD_FIELDS, len(runs) + 1))
     if not runs:
-        raise fail("bonnie++", lines, None, "there is no line of comma-separated results, so it may have ended early")
+        raise fail("bonnie++", lines, None, "no line of comma-separated results; the benchmark may have ended early")
     return tuple(figure for run in runs for figure in run)
 
 
@@ -133,7 +133,7 @@ def _bonnie_run(
         value, cpu = _value("bonnie++", lines, at, fields[place]), _value("bonnie++", lines, at, fields[place + 1])
         figures.append(Figure(phase, value, KIB_PER_S if phase in BONNIE_RATES else PER_S, cpu, where))
     if not figures:
-        raise fail("bonnie++", lines, at, "a line of results without a result")
+        raise fail("bonnie++", lines, at, "this line of results has no result")
     return figures
 
 
@@ -189,7 +189,7 @@ def dd(output: str, phase: str, block_bytes: int | None = None) -> tuple[Figure,
     counted = re.search(r"([0-9]+)\+([0-9]+)", blocks[1])
     assert counted is not None
     if counted[2] != "0":
-        raise fail("dd", lines, blocks[0], "a block that is not whole, so its bytes are not known")
+        raise fail("dd", lines, blocks[0], "a partial block, so the number of bytes is not known")
     minutes, seconds = real[1]
     whole = str(60 * int(minutes or 0) + float(seconds.replace(",", ".")))
     return (_dd_rate(lines, real[0], phase, int(counted[1]) * block_bytes, whole),)
@@ -201,7 +201,7 @@ def _dd_rate(lines: list[str], at: int, phase: str, size: int, text: str) -> Fig
     except ValueError as error:
         raise fail("dd", lines, at, str(error)) from error
     if not seconds or not size:
-        raise fail("dd", lines, at, "no bytes, or no time passed: there is no rate")
+        raise fail("dd", lines, at, "no bytes or no time, so there is no rate")
     return Figure(phase, size / 1024 / seconds, KIB_PER_S)
 
 
@@ -234,7 +234,10 @@ def fio(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> tup
             raise fail("fio", lines, start + 1, f"not the JSON of fio, {error}") from error
         jobs = document.get("jobs")
         if not isinstance(jobs, list) or not jobs:
-            raise ParseError(f"fio: line {start + 1}: JSON without jobs; client and server output is not read")
+            raise ParseError(
+                f"fio: line {start + 1}: JSON without jobs; output of fio's client and server is not supported; "
+                "client and server output is not read"
+            )
         named = [at for at in range(start, end) if '"jobname"' in lines[at]]
         for at, job in enumerate(jobs):
             line = (named[at] if len(named) == len(jobs) else start) + 1
@@ -249,7 +252,7 @@ def _fio_job(job: Any, place: str, in_calls: Callable[[str], bool]) -> list[Figu
         cpu = float(job["usr_cpu"]) + float(job["sys_cpu"])
         moved = {d: (int(job[d]["io_bytes"]), _fio_seconds(job[d], in_calls(name))) for d in used}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ParseError(f"{place}: lacks or garbles {error}; is this fio 3?") from error
+        raise ParseError(f"{place}: {error} is missing or damaged; is this output of fio 3?") from error
     if failed:
         raise ParseError(f"{place} ({name}) ended with error {failed}")
     if not moved:
@@ -312,17 +315,17 @@ def iozone(output: str) -> tuple[Figure, ...]:
         elif _HEADER.match(text):
             ends = [word.end() for word in re.finditer(r"\S+", text)][2:]
             if len(ends) > len(IOZONE_COLUMNS):
-                raise fail("iozone", lines, at, f"{len(ends)} columns, known are {len(IOZONE_COLUMNS)}")
+                raise fail("iozone", lines, at, f"{len(ends)} columns, at most {len(IOZONE_COLUMNS)} are known")
         elif ends is not None and _ROW.match(text):
             figures += _iozone_row(lines, at, text, ends)
         elif ends is not None and re.match(r"^\s*\d+\s+\d+", text):
-            raise fail("iozone", lines, at, "a line of the table without a figure")
+            raise fail("iozone", lines, at, "this line of the table has no figure")
     if not figures:
         raise fail(
             "iozone",
             lines,
             None,
-            "neither a line 'Children see throughput' nor a table of -a, so it may have ended early",
+            "neither a line 'Children see throughput' nor a table of -a; the benchmark may have ended early",
         )
     return tuple(figures)
 
@@ -330,7 +333,7 @@ def iozone(output: str) -> tuple[Figure, ...]:
 def _throughput(lines: list[str], at: int, match: re.Match[str]) -> Figure:
     processes, who, value, unit = match.groups()
     if who not in IOZONE_TESTS:
-        raise fail("iozone", lines, at, f"a test of {who!r} is not known")
+        raise fail("iozone", lines, at, f"unknown test of {who!r}")
     if unit.lower() not in ("kb/sec", "kbytes/sec"):
         raise fail("iozone", lines, at, f"unit {unit!r} where KB/sec was expected")
     where = (("processes", processes),) if processes != "1" else ()
@@ -380,17 +383,17 @@ def own(output: str, program: str) -> tuple[Figure, ...]:
         if match:
             figures += _own_test(program, lines, at, match)
         elif line.strip() and not line.startswith("#") and not _STAT.match(line):
-            raise fail(program, lines, at, "neither a result, nor a comment, nor counters")
+            raise fail(program, lines, at, "neither a result, a comment nor counters")
     missing = [phase for phase in OWN_PHASES[program] if phase not in (figure.phase for figure in figures)]
     if len(missing) == len(OWN_PHASES[program]):
-        raise fail(program, lines, None, "no result in it, so it may have ended early")
+        raise fail(program, lines, None, "no result; the benchmark may have ended early")
     return tuple(figures)
 
 
 def _own_test(program: str, lines: list[str], at: int, match: re.Match[str]) -> list[Figure]:
     phase, value, unit, rest = match.groups()
     if phase not in OWN_PHASES[program]:
-        raise fail(program, lines, at, f"a test {phase!r} is not one of {', '.join(OWN_PHASES[program])}")
+        raise fail(program, lines, at, f"unknown test {phase!r}; known tests: {', '.join(OWN_PHASES[program])}")
     pairs = {}
     for part in rest.split(", "):
         pair = _PAIR.match(part)

@@ -125,7 +125,7 @@ class Job:
     def mib(self) -> int:
         """Size of the data in MiB; it must be whole."""
         if self.data_bytes % MIB or not self.data_bytes:
-            raise UserError(f"data size {self.data_bytes} bytes: this benchmark takes whole MiB")
+            raise UserError(f"data size {self.data_bytes} bytes: this benchmark needs whole MiB")
         return self.data_bytes // MIB
 
 
@@ -148,9 +148,9 @@ class Benchmark:
         for key, value in parameters.items():
             if key not in self.defaults:
                 known = ", ".join(self.defaults) or "none"
-                raise UserError(f"{self.name} has no parameter {key}; it has: {known}")
+                raise UserError(f"{self.name} has no parameter {key}; its parameters: {known}")
             if kind(value) != kind(self.defaults[key]):
-                raise UserError(f"{self.name}: {key} takes {kind(self.defaults[key])}, not {value!r}")
+                raise UserError(f"{self.name}: {key} is {kind(self.defaults[key])}, not {value!r}")
             if isinstance(value, int) and value < 0:
                 raise UserError(f"{self.name}: {key} cannot be negative")
         if self.raw != bool(disk) and self.name != "fio":
@@ -162,7 +162,7 @@ def _dd(job: Job) -> list[str]:
     block = job.number("block_kib")
     count = job.data_bytes // (block << 10)
     if job.data_bytes % (block << 10) or not count:
-        raise UserError(f"dd: {job.data_bytes} bytes are no whole number of blocks of {block} KiB")
+        raise UserError(f"dd: {job.data_bytes} bytes are not a multiple of the block size of {block} KiB")
     size = f"{block >> 10}M" if block % 1024 == 0 else f"{block}k"
     if job.text("direction") == "write":
         # the flush belongs to the time, as with "dd ... && sync" under time(1)
@@ -199,7 +199,9 @@ def _iozone(job: Job) -> list[str]:
         if _iozone_program(job) == "fio":
             sizes = iozone_fio.Surface(job.data_bytes, job.number("record_kib") << 10, job.number("smallest_kib") << 10)
             if not sizes.sizes():
-                raise UserError(f"iozone: no file from {job.number('smallest_kib')} KiB to {job.data_bytes >> 10} KiB")
+                raise UserError(
+                    f"iozone: no file size from {job.number('smallest_kib')} KiB to {job.data_bytes >> 10} KiB"
+                )
             return iozone_fio.surface(job.directory, sizes, tests)
         command = ["iozone", "-a", "-n", f"{job.number('smallest_kib')}k", "-g", f"{job.data_bytes >> 10}k"]
         return [*command, "-f", f"{job.directory}/iozone", "-z", *iozone_fio.test_numbers(tests)]
@@ -246,7 +248,9 @@ def _judge_fio_job(job: Job) -> None:
 def _ddt(job: Job) -> list[str]:
     block = job.number("block_kib") << 10
     if not block or job.data_bytes % block:
-        raise UserError(f"ddt: {job.data_bytes} bytes are no whole number of blocks of {job.number('block_kib')} KiB")
+        raise UserError(
+            f"ddt: {job.data_bytes} bytes are not a multiple of the block size of {job.number('block_kib')} KiB"
+        )
     options = ["-c", str(job.data_bytes // block), "-b", f"{block >> 10}K", "-w", str(job.number("pause_s"))]
     return ["ddt", *options, "-d", job.text("data"), job.directory]
 
@@ -262,47 +266,49 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     benchmark.name: benchmark
     for benchmark in (
         Benchmark(
-            "dd", "a raw disk from its beginning: read, or by raidctl sweep written",
+            "dd", "sequential read of a raw disk from its beginning; raidctl sweep can also write",
             {"direction": "read", "block_kib": 1024},
-            {"direction": "read or write; write takes the flush into its time", "block_kib": "size of a block"},
+            {"direction": "read or write; the time of write includes the flush", "block_kib": "size of a block"},
             _dd, lambda output, job: parsers.dd(output, job.text("direction"), job.number("block_kib") << 10),
             raw=True, destroys=lambda job: job.text("direction") == "write",
         ),
         Benchmark(
-            "bonnie++", "sequential write, rewrite and read of files, random seeks, and files made and removed",
+            "bonnie++", "sequential write, rewrite and read of files, random seeks, and creation and removal of files",
             {"chunk_kib": 8, "files": 0, "fast": True, "no_buffering": True, "seed": 1, "runs": 1, "seeks": 0, "seekers": 5},
-            {"chunk_kib": "bytes per call", "files": "thousands of files to make, 0 for none",
+            {"chunk_kib": "bytes per call", "files": "number of files to create, in thousands; 0 for none",
              "fast": "leave out the tests of one byte at a time", "no_buffering": "flush after writing, -b",
-             "seed": "of the random seeks", "runs": "how often, -x",
-             "seeks": "how many, 0 for its default; 1.0x made 8000", "seekers": "processes that seek, with seeks; 1.0x had 3"},
+             "seed": "seed of the random seeks", "runs": "number of repetitions, -x",
+             "seeks": "number of seeks, 0 for the default of bonnie++; version 1.0x made 8000",
+             "seekers": "processes that seek, if seeks is given; version 1.0x had 3"},
             _bonnie, lambda output, job: parsers.bonnie(output),
         ),
         Benchmark(
-            "iozone", "sequential, re-read, random, strided, backward, by stdio; fio does the same where it is not installed",
+            "iozone", "sequential, re-read, random, strided, backward and stdio tests; without iozone, fio runs the same tests",
             {"record_kib": 64, "tests": "write read", "auto": False, "smallest_kib": 64, "program": "auto"},
             {"record_kib": "bytes per call; with auto, the largest", "tests": "of " + " ".join(iozone_fio.TESTS),
-             "auto": "a surface over file and record sizes, -a",
-             "smallest_kib": "with auto, the smallest file", "program": "auto, iozone or fio"},
+             "auto": "all combinations of file and record size, -a",
+             "smallest_kib": "with auto, size of the smallest file", "program": "auto, iozone or fio"},
             _iozone, _parse_iozone, label=lambda job: "fio as iozone" if _iozone_program(job) == "fio" else "",
         ),
         Benchmark(
             "fio", "any job file of fio",
             {"job_file": "", "writes": False},
-            {"job_file": "path; a size that it states counts instead of the data size",
-             "writes": "on a raw disk: that the job may write to it"},
+            {"job_file": "path; a size in the job file overrides the data size",
+             "writes": "true: the job may write to the raw disk"},
             _fio, lambda output, job: parsers.fio(output),
             destroys=lambda job: bool(job.disk) and bool(job.parameters["writes"]),
         ),
         Benchmark(
-            "ddt", "write with fsync inside the timing, pause, read; ours, after Coraid",
+            "ddt", "timed write with fsync, pause, read; raidtrace's, after Coraid",
             {"block_kib": 1024, "pause_s": 10, "data": "random"},
             {"block_kib": "bytes per call", "pause_s": "seconds between writing and reading", "data": "random or zeros"},
             _ddt, lambda output, job: parsers.own(output, "ddt"),
         ),
         Benchmark(
-            "ioperf", "C library I/O in blocks and by character, flushed before the clock stops, random seeks; ours, after BNL",
+            "ioperf", "C library I/O in blocks and by character, timed until flushed; random seeks; raidtrace's, after BNL",
             {"seeks": 4000, "char_kib": 0, "data": "random"},
-            {"seeks": "how many", "char_kib": "how much of the file goes by character, 0 for all", "data": "random or zeros"},
+            {"seeks": "how many", "char_kib": "amount of the file for the tests by character, 0 for all",
+             "data": "random or zeros"},
             _ioperf, lambda output, job: parsers.own(output, "ioperf"),
         ),
     )
@@ -311,5 +317,5 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 def find(name: str) -> Benchmark:
     if name not in BENCHMARKS:
-        raise UserError(f"there is no benchmark {name}; there are: {', '.join(BENCHMARKS)}")
+        raise UserError(f"unknown benchmark {name}; known benchmarks: {', '.join(BENCHMARKS)}")
     return BENCHMARKS[name]

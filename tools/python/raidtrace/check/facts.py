@@ -98,18 +98,18 @@ def _whole(machine: Machine, word: str) -> str:
             status = machine.stat(word)
         except OSError as error:
             reason = "no such disk" if isinstance(error, FileNotFoundError) else error.strerror
-            raise DeviceError(f"{word}: {reason}; see which disks there are: raidctl list") from error
+            raise DeviceError(f"{word}: {reason}; to list the disks: raidctl list") from error
         if not stat.S_ISBLK(status.st_mode):
-            raise DeviceError(f"{word}: not a disk; see which there are: raidctl list")
+            raise DeviceError(f"{word}: not a disk; to list the disks: raidctl list")
         name = machine.names().get(status.st_rdev, "")
     else:
         name = word if machine.number(word) else ""
     block = machine.sys / "class/block" / name
     if not name:
-        raise DeviceError(f"{word}: no such disk; see which there are: raidctl list")
+        raise DeviceError(f"{word}: no such disk; to list the disks: raidctl list")
     if (block / "partition").exists():
         raise DeviceError(
-            f"{word}: a partition, and only whole disks are counted; name its disk: {block.resolve().parent.name}"
+            f"{word}: a partition, but only whole disks are counted; name its disk: {block.resolve().parent.name}"
         )
     return name
 

@@ -128,7 +128,7 @@ def _data_set(case: Case) -> Result | None:
     least = octets(DATA_TIMES_RAM * ram)
     if not data:
         return Result(f"the size of the benchmark's data is not given; memory is {octets(ram)}",
-                      f"give it: raidctl check --data-size SIZE; use {least} or more", verdict=UNKNOWN)  # fmt: skip
+                      f"give the size: raidctl check --data-size SIZE; use {least} or more", verdict=UNKNOWN)  # fmt: skip
     times = data / ram
     verdict = PASS if times >= DATA_TIMES_RAM else WARN if times > DATA_TIMES_RAM_CACHED else FAIL
     return Result(f"{octets(data)} is {times:.3g} times the memory of {octets(ram)}",
@@ -140,14 +140,14 @@ def _unwritten(case: Case) -> Result | None:
     dirty, writeback = case.facts.dirty_bytes, case.facts.writeback_bytes
     if dirty is None or writeback is None:
         return None
-    return Result(f"{octets(dirty)} dirty, {octets(writeback)} in writeback", "write them before the run: sync",
+    return Result(f"{octets(dirty)} dirty, {octets(writeback)} in writeback", "write these pages before the run: sync",
                   dirty + writeback)  # fmt: skip
 
 
 def _processor(case: Case) -> Result | None:
     activity = case.activity
     if case.facts.cpu_is_free:
-        return Result("time is simulated: computing takes none", verdict=UNKNOWN)
+        return Result("time is simulated: computation takes no time", verdict=UNKNOWN)
     if not activity.processes_known:
         return Result(HIDDEN, AS_ROOT, verdict=UNKNOWN)
     percent = sum(process.cpu_percent for process in activity.processes)
@@ -219,7 +219,7 @@ LOAD = (
 def _disk_idle(case: Case) -> Result | None:
     use = next((use for use in case.activity.disks or () if use.name == case.disk.name), None)
     if not use or case.activity.seconds <= 0:
-        return Result("/proc/diskstats does not list it", verdict=UNKNOWN)
+        return Result("/proc/diskstats does not list the disk", verdict=UNKNOWN)
     rate = case.rate(use.bytes)
     return Result(
         f"{octets(rate)}/s in {use.requests} request{plural(use.requests)}",
@@ -231,7 +231,7 @@ def _disk_idle(case: Case) -> Result | None:
 def _scheduler(case: Case) -> Result | None:
     name = case.disk.scheduler
     if not name:
-        return Result("it has no request queue, so no scheduler; check its members", verdict=UNKNOWN)
+        return Result("the disk receives only bios, so it has no scheduler; check its members", verdict=UNKNOWN)
     return Result(name, f"echo none >/sys/block/{case.disk.name}/queue/scheduler",
                   verdict=PASS if name in ("none", "mq-deadline") else WARN)  # fmt: skip
 
@@ -277,7 +277,7 @@ def _mounts(case: Case) -> Result | None:
 DISK = (
     Rule("disk-idle", "/proc/diskstats", _disk_idle, "the figures include requests of other processes", "bytes/s", RATE),
     Rule("scheduler", "queue/scheduler", _scheduler,
-         "a scheduler that holds requests back changes what the disk receives"),
+         "a scheduler that delays requests changes the requests that the disk receives"),
     Rule("readahead", "queue/read_ahead_kb", _readahead, "too little readahead leaves most drives of an array idle", "sectors"),
     Rule("mounts", "/proc/self/mountinfo", _mounts, "some mount options add writes or make them synchronous"),
 )  # fmt: skip
@@ -344,19 +344,20 @@ def _signing(case: Case) -> Result | None:
     signing = case.facts.signing
     if not signing:
         return None
-    only = f"this kernel takes signed modules only ({signing.why}); "
+    only = f"this kernel accepts only signed modules ({signing.why}); "
     if signing.loaded:
         return Result("raidtrace is loaded")
     if not signing.why:
-        return Result("this kernel takes unsigned modules")
+        return Result("this kernel accepts unsigned modules")
     if signing.signer and signing.enrolled:
-        return Result(f'{only}it has the key of "{signing.signer}", the signer of raidtrace')
+        return Result(f'{only}the kernel has the key of "{signing.signer}", the signer of raidtrace')
     if not signing.module:
         reason = "raidtrace is not installed"
     elif not signing.signer:
         reason = "raidtrace is not signed"
     else:
-        has = "whether it has the key is unknown" if signing.enrolled is None else "it does not have the key"
+        unknown = signing.enrolled is None
+        has = "it is not known whether the kernel has the key" if unknown else "the kernel does not have the key"
         reason = f'{has} of "{signing.signer}", the signer of raidtrace'
     return Result(only + reason, signing.advice, verdict=WARN)
 
@@ -365,8 +366,8 @@ MACHINE = (
     Rule("governor", "cpufreq", _governor, "a changing processor frequency changes the result",
          "processors with performance"),
     Rule("target", "systemd or utmp", _target, "a desktop uses processors, memory and disks during the run"),
-    Rule("machine", "/proc/cpuinfo", _machine, "the figures of a virtual machine include its host"),
+    Rule("machine", "/proc/cpuinfo", _machine, "the figures of a virtual machine also depend on its host"),
     Rule("kernel-debug", "/proc/config.gz", _kernel_debug, "debugging options of the kernel slow down each request", "options"),
-    Rule("signing", "raidctl status", _signing, "a kernel that takes signed modules only may refuse raidtrace"),
+    Rule("signing", "raidctl status", _signing, "a kernel that accepts only signed modules may refuse raidtrace"),
 )  # fmt: skip
 RULES = LOAD + DISK + MACHINE

@@ -73,7 +73,7 @@ def as_text(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
         f"{', '.join(f'{count[one]} {one.value}' for one in Verdict)}; activity of {machine_facts.activity.seconds:.1f} s\n"
     )
     if count[Verdict.WARN] + count[Verdict.FAIL]:
-        lines.append("To measure what an advice gains: raidctl why --disk DISK -- COMMAND\n")
+        lines.append("To measure the gain of a change: raidctl why --disk DISK -- COMMAND\n")
     return "".join(lines)
 
 

@@ -19,12 +19,12 @@ differences of machine, command and settings. --with TABLE alone checks the tabl
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("raidctl compare", description=DESCRIPTION)
     top.add_argument("a", type=pathlib.Path, nargs="?", help="a recording, or the directory of a sweep")
-    top.add_argument("b", type=pathlib.Path, nargs="?", help="another one of the same kind")
+    top.add_argument("b", type=pathlib.Path, nargs="?", help="a second recording or sweep")
     top.add_argument(
         "-w", "--with", metavar="TABLE", dest="table", help=f"a published table: {', '.join(paper.TABLES)}"
     )
     top.add_argument("--array", metavar="NAME", default="",
-                     help="name of the recorded array in the table: a profile of the lab (raidctl lab profiles)")  # fmt: skip
+                     help="name of the array in the table, as raidctl lab profiles prints it")  # fmt: skip
     top.add_argument("-v", "--verbose", action="store_true", help="print every counter of both recordings")
     top.add_argument("-p", "--phase", metavar="NAME", help="compare only phases with this name, of two recordings")
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
@@ -69,9 +69,9 @@ def main(arguments: Sequence[str]) -> int:
         top.error("give two recordings or sweeps, or one and --with TABLE, or --with TABLE alone")
     if options.a is not None and (options.b is None) == (options.table is None):
         top.error("give a second recording or sweep, or --with TABLE" if options.b is None else
-                  "--with TABLE takes one recording or sweep")  # fmt: skip
+                  "--with TABLE compares only one recording or sweep")  # fmt: skip
     if options.table and options.table not in (*paper.TABLES, *paper.TABLES.values()):
-        top.error(f"there is no table {options.table}; there are: {', '.join(paper.TABLES)}")
+        top.error(f"unknown table {options.table}; known tables: {', '.join(paper.TABLES)}")
     if (options.verbose or options.phase) and options.b is None:
-        top.error("--verbose and --phase take two recordings")
+        top.error("--verbose and --phase need two recordings")
     return front.answer(lambda: compare(options), comparison.lines, options.json)

@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
         say = functools.partial(print, flush=True)
         return demo.run(RAIDCTL, options.out, options.jobs, say, options.seeds, options.fresh)
     except KeyboardInterrupt:
-        print("raidctl demo: interrupted; what was finished is in", options.out, file=sys.stderr)
+        print("raidctl demo: interrupted; results of the complete runs:", options.out, file=sys.stderr)
         return 1
 
 

@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         "--to", dest="until", type=_seconds, metavar="S", help="end S seconds after the beginning of the recording"
     )
     top.add_argument(
-        "-v", "--verbose", action="store_true", help="show the evidence against each limit that is ruled out, too"
+        "-v", "--verbose", action="store_true", help="also show the evidence against each limit that is ruled out"
     )
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top
@@ -64,10 +64,13 @@ def main(arguments: Sequence[str]) -> int:
     sweep = options.recording.is_dir() or options.recording.suffix == pathlib.Path(sweep_index.NAME).suffix
     recording = options.recording / "run.rtdb"
     if options.recording.is_dir() and recording.is_file() and not (options.recording / sweep_index.NAME).is_file():
-        top.error(f"{options.recording} is a run, not a sweep. To explain it: raidctl explain {recording}")
+        top.error(
+            f"{options.recording} is the directory of one run, not of a sweep. To explain the run: "
+            f"raidctl explain {recording}"
+        )
     narrow = options.since is not None or options.until is not None
     if sweep and (options.other or options.disk or options.direction or narrow):
-        top.error("a sweep takes no other recording, and neither --disk, --direction, --from nor --to")
+        top.error("to explain a sweep, omit the second recording, --disk, --direction, --from and --to")
     window = (options.since, options.until) if narrow else None
     choice = explain_runs.Choice(options.phase, options.disk, options.direction, window)
 

@@ -21,7 +21,7 @@ PACKAGES = {
     "markupsafe": "apt-get install python3-jinja2",
     "matplotlib": "apt-get install python3-matplotlib",
     "numpy": "apt-get install python3-numpy",
-    "pyarrow": "Debian has no package of it; pip install pyarrow",
+    "pyarrow": "Debian has no package of it; install it with: pip install pyarrow",
 }
 
 

@@ -30,8 +30,8 @@ def parser() -> argparse.ArgumentParser:
         "-e",
         "--explain",
         action="store_true",
-        help="print unit and definition of the numbers that are named instead of RECORDING (headings of the text or members "
-        "of the JSON), or of all numbers; read no recording",
+        help="print unit and definition of numbers: give headings of the text or members of the JSON instead of "
+        "RECORDING, or nothing for all numbers",
     )
     return top
 
@@ -45,9 +45,9 @@ def main(arguments: Sequence[str]) -> int:
         if not paths:
             top.error("name a RECORDING")
         if len(paths) > 2:
-            top.error("one RECORDING, or two to compare")
+            top.error("name one RECORDING, or two to compare")
         if options.html and (options.json or options.phase):
-            top.error("--html is the whole report: neither --json nor --phase go with it")
+            top.error("--html writes the whole report; omit --json and --phase")
     gc.disable()  # short-lived process; scanning hours of rows for reference cycles would dominate its run time
     if options.explain:
         from raidtrace.report import tables

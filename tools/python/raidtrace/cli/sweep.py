@@ -42,8 +42,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"raidctl sweep: {error}", file=sys.stderr)
         return 2
     except sqlite3.Error as error:
-        print(f"raidctl sweep: {sweep_index.NAME}: {error}\n  Free space, or look at dmesg. "
-              "Then continue with --resume; finished cells are kept", file=sys.stderr)  # fmt: skip
+        print(f"raidctl sweep: {sweep_index.NAME}: {error}\n  Free disk space, or look for errors of the disk in "
+              "dmesg. Then continue with --resume; finished cells are kept", file=sys.stderr)  # fmt: skip
         return 1
     except KeyboardInterrupt:
         print("raidctl sweep: interrupted before the first cell", file=sys.stderr)
@@ -84,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="DISK[,DISK...]",
         help="all data of these disks may be overwritten",
     )
-    real.add_argument("-d", "--disk", action="append", default=[], metavar="DISK", help="disk to use, but only to read")
+    real.add_argument("-d", "--disk", action="append", default=[], metavar="DISK", help="disk to use; it is only read")
     real.add_argument("--array", action="append", default=[], metavar="ARRAY=DISK[,DISK...]",
                       help="disks to use for an array of the plan")  # fmt: skip
     real.add_argument(
@@ -118,7 +118,7 @@ def _show(arguments: Sequence[str]) -> int:
     if options.stack:
         stacks = sweep_table.stacks(index)
         if not stacks:
-            raise UserError(f"{options.out}: no finished cell of this sweep has an md")
+            raise UserError(f"{options.out}: no finished cell of this sweep has an md array")
         print("\n".join(sweep_table.stack_text(stacks)))
     else:
         report(index, options.out)
@@ -149,7 +149,7 @@ def _restore(arguments: Sequence[str]) -> int:
         description="Restore the settings that a killed sweep changed. The next sweep also does this.",
     ).parse_args(arguments)
     restored = journal.recover()
-    print("\n".join(restored) if restored else "nothing to put back")
+    print("\n".join(restored) if restored else "nothing to restore")
     return 0
 
 
@@ -164,7 +164,7 @@ def _sweep(options: argparse.Namespace) -> int:
         the_plan, overrides = _stored(options)
     else:
         if not options.plan:
-            raise _Usage(f"name a plan: {', '.join(plan.ready())}, or a .toml file")
+            raise _Usage(f"name a plan (known plans: {', '.join(plan.ready())}), or a .toml file")
         overrides = _overrides(options)
         try:
             path = plan.find(options.plan)
@@ -201,32 +201,38 @@ def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Valu
     where = "lab" if options.lab else "disks" if options.destroy_data or options.disk else ""
     if where and meta["where"] != where:
         other = "in the lab" if meta["where"] == "lab" else "on real disks"
-        raise UserError(f"{options.out}: this sweep began {other} and can only go on there; or name another --out")
+        raise UserError(
+            f"{options.out}: this sweep began {other} and can continue only there; for a new sweep, name another "
+            "--out"
+        )
     if options.plan and plan.find(options.plan).read_text(encoding="utf-8") != meta["text"]:
-        raise UserError(f"{options.out}: plan {options.plan} is not what this sweep began with; "
-                        "resume without naming it, or begin a new sweep with another --out")  # fmt: skip
+        raise UserError(f"{options.out}: plan {options.plan} differs from the plan of this sweep; resume without a "
+                        "plan, or begin a new sweep with another --out")  # fmt: skip
     requested = _overrides(options)
     if requested and requested != overrides:
-        raise UserError(f"{options.out}: this sweep began with other --data-size or --trials; resume without them")
+        raise UserError(
+            f"{options.out}: this sweep began with another --data-size or --trials; resume without these options"
+        )
     return plan.parse(meta["text"], meta["plan"], f"plan {meta['plan']} of {options.out}", overrides), overrides
 
 
 def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
     if os.environ.get("LAB") == "vm":
         raise UserError(
-            "LAB=vm is set, and times in a virtual machine are the host's: no figure would mean anything. "
-            "Its disks can be swept: raidctl lab run --vm -- raidctl sweep --destroy-data DISK PLAN"
+            "LAB=vm is set, but times in a virtual machine are the host's, so a sweep in the lab would measure "
+            "the host. To sweep the disks of a virtual machine: raidctl lab run --vm -- raidctl sweep "
+            "--destroy-data DISK PLAN"
         )
     guests = _guest_options(options)
     lab = cell_lab.Lab(RAIDCTL, options.out, guests["kernel"], the_plan, guests["store"], bool(guests["host"]))
     if options.dry_run:
         print(shlex.join(cell_lab.build_command(RAIDCTL, lab.kernel)))
         _print_steps(options, the_plan, lab.place, lab)
-        print("# would destroy: nothing; the disks are those of guests")
+        print("# would destroy: nothing; all disks are simulated")
         return 0
     with sweep.alone(options.out):
         for line in journal.end_left(cell_lab.marker(options.out)):
-            print(f"of a sweep here that was killed: {line}")
+            print(f"after a killed sweep: {line}")
         facts = sweep.about("lab") | {"overrides": json.dumps(overrides)}
         index = sweep.open_or_create(options.out, the_plan, lab.place, facts, options.resume)
         index.note("asked_of_lab", json.dumps(guests))
@@ -256,10 +262,10 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
         print("\n".join(f"# {line}" for line in would_destroy))
         return 1 if refused else 0
     if os.geteuid():
-        raise UserError("real disks need root; --lab does not")
+        raise UserError("only root may sweep real disks; use sudo, or --lab")
     with journal.alone():
         for line in journal.recover():
-            print(f"put back after a sweep that was killed: {line}")
+            print(f"restored after a killed sweep: {line}")
         if not options.resume:
             sweep.fresh(options.out)
         known = cell_disk.known(options.out) if options.resume else ()
@@ -290,7 +296,7 @@ def _run(
     ram_bytes: int,
 ) -> int:
     index.again(options.retry_failed)
-    where = f"{jobs} guests at once; simulated" if options.lab else "one after the other"
+    where = f"{jobs} guests concurrently; simulated" if options.lab else "one after the other"
     print(f"{the_plan.title}\n{sweep.counts(index.entries())}, {where}", flush=True)
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -302,12 +308,12 @@ def _run(
         failed = sweep.run(index, the_plan, runner, jobs, ram_bytes)
     except sweep.Ended as ended:
         print(f"raidctl sweep: {ended}", file=sys.stderr)
-        print(f"  {sweep.counts(index.entries())}; the others would end so, too. Go on with more memory: "
-              f"--resume --lab --store SIZE --out {shlex.quote(str(options.out))}", file=sys.stderr)  # fmt: skip
+        print(f"  {sweep.counts(index.entries())}; the remaining cells would fail in the same way. Continue with "
+              f"more memory: --resume --lab --store SIZE --out {shlex.quote(str(options.out))}", file=sys.stderr)  # fmt: skip
         return 1
     except sweep.Interrupted:
         print(f"raidctl sweep: stopped; {sweep.counts(index.entries())}", file=sys.stderr)
-        print(f"  go on: the same with --resume --out {shlex.quote(str(options.out))}", file=sys.stderr)
+        print(f"  to continue: the same command with --resume --out {shlex.quote(str(options.out))}", file=sys.stderr)
         return 1
     report(index, options.out)
     return 1 if failed else 0
@@ -331,7 +337,7 @@ def _print_steps(
             print(shlex.join(lab.command(cell, lab.out / name)) + "  # and in the guest:")
         cell_steps = steps.steps(cell, the_plan, place(cell))
         for step in cell_steps:
-            comment = f"  # destroys what is on {' '.join(step.destroys)}" if step.destroys and not lab else ""
+            comment = f"  # destroys the data of {' '.join(step.destroys)}" if step.destroys and not lab else ""
             print(f"  {step.text()}{comment}")
         changed = [] if lab else journal.kept(step.path for step in cell_steps if step.path)
         if changed:
@@ -359,14 +365,15 @@ def report(index: sweep_index.Index, out: pathlib.Path) -> None:
         sweep_table.write_stack_csv(out / f"{meta['plan']}-stack.csv", stacks)
     print("\n".join(sweep_table.text(lines, names)))
     for line in sweep_table.unlike_published(lines):
-        print(f"Unlike the published: {line}.")
+        print(f"Differs from the publication: {line}.")
     if any(line.simulated for line in lines):
-        print("Simulated: real Linux and drivers, model disks, simulated time. MB/s: KiB/s / 1000, as published.")
+        print("Simulated: real Linux and drivers, model disks, simulated time. MB/s: 1000 KiB/s, as published.")
     if sweep_table.surfaces(lines):
         print(f"{sweep_table.surfaces(lines)} figures of surfaces are in the CSV only.")
     if stacks:
         print(
-            f"What md and its members were given: {out / meta['plan']}-stack.csv, or show --stack {shlex.quote(str(out))}."
+            f"Counters of md disks and their members: {out / meta['plan']}-stack.csv, or raidctl sweep show "
+            f"--stack {shlex.quote(str(out))}."
         )
     for entry in index.entries():
         if entry.error:

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         restored = "" if options.lab else "; all settings are restored"
         print(
-            f"raidctl why: stopped before a first run was complete, so nothing was measured{restored}", file=sys.stderr
+            f"raidctl why: stopped before the first run was complete; nothing was measured{restored}", file=sys.stderr
         )
         return 1
 
@@ -75,7 +75,8 @@ def _metric(text: str) -> str:
 def _runs(text: str) -> int:
     if not text.isdigit() or int(text) < MIN_RUNS:
         raise argparse.ArgumentTypeError(
-            f"{text}: not a number of {MIN_RUNS} or more: the unchanged command runs three times"
+            f"{text}: give a whole number of at least {MIN_RUNS}: three runs of the unchanged command, and two "
+            "to test a change"
         )
     return int(text)
 
@@ -89,7 +90,7 @@ def _duration(text: str) -> float:
     except ValueError:
         value = 0.0
     if unit is None or not 1 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: not a time such as 300, 300s, 5min or 1h")
+        raise argparse.ArgumentTypeError(f"{text}: not a time; give one such as 300, 300s, 5min or 1h")
     return unit * value
 
 
@@ -109,7 +110,11 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("-p", "--prepare", default="", metavar="CMD", help="shell command before each run, not measured")
     top.add_argument(
-        "-b", "--beside", default="", metavar="CMD", help="shell command that runs concurrently, as load by others"
+        "-b",
+        "--beside",
+        default="",
+        metavar="CMD",
+        help="shell command that runs concurrently, as the load of other programs",
     )
     top.add_argument("-m", "--metric", type=_metric, default=figures.SECONDS, metavar="METRIC",
                      help="figure to compare: seconds (the default); p99; rate, for a command that runs for a fixed time; or "
@@ -176,11 +181,11 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise UserError(f"--set {setting}: not KEY=VALUE; as in fault.lose_command=500")
+            raise UserError(f"--set {setting}: give KEY=VALUE, such as fault.lose_command=500")
         sets[name] = value
     path = why_lab.profile_path(options.lab)
     if not path.is_file():
-        raise UserError(f"there is no profile {options.lab}; raidctl lab profiles lists them")
+        raise UserError(f"unknown profile {options.lab}; to list the profiles: raidctl lab profiles")
     disk = options.disk or why_lab.first_disk(options.lab)
     setup = why_lab.Setup(RAIDCTL, options.out.absolute(), options.lab, tuple(command), disk, options.prepare,
                           options.beside, options.phase, sets, tuple(options.lab_option), options.other_kernel)  # fmt: skip
@@ -190,9 +195,9 @@ def _lab(options: argparse.Namespace, command: Sequence[str]) -> int:
 
 def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
     if options.disk and options.destroy_data:
-        raise UserError("only one disk is tested: name it with --disk or with --destroy-data")
+        raise UserError("name only one disk, with --disk or --destroy-data")
     if os.geteuid():
-        raise UserError("only root may change settings of disks: run it as root, or in the lab (--lab)")
+        raise UserError("only root may change settings of disks; use sudo, or the lab (--lab)")
     machine = device.Machine()
     name = machine.whole(options.destroy_data or options.disk)
     with journal.alone():
@@ -219,10 +224,10 @@ def _experiment(
         pairs = min(place.most_pairs, chance.MAX_PAIRS)
         least = chance.smallest_detectable(table.noise, pairs, experiment.CONFIRMED, place.looks)
         if not options.quiet:
-            estimate = f"As it is {table.baseline.seconds:.3g} s, {100 * table.noise:.2g} % deviation."
+            estimate = f"Unchanged: {table.baseline.seconds:.3g} s, deviation {100 * table.noise:.2g} %."
             most = min(place.most_runs - place.runs, place.left() * place.each)
-            estimate += f" At most {most} runs more, {place.seconds_left():.0f} s."
-            estimate += f" Effects from {100 * (least - 1):.0f} % on can be found."
+            estimate += f" At most {most} more runs, {place.seconds_left():.0f} s."
+            estimate += f" Smallest effect that can be detected: {100 * (least - 1):.0f} %."
             print(textwrap.fill(estimate, verdict.COLUMNS), file=sys.stderr, flush=True)
 
     table = experiment.Experiment(place, options.metric, say, forecast).run()
@@ -238,11 +243,11 @@ def _experiment(
 
 def _idle(command: Sequence[str], disk: str, in_lab: bool) -> str:
     """The message that the command never reaches the disk, with the disk that it reaches."""
-    text = f"{disk} got no request while the command ran, so nothing about this disk makes it faster or slower. "
+    text = f"{disk} received no request while the command ran, so this disk does not limit the command. "
     others = [] if in_lab else [name for name in why_disk.of_files(device.Machine(), command) if name != disk]
     if others:
-        return f"{text}The files that it names are on {' and '.join(others)}: name that disk, as in: --disk {others[0]}"
-    return f"{text}Name the disk that its files are on; df FILE prints it"
+        return f"{text}The files of the command are on {' and '.join(others)}. To test that disk: --disk {others[0]}"
+    return f"{text}Name the disk of its files. To find it: df FILE"
 
 
 def _restore() -> int:

@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("-d", "--directory", help="directory of the file system to measure")
     run.add_argument("--disk", help="raw disk to read, for dd and fio")
     run.add_argument("-s", "--data-size", default="1 GiB", help="amount of data to write or read (default %(default)s)")
-    run.add_argument("-n", "--dry-run", action="store_true", help="print the command and do nothing")
+    run.add_argument("-n", "--dry-run", action="store_true", help="print the command, but do not run it")
     return top
 
 
@@ -62,15 +62,15 @@ def parameters(chosen: benchmark.Benchmark, words: Sequence[str]) -> dict[str, i
     for word in words:
         key, equals, text = word.partition("=")
         if not equals:
-            raise UserError(f"--parameter takes KEY=VALUE, not {word!r}")
+            raise UserError(f"--parameter {word}: give KEY=VALUE")
         default = chosen.defaults.get(key, "")
         if isinstance(default, bool):
             if text not in ("true", "false"):
-                raise UserError(f"{chosen.name}: {key} takes true or false, not {text!r}")
+                raise UserError(f"{chosen.name}: {key} is true or false, not {text!r}")
             values[key] = text == "true"
         elif isinstance(default, int):
             if not text.isascii() or not text.isdigit():
-                raise UserError(f"{chosen.name}: {key} takes a whole number, not {text!r}")
+                raise UserError(f"{chosen.name}: {key} is a whole number, not {text!r}")
             values[key] = int(text)
         else:
             values[key] = text
@@ -114,7 +114,7 @@ def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benc
     disk = job.disk
     if chosen.destroys(job):
         raise UserError(
-            f"this would overwrite {disk}. Only raidctl sweep does that, with --destroy-data, after its checks"
+            f"this would overwrite {disk}; only raidctl sweep --destroy-data overwrites a disk, after its checks"
         )
     command = chosen.command(job)
     if options.dry_run:

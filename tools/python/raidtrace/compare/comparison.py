@@ -131,7 +131,7 @@ def unlike(rows: Iterable[Row]) -> list[str]:
             key = (row.same_test(), ", ".join(one.text() for one in row.differs()))
             by.setdefault(key, []).append(dict(row.key).get("phase", "") or text(row.key))
     return [
-        f"{'Other terms' if same else 'Not the same test'}: {terms_text}: {', '.join(dict.fromkeys(phases))}."
+        f"{'Different terms' if same else 'Not the same test'}: {terms_text}: {', '.join(dict.fromkeys(phases))}."
         for (same, terms_text), phases in sorted(by.items())
     ]
 
@@ -141,10 +141,10 @@ def unlike(rows: Iterable[Row]) -> list[str]:
 VERSION = 1
 MAX_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
-LEGEND = """Percent: B minus A, of A. A +-, B +-: spread, largest minus
-smallest trial, of the median. Real: the trials of A and B do not overlap, and chance makes as
-large a difference in at most 5 of 100 cases; ? one trial each; x not the same test."""
-MORE = "Every counter of both: raidctl compare -v. What explains the difference: raidctl explain."
+LEGEND = """Percent: (B - A) / A. A +-, B +-: spread of the trials,
+(largest - smallest) / median. Real: yes if the trials of A and B do not overlap and chance alone
+causes such a difference in at most 5 of 100 cases; ?: one trial each; x: not the same test."""
+MORE = "All counters: raidctl compare -v A B. To explain the difference: raidctl explain A B"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,7 +212,7 @@ def lines(compared: Compared, width: int) -> list[str]:
     for note in compared.notes[:MAX_NOTES]:
         out += wrap(note, width)
     more = len(compared.notes) - MAX_NOTES
-    out += [f"and {more} more notes; --json has all."] if more > 0 else []
+    out += [f"and {more} more notes; to print all: --json"] if more > 0 else []
     if compared.spans:
         out += ["", *compare_spans.differences(compared.spans, width)]
         out += compare_spans.counters(compared.spans) if compared.verbose else ["", *wrap(MORE, width)]

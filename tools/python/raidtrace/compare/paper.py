@@ -19,7 +19,7 @@ def find(name: str) -> str:
         return TABLES[name]
     if name in published.FILES:
         return name
-    raise UserError(f"there is no published table {name}; there are: {', '.join(TABLES)}")
+    raise UserError(f"unknown published table {name}; known tables: {', '.join(TABLES)}")
 
 
 def own(table: str) -> tuple[list[Row], list[Check]]:
@@ -97,8 +97,8 @@ def _rate(row: dict[str, str]) -> Check:
     real = kib / UNITS["MB/s"]
     printed = value if unit == "MiB/s" else kib / 1000
     how = unit if unit == "MiB/s" else "KiB/s divided by 1000"
-    cut = "" if f"{printed:.1f}" == row["said"] else f", which is {printed:.1f} and was cut off, not rounded"
-    text = f"{value:,.1f} {unit}: {kib / 1024:.1f} MiB/s or {real:.1f} MB/s; what is printed is {how}{cut}"
+    cut = "" if f"{printed:.1f}" == row["said"] else f", {printed:.1f}, truncated instead of rounded"
+    text = f"{value:,.1f} {unit}: {kib / 1024:.1f} MiB/s or {real:.1f} MB/s; the paper prints {how}{cut}"
     return Check(f"\"{row['words']}\"", text, abs(real - float(row["said"])) < 0.05)
 
 

@@ -48,7 +48,7 @@ def read(path: pathlib.Path, array: str = "", phase: str | None = None) -> Side:
     phases of that name."""
     if path.is_dir() or path.suffix == pathlib.Path(NAME).suffix:
         if phase is not None:
-            raise RecordingError(f"{path}: a sweep has no phases to choose from; name two recordings")
+            raise RecordingError(f"{path}: this is a sweep, but --phase needs two recordings")
         return _sweep(path / NAME if path.is_dir() else path)
     return _recording(path, array, phase)
 
@@ -195,8 +195,9 @@ def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figur
     if not ours:
         runs = sorted({f"{axes.get('array') or 'array not known'}, {axes['benchmark']}" for axes in side.axes.values()})
         raise RecordingError(
-            f"{side.path}: nothing in it was published in {published.FILES[table]}; it has: "
-            f"{'; '.join(runs) or 'no figure of a benchmark'}. --array names what its array is in the table"
+            f"{side.path}: {published.FILES[table]} has no figure for "
+            f"{'; '.join(runs) or 'a recording without a benchmark'}. To name the array as in the table: --array "
+            "NAME"
         )
     return ours, theirs
 

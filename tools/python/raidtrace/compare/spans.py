@@ -16,25 +16,25 @@ from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Sp
 
 # Differences between the machines, commands and settings of two recordings.
 
-OTHER_TIMES = "times of the lab's model are not those of a disk: no time or rate is comparable"
+OTHER_TIMES = "one recording has times of the lab's model, so no time or rate is comparable"
 # Facts of a recording that say what its numbers are worth, and what of these is incomparable where they differ.
 FACTS = {
-    "abi": "counters of another ABI may mean something else",
+    "abi": "in another ABI, a counter may have another meaning",
     "simulated": OTHER_TIMES,
-    "lab_profile": "another simulated array",
-    "source": "an imported trace lacks what blktrace does not tell",
-    "command": "another command asks for other work",
-    "exit_status": "a command that failed did not do all of its work",
-    "end": "one of them ended before its command did",
-    "invariants": "numbers that contradict each other",
+    "lab_profile": "different simulated disks",
+    "source": "an imported trace lacks the values that blktrace does not record",
+    "command": "different commands do different work",
+    "exit_status": "a failed command did not do all of its work",
+    "end": "a recording ended before its command",
+    "invariants": "the counters contradict each other",
     "machine": None,
     "hostname": None,
     "kernel": None,
     "module_version": None,
-    "unavailable": "counters of tracepoints that one kernel lacks",
-    "disturbance": "something else used the machine meanwhile",
+    "unavailable": "one kernel lacks tracepoints, and so their counters",
+    "disturbance": "a disturbance of the machine affects the figures",
 }
-UNKNOWN_TIMES = "one has times of the lab's model; the source of the other's times is not recorded"
+UNKNOWN_TIMES = "one recording has times of the lab's model; the other does not contain the source of its times"
 OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # compared only where both recordings have a value
 # They say what happened.
 NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")
@@ -368,7 +368,7 @@ def _table(heading: str, rows: Iterable[Row]) -> list[str]:
 
 def _pair(pair: Pair | Alone) -> Iterator[str]:
     if isinstance(pair, Alone):
-        yield visible(f"phase {pair.span.phase}  {pair.span.disk}: only in {pair.where}, nothing to compare with")
+        yield visible(f"phase {pair.span.phase}  {pair.span.disk}: only in {pair.where}, so not compared")
         return
     disks = " and ".join(dict.fromkeys((pair.a.disk, pair.b.disk)))
     yield visible(f"phase {pair.a.phase}  {disks}")
@@ -384,13 +384,13 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
         yield from _table(f"from {of} to {to}", [row])
     for at, (comm, rows) in enumerate(pair.submitters().items()):
         if at == MAX_SUBMITTERS:
-            yield "  further processes: --json has them"
+            yield "  more processes: --json"
             break
         yield visible(f"  submitter {'all others' if comm is None else comm}")
         yield from _table("", rows)[1:]
     for direction, apart in pair.elsewhere().items():
         if apart is not None:
-            yield f"  by place  {direction}: {units.text('share', apart)} of the bytes lie elsewhere"
+            yield f"  by place  {direction}: {units.text('share', apart)} of the bytes are at other positions"
 
 
 def counters(comparison: Comparison) -> Iterator[str]:
