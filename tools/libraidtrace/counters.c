@@ -279,8 +279,8 @@ static bool balanced(const struct rt_counters *c, unsigned int direction,
 	if (in == out)
 		return true;
 	snprintf(text, size,
-		 "%s: issued and in flight before %" PRIu64
-		 ", completed, requeued, abandoned and in flight after %" PRIu64,
+		 "%s: issued + in flight before = %" PRIu64
+		 ", but completed + requeued + abandoned + in flight after = %" PRIu64,
 		 direction_names[direction], in, out);
 	return false;
 }

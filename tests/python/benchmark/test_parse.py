@@ -282,7 +282,9 @@ def test_a_benchmark_that_overwrites_a_disk_is_left_to_sweep():
     for words in (["dd", "-p", "direction=write"], ["fio", "-p", "job_file=x", "-p", "writes=true"]):
         command = [TOP / "tools/bin/raidctl-workload", "run", "--disk", "/dev/null", "-s", "1M", *words]
         done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 1 and "this would overwrite /dev/null; only raidctl sweep --destroy-data" in done.stderr
+        assert (
+            done.returncode == 1 and "this would overwrite /dev/null; only raidctl sweep --destroy-data" in done.stderr
+        )
 
 
 def test_parameters_are_checked(tmp_path):

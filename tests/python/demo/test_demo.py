@@ -22,9 +22,7 @@ def test_only_an_earlier_demo_is_cleared(tmp_path):
     (foreign / "thesis.txt").write_text("years of work")
     (tmp_path / "notes.txt").write_text("mine")
     (foreign / "lab.json").write_text("{}")  # a run of the lab with somebody's recordings is no demo either
-    with pytest.raises(
-        results.ResultsError, match="contains lab.json and was not made by raidctl demo, so it is not emptied"
-    ):
+    with pytest.raises(results.ResultsError, match="contains lab.json, but raidctl demo did not create this directory"):
         demo.clear(tmp_path, cells)
     assert (foreign / "thesis.txt").read_text() == "years of work"
     shutil.rmtree(foreign)

@@ -91,7 +91,10 @@ def test_depth_time_is_clipped_to_the_recording():
         (lambda c: c.flow["flush"].update({"issued": 1}), "other commands"),
         (lambda c: c.bins["read", "size"].update({8: 1, 256: -1}), "read sizes differ"),
         (lambda c: c.bins["all", "depth_time"].update({0: c.bins["all", "depth_time"][0] + 1}), "time at all depths"),
-        (lambda c: c.bins["all", "depth_time"].update({1: c.bins["all", "depth_time"].pop(2) + 7}), "deeper in work"),
+        (
+            lambda c: c.bins["all", "depth_time"].update({1: c.bins["all", "depth_time"].pop(2) + 7}),
+            "more requests in flight than raidtrace counted",
+        ),
     ],
 )
 def test_each_difference_is_detected(change, message):

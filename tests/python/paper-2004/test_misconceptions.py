@@ -121,7 +121,7 @@ def test_what_is_out_of_reach_is_reported():
 def test_a_directory_that_is_not_ours_is_left_alone(tmp_path):
     (tmp_path / "direct-one").mkdir()
     (tmp_path / "direct-one" / "thesis.tex").write_text("mine")
-    with pytest.raises(results.ResultsError, match="was not made by make misconceptions, so it is not emptied"):
+    with pytest.raises(results.ResultsError, match="but make misconceptions did not create this directory"):
         misconceptions_run.lab_run("direct-one", tmp_path)
     assert (tmp_path / "direct-one" / "thesis.tex").read_text() == "mine"
 

@@ -80,7 +80,9 @@ def path(tmp_path):
 
 def test_a_text_where_a_number_belongs_is_refused_by_table_and_column(path):
     changed(path, "UPDATE submitter SET pid = 'x' WHERE sample = 7")
-    with pytest.raises(RecordingError, match="run.rtdb: column pid of table submitter has a text where a whole number"):
+    with pytest.raises(
+        RecordingError, match="run.rtdb: column pid of table submitter contains a text instead of a whole number"
+    ):
         invariants.load(path)
 
 
@@ -115,7 +117,7 @@ def test_each_column_takes_what_belongs_there_and_nothing_else(empty, table, nam
         if right:
             columns.check(empty)
             continue
-        with pytest.raises(RecordingError, match=f"column {name} of table {table} has"):
+        with pytest.raises(RecordingError, match=f"column {name} of table {table} contains"):
             columns.check(empty)
 
 
@@ -174,7 +176,7 @@ def test_a_counter_of_a_newer_raidctl_is_in_json_csv_and_text(path, tmp_path, ow
 ])  # fmt: skip
 def test_a_dictionary_that_raidctl_does_not_write_is_refused(path, wrong):
     add(path, **wrong)
-    with pytest.raises(RecordingError, match="which raidctl does not write|column spins of table flow has"):
+    with pytest.raises(RecordingError, match="which raidctl does not write|column spins of table flow contains"):
         invariants.load(path)
 
 

@@ -191,8 +191,8 @@ def test_what_is_too_large_says_so(tmp_path):
 
 HEADERS = [
     (0, b"x", database.NO_DATABASE), (15, b"x", database.NO_DATABASE), (68, b"X", "not a recording of raidctl"),
-    (71, b"X", "not a recording of raidctl"), (60, b"\1", "recording of version 16777218"), (18, b"\2", "a WAL; turn it back"),
-    (19, b"\2", "a WAL; turn it back"), (63, b"\3", "recording of version 3"), (63, b"\0", "recording of version 0"),
+    (71, b"X", "not a recording of raidctl"), (60, b"\1", "recording of version 16777218"), (18, b"\2", "journal mode to WAL"),
+    (19, b"\2", "journal mode to WAL"), (63, b"\3", "recording of version 3"), (63, b"\0", "recording of version 0"),
 ]  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def test_another_header_is_refused(path, at, byte, words):
 
 
 @pytest.mark.parametrize(("size", "words"), [
-    (0, "an empty file"), (1, database.NO_DATABASE), (99, database.NO_DATABASE), (100, "damaged or cut short"),
+    (0, "the file is empty"), (1, database.NO_DATABASE), (99, database.NO_DATABASE), (100, "damaged or cut short"),
     (511, "damaged or cut short"), (4096, "damaged or cut short"), (-4096, "damaged or cut short"),
 ])  # fmt: skip
 def test_a_file_that_was_cut_is_refused(path, size, words):
@@ -259,5 +259,5 @@ def test_without_room_in_memory_the_copy_is_in_tmpdir_and_without_any_the_error_
     monkeypatch.setattr(database, "MEMORY", str(tmp_path / "nowhere"))
     assert invariants.load(path).output == "kept"
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    with pytest.raises(sqlite3.OperationalError, match="name another directory by TMPDIR"):
+    with pytest.raises(sqlite3.OperationalError, match="name another directory with TMPDIR"):
         database.read(path)

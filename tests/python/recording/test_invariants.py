@@ -52,11 +52,11 @@ JUDGED = (
     ("UPDATE flow SET in_flight=3 WHERE sample=1 AND direction IN ('read', 'all')", "sda: read: "),
     ("UPDATE flow SET issued=issued+100 WHERE sample=1", "requests were issued"),
     ("UPDATE flow SET completed=completed+40 WHERE sample=1",
-     "40 more requests ended than were issued, and the disk has 32 tags"),
+     "40 more requests ended than were issued, but the disk has only 32 tags"),
     ("UPDATE sample SET end_ns=start_ns-1 WHERE sample=1", "negative"),
     ("UPDATE flow SET in_flight=32, completed=completed-iif(direction='read', 31, 0) WHERE sample=2", "hold"),
     ("UPDATE flow SET in_flight=33, completed=completed-iif(direction='read', 32, 0) WHERE sample=2",
-     "33 requests are in flight, and the disk has 32 tags"),
+     "33 requests are in flight, but the disk has only 32 tags"),
     ("UPDATE flow SET unmatched=32 WHERE sample=1 AND direction='read'", "hold"),
     ("UPDATE flow SET unmatched=33 WHERE sample=1 AND direction='read'",
      "sda: the issue of 33 of 233 reads and writes was not counted (at most 32 were in flight when counting began)"),
@@ -68,9 +68,9 @@ JUDGED = (
     ("INSERT INTO setting(time_ns, target, name, value) VALUES(5, 1, 'in_flight_at_attach', '3');"
      "UPDATE flow SET unmatched=4 WHERE sample=1 AND direction='read'", "the issue of 4 of 204 reads"),
     (QUEUES + "(2,1,100,100,0,0,0,0,1,1)", "hold"),
-    (QUEUES + "(2,1,99,100,0,0,0,0,1,1)", "sda: hardware queues: 99 requests issued, and 100 of all directions"),
-    (QUEUES + "(2,1,100,90,4,5,0,0,1,1)", "sda: hardware queues: 99 requests completed, and 100 of all"),
-    (QUEUES + "(2,1,100,100,0,0,1,0,1,1)", "sda: hardware queues: 1 requests returned, and 0 of all"),
+    (QUEUES + "(2,1,99,100,0,0,0,0,1,1)", "sda: hardware queues: 99 requests issued, but 100 in all directions"),
+    (QUEUES + "(2,1,100,90,4,5,0,0,1,1)", "sda: hardware queues: 99 requests completed, but 100 in all"),
+    (QUEUES + "(2,1,100,100,0,0,1,0,1,1)", "sda: hardware queues: 1 requests returned, but 0 in all"),
     (QUEUES + "(2,1,100,100,0,0,1,0,1,1); UPDATE target SET groups='flow'", "hold"),
 )  # fmt: skip
 

@@ -39,7 +39,7 @@ def test_a_phase_is_cut_out_by_name(maker):
     assert recorded.whole("read").count("read", "issued") == 5
     with sample_rows.opened(path, series=True) as rows:
         assert [(p.mean, p.highest) for p in rows.points("read", 1, [1])] == [(1.5, 2)]
-    with pytest.raises(RecordingError, match="it has: write, read"):
+    with pytest.raises(RecordingError, match="its phases: write, read"):
         recorded.whole("rewrite")
 
 

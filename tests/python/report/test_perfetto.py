@@ -170,7 +170,7 @@ def test_names_are_valid_and_hide_nothing(recorded, tmp_path):
 def test_only_a_trace_is_replaced(recorded, tmp_path):
     mine = tmp_path / "mine"
     mine.write_text("years of work")
-    with pytest.raises(ResultsError, match="no trace of raidctl"):
+    with pytest.raises(ResultsError, match="is not a trace of raidctl"):
         export.perfetto(mine, recorded)
     assert mine.read_text() == "years of work" and len(list(tmp_path.iterdir())) == 1
     for _ in range(2):

@@ -77,7 +77,7 @@ def test_one_phase_alone(place):
     result = document.load(place / "full.rtdb", "write")
     assert {span["phase"] for span in result["spans"]} == {"write"} and len(result["spans"]) == 4
     done = call(report.main, "--phase", "nowhere", place / "full.rtdb")
-    assert done.returncode == 1 and "it has no phase nowhere; see them all: raidctl report" in done.stderr
+    assert done.returncode == 1 and "no phase nowhere; to list its phases: raidctl report" in done.stderr
 
 
 def chain(phase, disk, *limits):
@@ -99,7 +99,7 @@ def test_no_line_is_wider_than_the_terminal(place, columns, monkeypatch):
     first = next(at for at, line in enumerate(lines) if line.startswith("PHASE"))
     assert len(limited) == 1 and ("SIZE" in lines[first]) == (columns >= 80)
     assert ("p99.9" in lines[first]) == (columns >= 100)
-    assert ("on a wider terminal." in " ".join(lines)) == (columns < 80)
+    assert ("A wider terminal" in " ".join(lines)) == (columns < 80)
     assert all(len(line) <= max(columns, 45) for line in lines[first : lines.index("", first)])
     assert ("IOPS" in lines[first]) == (columns >= 71) and "MiB/s" in lines[first]
 
@@ -131,7 +131,7 @@ def amplified(verdict, opening):
 
 
 def test_read_amplification_is_on_the_first_screen_where_it_matters_and_is_not_there_already(place):
-    sentence = "Read amplification, write sda: the disk reads 30.4 bytes for each byte that the program asks for."
+    sentence = "Read amplification, write sda: the disk reads 30.4 bytes for each byte that the program requests."
     opening = (("write sda", "what limits it"),)
     for explained, there in (
         (amplified(Verdict.INFERRED, opening), True),
@@ -246,7 +246,7 @@ def test_definitions_are_found_by_each_of_their_names():
     assert len({columns.definitions_text([name]) for name in names}) == 1
     everything = columns.definitions_text([])
     assert everything.count("\n    ") > 60 and "histogram of " in everything
-    with pytest.raises(UserError, match="nothing: no number has that name"):
+    with pytest.raises(UserError, match="nothing: no number has this name"):
         columns.definitions_text(["seeks", "nothing"])
 
 

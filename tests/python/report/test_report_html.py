@@ -269,9 +269,9 @@ def test_a_page_that_cannot_be_written_is_named_as_it_was_requested(tmp_path):
 def test_only_a_report_is_replaced(page, tmp_path):
     thesis = tmp_path / "thesis.html"
     thesis.write_text("years of work")
-    with pytest.raises(ResultsError, match="is not a file: name one with --html"):
+    with pytest.raises(ResultsError, match="is not a regular file; name a file with --html"):
         report_page.write(tmp_path, page)
-    with pytest.raises(ResultsError, match="no report"):
+    with pytest.raises(ResultsError, match="is not a report"):
         report_page.write(thesis, page)
     assert thesis.read_text() == "years of work"
     fresh = tmp_path / "fresh.html"

@@ -197,6 +197,6 @@ void glance_table(FILE *to, const struct span *spans, size_t nr)
 			if (has_row(&spans[i], d))
 				row(to, &spans[i], d, &layout);
 	if (layout.few)
-		print_wrapped(to, "Size, order and latency: on a wider terminal.", 0);
+		print_wrapped(to, "A wider terminal also shows size, order and latency.", 0);
 	print_other_directions(to, spans, nr);
 }

@@ -149,13 +149,17 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
     reads = workload.read_phase(cell, recorded)
     fetched = reads.count("read", "bytes_completed") / (cell.mib << 20)
     if not FETCHED[0] <= fetched <= FETCHED[1]:
-        why = "the page cache held a part of it" if fetched < 1 else "a part was dropped from memory and read again"
+        why = (
+            "the page cache already contained some of it"
+            if fetched < 1
+            else "the page cache dropped some of it, and it was read again"
+        )
         complaints.append(f"the read phase read {fetched:.2%} of the data from the disk: {why}")
     if recorded.meta.get("end") != "complete" or recorded.meta.get("invariants") != "hold":
         facts = {key: recorded.meta.get(key, "missing") for key in ("end", "invariants")}
-        complaints.append(f"the recording ended {facts['end']}, its invariants: {facts['invariants']}")
+        complaints.append(f"end of the recording: {facts['end']}; invariants: {facts['invariants']}")
     if recorded.meta.get("simulated") != "yes":
-        complaints.append("the recording does not say that it is simulated")
+        complaints.append("the recording is not marked as simulated")
     rows = tuple(workload.rows(cell, recorded))
     evidence = workload.evidence(cell, recorded)
     return Run(cell, recorded, rows, evidence, page_cache_kib, fetched, verdict, tuple(complaints))
@@ -208,7 +212,7 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
     least = min(run.cell.mib * 1024 / run.page_cache_kib for run in ordered)
     part = 100 * min(1, *(run.fetched for run in ordered))
     lines += [
-        f"The data is at least {least:.0f} times the memory left to the page cache.",
+        f"The data is at least {least:.0f} times the memory available to the page cache.",
         f"The read phases read at least {part:.1f} % of it from the disk.",
         "",
         f"Results in {out}/: summary.csv (all phases), inflight.svg, inflight.png,",
@@ -256,7 +260,7 @@ def kept(out: pathlib.Path, name: str) -> list[str]:
             return []
         report = (out / "report.txt").read_text(encoding="utf-8").splitlines()
         return [
-            f"Kept results of {facts['date']}, of the same programs. To run them anew: raidctl demo --fresh --out {out}",
+            f"Results of {facts['date']} of the same programs. To repeat the runs: raidctl demo --fresh --out {out}",
             "",
             *report,
         ]
@@ -320,7 +324,7 @@ def run(
     say("\n".join(["", *lines]))
     wrong = [run.cell.name() for run in runs.values() if run.complaints]
     if wrong:
-        say(f"demo: FAILED: {', '.join(wrong)} did not agree with the controller's log or the rules above")
+        say(f"demo: FAILED: {', '.join(wrong)} disagree with the controller's log or the rules above")
     else:
         facts = {"programs": name, "date": datetime.datetime.now().strftime("%Y-%m-%d %H:%M")}
         (out / KEPT).write_text(json.dumps(facts) + "\n", encoding="utf-8")
@@ -375,8 +379,8 @@ HEADINGS = ("READ PHASE OF", "SETRA", "MB/s", "PUBLISHED", "IN FLIGHT", "MAX", "
 LEGEND = (
     "SETRA: readahead in sectors of 512 bytes. MB/s: simulated, 1000 KiB/s.",
     "PUBLISHED: MB/s of the real array in 2004, - if none. IN FLIGHT: reads, mean",
-    "over time. MAX: most of them. REQUEST: most frequent size. SEQU.: requests that",
-    "begin where the one before ended. SEEKS: the others.",
+    "over time. MAX: the most. REQUEST: most frequent size. SEQU.: requests that",
+    "begin where the previous one ended. SEEKS: the others.",
     "Simulated: real Linux and 3w-9xxx driver, a model of the array, simulated time.",
 )
 COMPARED = (
@@ -461,7 +465,7 @@ def paragraph(sentences: Sequence[str]) -> list[str]:
 def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> list[str]:
     """The comparison of one run with the controller's log, and what does not agree."""
     if complaints:
-        return [f"  {cell.name():<11} DOES NOT AGREE:"] + [f"    {line}" for line in complaints]
+        return [f"  {cell.name():<11} DISAGREES:"] + [f"    {line}" for line in complaints]
     reads, writes = verdict.commands["read"], verdict.commands["write"]
     lines = [f"  {cell.name():<11} equal: {reads} reads, {writes} writes, {sum(verdict.bytes.values())} bytes"]
     if verdict.added:

@@ -73,7 +73,7 @@ def read_log(path: pathlib.Path) -> list[Command]:
         try:
             return _commands(rows)
         except (IndexError, csv.Error):
-            raise UserError(f"{path}: line {rows.line_num} is cut short, or no line") from None
+            raise UserError(f"{path}: line {rows.line_num} is cut short or is not a line of this log") from None
 
 
 def _commands(rows: Iterable[list[str]]) -> list[Command]:
@@ -138,13 +138,18 @@ def _depths(ours: Span, log: list[Command], arrived: list[Command]) -> Depths:
     if sum(times.values()) != span:
         wrong.append(f"time at all depths is {sum(times.values())} ns of {span} ns")
     if excess < 0:
-        wrong.append(f"for {-excess} ns the controller was deeper in work than raidtrace saw")
+        wrong.append(f"for {-excess} ns the controller had more requests in flight than raidtrace counted")
     if apart > 2 * late:
-        wrong.append(f"depth differs for {apart} ns, more than twice the {late} ns that requests were seen longer")
+        wrong.append(
+            f"the depths differ for {apart} ns, more than twice the {late} ns that raidtrace measured requests longer"
+        )
     if late > allowed:
-        wrong.append(f"requests were seen {late} ns longer in all, reading the clock explains {allowed} ns")
+        wrong.append(
+            f"raidtrace measured the requests {late} ns longer in all; reading the clock explains at most "
+            f"{allowed} ns"
+        )
     if late == 0 and wrong_issues:
-        wrong.append(f"{wrong_issues} issues found another depth though no request was seen longer")
+        wrong.append(f"{wrong_issues} issues have another depth, although raidtrace measured no request longer")
     return Depths(apart / 2 / span, late / span, wrong_issues, tuple(wrong))
 
 
@@ -160,7 +165,8 @@ def _counts(ours: Span, direction: str, commands: list[Command]) -> list[str]:
     differing = {size for size in sizes.keys() | theirs.keys() if sizes.get(size, 0) != theirs[size]}
     if differing and not requeued:
         shown = ", ".join(
-            f"{size} sectors: {sizes.get(size, 0)} against {theirs[size]}" for size in sorted(differing)[:4]
+            f"{size} sectors: raidtrace {sizes.get(size, 0)}, controller {theirs[size]}"
+            for size in sorted(differing)[:4]
         )
         wrong.append(f"{direction} sizes differ: {shown}")
     octets = SECTOR_BYTES * sum(c.sectors for c in commands)

@@ -103,10 +103,10 @@ def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -
     times = f"{untuned.d2c_mean_ms:.2f} -> {tuned.d2c_mean_ms:.2f} ms from issue to completion, x{wait:.2f}"
     made = f"In flight x size / time = {depth:.1f} x {size:.2f} / {wait:.2f} = {expected:.2f}"
     if abs(expected / speed - 1) <= AGREEMENT:
-        return [f"A request took {times}.", f"{made}: the rate grew as much, x{speed:.2f}."]
+        return [f"Time of a request: {times}.", f"{made}: the rate grew by the same factor, x{speed:.2f}."]
     return [
-        f"A request took {times}.",
-        f"{made}, NOT x{speed:.2f} as the rate: the program also waited for other things.",
+        f"Time of a request: {times}.",
+        f"{made}, but the rate grew x{speed:.2f}: the program also waited for other things.",
     ]
 
 
@@ -164,7 +164,7 @@ def rates(cell: Cell, output: str) -> dict[str, float]:
     figures = parsers.dd(output, "read") if cell.workload == "dd" else parsers.bonnie(output)
     reported = {one.phase: one.value for one in figures if one.value is not None and one.unit == parsers.KIB_PER_S}
     if "read" not in reported:
-        raise UserError(f"{cell.name()}: {cell.workload} reported no rate of reading: file too small?")
+        raise UserError(f"{cell.name()}: {cell.workload} printed no read rate; the file may be too small")
     return reported
 
 
@@ -226,7 +226,7 @@ def evidence(cell: Cell, recording: Recorded) -> ReadPhase:
     size, wait = Figures(reads, "read").size_mean(), Figures(reads, "read").d2c_mean()
     largest = next(one.max_sectors for one in recording.targets if one.target == reads.target)
     if not (mean and sectors and share is not None and size and wait and largest):
-        raise UserError(f"{cell.name()}: the read phase holds no reads, or requests beyond the exact bins")
+        raise UserError(f"{cell.name()}: the read phase contains no reads, or requests beyond the exact bins")
     rate = rates(cell, recording.output)["read"]
     return ReadPhase(cell.title(), cell.setra_sectors, rate, mean, sectors // SECTOR_BYTES, size / SECTOR_BYTES,
                      largest, share, wait / 1e6)  # fmt: skip

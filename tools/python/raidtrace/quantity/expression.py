@@ -49,7 +49,7 @@ class Expression:
         try:
             return self._truth(self._tree, values)
         except ZeroDivisionError:
-            raise NotKnown("a quotient by 0") from None
+            raise NotKnown("a division by 0") from None
 
     def number(self, values: Mapping[str, float | None]) -> float:
         """Its value. NotKnown: one of the values is None, or it has none."""

@@ -121,8 +121,8 @@ def _refuse(
         if row:
             has = {"integer": "a negative number", "real": "a fraction", "null": "nothing", "blob": "bytes"}
             raise RecordingError(
-                f"column {name} of table {table} has {has.get(row[0], f'a {row[0]}')} where {BELONGS[kinds[name][0]]} "
-                "belongs: the recording is damaged, or another program changed it"
+                f"column {name} of table {table} contains {has.get(row[0], f'a {row[0]}')} instead of "
+                f"{BELONGS[kinds[name][0]]}: the recording is damaged, or another program changed it"
             )
 
 
@@ -164,7 +164,7 @@ def definitions_text(names: Sequence[str], headings: Iterable[Definition] = ()) 
             known.append(one)
     for name in names:
         if not any(one.has(name) for one in known):
-            raise UserError(f"{name}: no number has that name; see them all: raidctl report --explain")
+            raise UserError(f"{name}: no number has this name; to list all: raidctl report --explain")
     chosen = [one for name in names for one in known if one.has(name)] if names else known
     return "".join(one.shown() for one in chosen)
 

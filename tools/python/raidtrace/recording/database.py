@@ -29,7 +29,7 @@ PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 51
 NO_DATABASE = "not a recording of raidctl: it is not an SQLite database"
 LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-DAMAGED = "the recording is damaged or cut short: copy it again from where it was made, or record again"
+DAMAGED = "the recording is damaged or cut short: copy it again from its source, or record again"
 MEMORY = "/dev/shm"  # a copy there costs no disk a write
 HEADER = 100
 MAX_VALUE_BYTES, MAX_SQL_BYTES = 64 << 20, 1 << 20  # of a value, of a statement
@@ -87,8 +87,8 @@ def _defend(database: sqlite3.Connection) -> None:
         database.execute(f"PRAGMA {pragma}")
     for kind, name, sql in database.execute("SELECT type, name, sql FROM sqlite_schema"):
         if not _plain(kind, name, sql):
-            raise sqlite3.DatabaseError("it contains more than the tables of raidctl, such as a trigger, and is refused; "
-                                        "to list its contents: sqlite3 FILE .schema")  # fmt: skip
+            raise sqlite3.DatabaseError("it contains more than the tables of raidctl, such as a trigger, so it is "
+                                        "refused; to list its contents: sqlite3 FILE .schema")  # fmt: skip
 
 
 def _plain(kind: object, name: object, sql: object) -> bool:
@@ -123,8 +123,8 @@ def _copied(path: pathlib.Path) -> sqlite3.Connection:
         try:
             return _copy(tempfile.gettempdir(), file, journal, size)
         except OSError as error:
-            raise OSError(error.errno, f"no copy can be made in {tempfile.gettempdir()}: {error.strerror}; "
-                                       "name another directory by TMPDIR") from error  # fmt: skip
+            raise OSError(error.errno, f"the file cannot be copied to {tempfile.gettempdir()}: {error.strerror}; "
+                                       "name another directory with TMPDIR") from error  # fmt: skip
 
 
 def _copy(place: str, file: IO[bytes], journal: bytes, size: int) -> sqlite3.Connection:
@@ -154,13 +154,13 @@ def _copy(place: str, file: IO[bytes], journal: bytes, size: int) -> sqlite3.Con
 def _look(header: bytes) -> None:
     """Refuse what is no file of SQLite by its first bytes."""
     if not header:
-        raise sqlite3.DatabaseError("an empty file; if it is to be a recording, its recorder was killed before anything was "
-                                    "recorded: remove it")  # fmt: skip
+        raise sqlite3.DatabaseError("the file is empty; if it was meant as a recording, the recorder was killed "
+                                    "before it stored anything: remove the file")  # fmt: skip
     if len(header) < HEADER or not header.startswith(b"SQLite format 3\0"):
         raise sqlite3.DatabaseError(NO_DATABASE)
     if 2 in header[18:20]:
-        raise sqlite3.DatabaseError("another program made its journal a WAL; "
-                                    "turn it back: sqlite3 FILE 'PRAGMA journal_mode=DELETE'")  # fmt: skip
+        raise sqlite3.DatabaseError("another program set its journal mode to WAL; to reset it: sqlite3 FILE "
+                                    "'PRAGMA journal_mode=DELETE'")  # fmt: skip
 
 
 def _lock(fd: int, command: int, kind: int, start: int, length: int) -> int:
@@ -189,9 +189,7 @@ def _share(fd: int) -> None:
 def _size(fd: int) -> int:
     size = os.fstat(fd).st_size
     if size > min(MAX_SQLITE_BYTES, os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE")):
-        raise OSError(
-            errno.EFBIG, "larger than 2 GiB, or half of this machine's memory, which is the most that is read"
-        )
+        raise OSError(errno.EFBIG, "larger than 2 GiB or half of this machine's memory; raidctl reads no larger file")
     return size
 
 
@@ -212,8 +210,8 @@ def _journal(path: pathlib.Path) -> bytes:
     if len(content) < len(JOURNAL_MAGIC) or not content[0]:
         return b""  # SQLite clears the first byte, or all, of one that is done with
     if len(content) > 2 * len(JOURNAL_MAGIC) and content.endswith(JOURNAL_MAGIC):
-        raise OSError(errno.EINVAL, "the journal next to it names another file, as no journal of raidctl does: it was not made "
-                                    "for this file; remove that journal")  # fmt: skip
+        raise OSError(errno.EINVAL, "the journal next to it was not made for this file, because it names another "
+                                    "file; remove that journal")  # fmt: skip
     return content
 
 
@@ -235,9 +233,9 @@ USER_VERSIONS = (1, 2)  # 2 has more tables and columns; all that 1 has keeps it
 
 _UNREADABLE = {
     sqlite3.SQLITE_NOTADB: NO_DATABASE,
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: is it yours to read?",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check its permissions: ls -l",
     sqlite3.SQLITE_BUSY: "another program is writing to it: try again",
-    sqlite3.SQLITE_IOERR: "the disk that it is on does not read it",
+    sqlite3.SQLITE_IOERR: "reading failed: its disk reports an error; see dmesg",
 }
 
 

@@ -43,7 +43,7 @@ def of_phase(recorded: Recorded, phase: str) -> Recorded:
     """The same recording with the spans of one phase alone. RecordingError: it has none of that name."""
     chosen = tuple(span for span in recorded.spans if span.phase == phase)
     if not chosen:
-        raise RecordingError(f"{recorded.path}: it has no phase {phase}; see them all: raidctl report {recorded.path}")
+        raise RecordingError(f"{recorded.path}: no phase {phase}; to list its phases: raidctl report {recorded.path}")
     return dataclasses.replace(recorded, spans=chosen)
 
 
@@ -92,7 +92,7 @@ def _span(recorded: Recorded, span: Span) -> str:
     if wrong or (wrong := _unbalanced(span, in_flight)):
         return wrong
     if tags and "in_flight" not in span.unknown and now > tags:
-        return f"{now} requests are in flight, and the disk has {tags} tags"
+        return f"{now} requests are in flight, but the disk has only {tags} tags"
     return ""
 
 
@@ -109,11 +109,11 @@ def _possible_before(span: Span, tags: int) -> tuple[Mapping[str, int], str]:
     for direction in COUNTED:
         issued, out = span.count(direction, "issued"), _left(span, direction)
         if out < issued:
-            return {}, f"{direction}: {issued} requests were issued, and {out} ended or are in flight"
+            return {}, f"{direction}: {issued} requests were issued, but only {out} ended or are in flight"
         before[direction] = out - issued
     whole = before["all"] = sum(before.values())
     if tags and whole > tags:
-        return {}, f"{whole} more requests ended than were issued, and the disk has {tags} tags"
+        return {}, f"{whole} more requests ended than were issued, but the disk has only {tags} tags"
     return before, ""
 
 
@@ -124,13 +124,13 @@ def _unbalanced(span: Span, before: Mapping[str, int]) -> str:
         came = before.get(direction, 0) + sum(span.count(d, "issued") for d in each)
         left = span.count(direction, "in_flight") + sum(_left(span, d) - span.count(d, "in_flight") for d in each)
         if came != left:
-            return (f"{direction}: issued and in flight before {came}, completed, requeued, abandoned and in flight after "
-                    f"{left}")  # fmt: skip
+            return (f"{direction}: issued + in flight before = {came}, but completed + requeued + abandoned + in "
+                    f"flight after = {left}")  # fmt: skip
     for name, of_queue, of_flow in HWQ if "hwq" in span.groups and not span.unknown & NEVER else ():
         queues = sum(counts[one] for counts in span.hwqs.values() for one in of_queue)
         due = sum(span.count(direction, one) for direction in COUNTED for one in of_flow)
         if queues != due:
-            return f"hardware queues: {queues} requests {name}, and {due} of all directions"
+            return f"hardware queues: {queues} requests {name}, but {due} in all directions"
     sums = []
     if not span.groups or "size" in span.groups:
         sums += [(d, "size", span.count(d, "issued") - span.count(d, "reissued")) for d in DATA]

@@ -43,8 +43,8 @@ def _judged(directory: pathlib.Path, maker: str, names: Sequence[str] = ()) -> l
     names_there = [name for name in names_there if not names or name in names]
     mark = directory / MARK
     if names_there and (mark.is_symlink() or not mark.is_file() or mark.read_bytes() != f"{maker}\n".encode()):
-        raise ResultsError(f"{directory} contains {names_there[0]} and was not made by {maker}, so it is not emptied; "
-                           "name another directory with --out, or empty it")  # fmt: skip
+        raise ResultsError(f"{directory} contains {names_there[0]}, but {maker} did not create this directory; "
+                           "name another directory with --out, or empty this one")  # fmt: skip
     return names_there
 
 
@@ -58,10 +58,10 @@ def replace(path: pathlib.Path, parts: Iterable[bytes], mark: bytes, within: int
     `within` bytes, and otherwise refused. what: a word for such a file; option: names another one."""
     if path.exists():
         if not path.is_file():
-            raise ResultsError(f"{path} is not a file: name one with {option}")
+            raise ResultsError(f"{path} is not a regular file; name a file with {option}")
         with path.open("rb") as file:
             if mark not in file.read(within):
-                raise ResultsError(f"{path} exists and is no {what}: name another file with {option}")
+                raise ResultsError(f"{path} exists, but is not a {what}; name another file with {option}")
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with fresh.open("xb") as file:

@@ -38,7 +38,7 @@ _Sums = dict[tuple[str, str], dict[int, dict[int, int]]]
 
 
 def _refuse(_: str) -> None:
-    raise RecordingError("it has counts in histograms that raidctl does not write")
+    raise RecordingError("the file contains counts in histograms that raidctl does not write")
 
 
 _DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
@@ -67,7 +67,7 @@ class _BinNumbers(dict[str, int]):
 
     def __missing__(self, name: str) -> int:
         if not (name.isdigit() and len(name) <= len(str(columns.MAX_BIN)) and int(name) < columns.MAX_BIN):
-            raise RecordingError("it has bins that raidctl does not write")
+            raise RecordingError("the file contains bins that raidctl does not write")
         return self.setdefault(name, int(name))
 
 
@@ -93,7 +93,7 @@ class _Histograms:
         for sample, text in rows.histogram_texts():
             group = rows.group_of[sample] if 0 <= sample < rows.size else -1
             if group < 0:
-                raise RecordingError("it has histograms of samples that are not there")
+                raise RecordingError("the file contains histograms of samples that do not exist")
             if text.translate(None, _WRITTEN) or any(literal in text for literal in _LITERALS):
                 _refuse("")
             by_direction = groups[group]
@@ -118,7 +118,7 @@ class _Histograms:
         for name, count in named.items():
             by_number[self._number[name]] = by_number.get(self._number[name], 0) + count
         if direction not in DIRECTIONS or kind not in KINDS or max(by_number, default=0) >= NUMBERS[KINDS[kind].cut]:
-            raise RecordingError("it has histograms that raidctl does not write")
+            raise RecordingError("the file contains histograms that raidctl does not write")
         if not {*map(type, by_number.values())} <= {int} or max(by_number.values(), default=0) >= INT64_END:
             _refuse("")
         return {at: by_number[at] for at in sorted(by_number) if by_number[at]}
@@ -171,7 +171,7 @@ class SampleRows:
         numbers = [sample[0] for sample in self.samples]
         self.size = max(numbers, default=0) + 1
         if numbers and (min(numbers) < 0 or self.size > 64 * len(numbers) + 1024):
-            raise RecordingError("it has numbers of samples that raidctl does not give")
+            raise RecordingError("the file contains sample numbers that raidctl does not write")
         self._by_group: dict[tuple[int, int], list[Sample]] = collections.defaultdict(list)
         for sample in self.samples:
             self._by_group[sample[1:3]].append(sample)

@@ -259,7 +259,7 @@ class Recorded:
         chosen = [span for span in self.spans if top and span.target == top.target and phase in (None, span.phase)]
         if not chosen:
             names = ", ".join(dict.fromkeys(one.name for one in self.phases))
-            raise RecordingError(f"{self.path}: no sample of phase {phase}; it has: {names or 'none'}")
+            raise RecordingError(f"{self.path}: no sample of phase {phase}; its phases: {names or 'none'}")
         return merged(chosen)
 
     def begin_ns(self) -> int:
@@ -345,7 +345,7 @@ class _Reader:
         levels = self._levels.get(key, {})
         for direction, counts in self.rows.sums("flow", "direction").get(key, {}).items():
             if not isinstance(direction, str) or direction not in DIRECTIONS:
-                raise RecordingError("it has a direction that raidctl does not write")
+                raise RecordingError("the file contains a direction that raidctl does not write")
             known = {name: counts.get(name) for name in self.rows.counters("flow")} | levels[direction]
             lacks = {name for name, value in known.items() if value is None and name != "in_flight_max"}
             if direction == "all":
@@ -356,7 +356,7 @@ class _Reader:
             flow[direction] = {name: value or 0 for name, value in known.items()}
         origin = self.rows.sums("origin", "class").get(key, {})
         if not origin.keys() <= set(CLASSES):
-            raise RecordingError("it has a class of bios that raidctl does not write")
+            raise RecordingError("the file contains a class of bios that raidctl does not write")
         plain, alive = self.rows.plain.get(key, {}), self._alive.get(key, {}).get(number, {})
         queues = self.rows.sums("hwq", "hwq").get(key, {})
         group = self.rows.groups.index(key)

@@ -62,7 +62,7 @@ def _bounds(bins: Rows) -> Iterator[Sequence[object]]:
     """Rows of histogram.csv: bins with their bounds and units."""
     for sample, direction, kind, at, count in bins:
         if kind not in KINDS or not isinstance(at, int) or not 0 <= at < NUMBERS[KINDS[str(kind)].cut]:
-            raise RecordingError("it has histograms that raidctl does not write")
+            raise RecordingError("the file contains histograms that raidctl does not write")
         of = KINDS[str(kind)]
         width, (low, high) = of.columns(), of.bounds(at)
         if of.cut == "class":
@@ -78,7 +78,7 @@ def csv(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
     try:
         directory.mkdir(exist_ok=True)
     except OSError as error:
-        raise UserError(f"{directory}: cannot be made: {error.strerror}; name another directory") from error
+        raise UserError(f"{directory}: cannot be created: {error.strerror}; name another directory") from error
     for table in ORDER:
         lines = _rows(path, rows, table)
         _write(directory, *(("histogram", _bounds(lines)) if table == "bin" else (table, lines)), rows.added)
@@ -108,7 +108,7 @@ def _own(path: pathlib.Path, head: bytes) -> IO[str]:
         file = open(fd, "w", encoding="utf-8", newline="")
         if not stat.S_ISREG(os.fstat(fd).st_mode) or not head.startswith(os.pread(fd, len(head), 0)):
             file.close()
-            raise UserError(f"{path}: it exists and is not an export of this table; name another directory")
+            raise UserError(f"{path}: exists, but is not an export of this table; name another directory")
         os.ftruncate(fd, 0)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; name another directory") from error

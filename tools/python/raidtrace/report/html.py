@@ -32,7 +32,7 @@ BLAME = "Requests that began elsewhere than the previous one ended, by the purpo
 def page(paths: Sequence[pathlib.Path]) -> str:
     """The page about one recording, or about two next to each other."""
     if not 1 <= len(paths) <= 2:
-        raise UserError("one recording, or two to compare")
+        raise UserError("name one recording, or two to compare")
     pairs = [read(path) for path in paths]
     named = [(letter, one) for letter, (one, _) in zip("AB", pairs)]
     rows = rows_of([(letter, _ids(one, letter)) for letter, one in named])

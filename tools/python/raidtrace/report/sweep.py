@@ -25,7 +25,7 @@ from raidtrace.sweep.table import Line
 RATE = "KiB/s"
 FIGURES = "figures"  # the table that sentences on all of them lead to
 KNEE = "A ring marks the knee: the smallest readahead within 5 % of the best."
-PUBLISHED = "On the line they are equal, in the band within 20 %."
+PUBLISHED = "On the line, both rates are equal; in the band, they differ by at most 20 %."
 
 
 def page(directory: pathlib.Path) -> str:
@@ -186,9 +186,10 @@ def _table(lines: Sequence[Line]) -> tuple[Table, dict[int, str]]:
     columns = [Column("benchmark", numeric=False), Column("phase", numeric=False)]
     columns += [Column(name, numeric=all(isinstance(line.axes.get(name), int) for line in lines)) for name in names]
     columns += [Column("trials"), Column("median", "", "median of the trials"), Column("unit", numeric=False),
-                Column("low", "", "95 % bootstrap interval of the median"), Column("high", "", "the same"),
-                Column("published", "", "middle of what was published"),
-                Column("ratio", "", "median by published, if it is the same test"),
+                Column("low", "", "95 % bootstrap interval of the median"),
+                Column("high", "", "95 % bootstrap interval of the median"),
+                Column("published", "", "median of the published figures"),
+                Column("ratio", "", "median divided by published, if both are of the same test"),
                 Column("not as published", numeric=False)]  # fmt: skip
     rows = []
     for at, line in enumerate(lines):
@@ -222,7 +223,7 @@ def _summary(
             smallest = q.kib(least.readahead_sectors)
             text = f"{printable(name, 100)}: no readahead reads more than 5 % faster than the smallest, {smallest}"
         elif at.readahead_sectors == max(point.readahead_sectors for point in all_points):
-            text += " and the largest that was tried"
+            text += ", which is the largest readahead of the sweep"
         if at.depth and least.depth and at is not least:
             text += f"; reads in flight from {least.depth:.2f} to {at.depth:.2f}"
         sentences.append(Sentence(f"{text}.", ids[id(by[id(at)])]))
@@ -230,12 +231,12 @@ def _summary(
     errors = [abs(median / published.middle - 1) for median, published in pairs if published.same_test()]
     if pairs:
         other = len(pairs) - len(errors)
-        text = f"{len(pairs)} of them have a published counterpart"
-        text += f", {other} of another test" if other else ""
+        text = f"{len(pairs)} figures have a published counterpart"
+        text += f", {other} of them from a different test" if other else ""
         text += f"; the median difference is {100 * statistics.median(errors):.1f} %" if errors else ""
         sentences.append(Sentence(f"{text}.", FIGURES))
         sentences += [
-            Sentence(f"Unlike the published: {printable(one, 300)}.", FIGURES)
+            Sentence(f"Differs from the publication: {printable(one, 300)}.", FIGURES)
             for one in sweep_table.unlike_published(lines)
         ]
     return sentences
@@ -245,14 +246,14 @@ def _summary(
 
 CELL_COLUMNS = (
     *(Column(heading, numeric=False) for heading in ("cell", "disk", "phase", "direction")),
-    Column("length", "s", "from the begin of the phase to its end"),
+    Column("length", "s", "from the beginning of the phase to its end"),
     Column("readahead", "sectors", "of the disk"),
     Column("bios", "", "queued"),
-    Column("mean bio", "KiB", "bytes-queued by queued"),
+    Column("mean bio", "KiB", "bytes-queued divided by queued"),
     Column("splits", "", "splits"),
     Column("requests", "", "issued"),
-    Column("mean request", "KiB", "bytes-issued by issued"),
-    Column("sequential", "%", "sequential by issued"),
+    Column("mean request", "KiB", "bytes-issued divided by issued"),
+    Column("sequential", "%", "sequential divided by issued"),
     Column("in flight", "requests", "mean of the histogram depth-time, weighted by its times"),
 )
 
@@ -307,7 +308,7 @@ def _of_counters(
             number(ratio(_float(row, "sequential"), issued, 0.01), 2), number(_float(row, "in_flight_mean"), 2),
         )  # fmt: skip
         rows.append(Row(ids[id(row)], (*(Cell(printable(text, 80)) for text in texts), *cells)))
-    return Table("counted", "What was counted in each cell", CELL_COLUMNS, tuple(rows)), of
+    return Table("counted", "Counters of each cell", CELL_COLUMNS, tuple(rows)), of
 
 
 def _float(row: Mapping[str, object], name: str) -> float | None:

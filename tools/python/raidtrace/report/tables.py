@@ -115,10 +115,11 @@ DIRECTION = Column(
     numeric=False,
     of=lambda f: Cell(f.direction),
 )
-PERCENTILE = "upper bound of the bin of the histogram d2c that {} do not exceed"
-RATE = Column("throughput", "MiB/s", "bytes-completed (of a disk without requests bytes-queued) by the length", head="MiB/s",
+PERCENTILE = "latency that {} do not exceed: upper bound of a bin of the histogram d2c"
+RATE = Column("throughput", "MiB/s",
+              "bytes-completed divided by the length of the phase; bytes-queued for a disk without requests", head="MiB/s",
               narrow="MiB/s", of=rate)  # fmt: skip
-IOPS = Column("IOPS", "1/s", "completed (of a disk without requests queued) by the length", narrow="IOPS",
+IOPS = Column("IOPS", "1/s", "completed divided by the length of the phase; queued for a disk without requests", narrow="IOPS",
               of=lambda f: shown("IOPS", f.operations()))  # fmt: skip
 # The first table: before these columns the phase, behind them what limits it.
 GLANCE = (
@@ -127,9 +128,9 @@ GLANCE = (
     dataclasses.replace(IOPS, spare=1),
     Column("in flight", "mean", "mean of the histogram depth-time, weighted by its times", head="IN\nFLIGHT",
            narrow="in flight", of=depth),
-    Column("size", "KiB", "most frequent size of the histogram size, the lowest of several", head="SIZE\nKiB", narrow="KiB",
+    Column("size", "KiB", "most frequent size of the histogram size; the smallest of several", head="SIZE\nKiB", narrow="KiB",
            spare=2, of=_kib),
-    Column("sequential", "%", "sequential by issued", head="SEQU.\n%", narrow="% sequential", spare=2,
+    Column("sequential", "%", "sequential divided by issued - reissued", head="SEQU.\n%", narrow="% sequential", spare=2,
            of=lambda f: _fixed(units.ratio(f.sequential_share(), 0.01), 1)),
     Column("p50", "ms", PERCENTILE.format("half of all requests"), head="p50\nms", narrow="ms, p50", spare=2,
            of=lambda f: ms(f.d2c(0.5))),
@@ -139,7 +140,7 @@ GLANCE = (
            of=lambda f: ms(f.d2c(0.999))),
     Column("max", "ms", PERCENTILE.format("all"), head="MAX\nms", narrow="ms, max", spare=2, of=lambda f: ms(f.d2c(1.0))),
 )  # fmt: skip
-PHASE = Column("phase", meaning="a part of the recording: run, that of a benchmark, or that of raidctl mark", numeric=False,
+PHASE = Column("phase", meaning="a part of the recording: run, or a phase of a benchmark or of raidctl mark", numeric=False,
                head="PHASE")  # fmt: skip
 LIMIT = Column("limit", meaning="the first limit that explain infers", numeric=False, head="LIMIT", narrow="limit")
 
@@ -162,8 +163,8 @@ def amplified(explanation: Explanation) -> list[str]:
             ratio = next((value.value for value in limit.values if value.name == "amplification"), None)
             if limit.key == "read amplification" and limit.verdict in (Verdict.INFERRED, Verdict.NOT_SHOWN) and ratio:
                 bytes_read = units.significant(ratio)
-                texts.append(f"Read amplification, {chain.phase} {chain.disk}: the disk reads {bytes_read} bytes for each byte "
-                             "that the program asks for.")  # fmt: skip
+                texts.append(f"Read amplification, {chain.phase} {chain.disk}: the disk reads {bytes_read} bytes "
+                             "for each byte that the program requests.")  # fmt: skip
     return texts
 
 
@@ -185,7 +186,7 @@ def phases(named: Sequence[tuple[str, Recorded, Limits | None]]) -> Table:
                 rows.append(Row(f"glance-{row_id(letter, span.disk, span.number)}.{direction}", tuple(cells)))
     columns_of = (PHASE, *GLANCE, *([LIMIT] if any(limits is not None for *_, limits in named) else []))
     return Table("glance", "Each phase, in order of time", columns_of, tuple(rows),
-                 spared="Size, order and latency: on a wider terminal.")  # fmt: skip
+                 spared="A wider terminal also shows size, order and latency.")  # fmt: skip
 
 
 def worked(span: Span, direction: str) -> bool:
@@ -203,10 +204,10 @@ FLOWS = (
     RATE,
     IOPS,
     Column("depth", "requests", "mean of the histogram depth-time, weighted by its times", of=depth),
-    Column("max", "requests", "highest depth at which any time was spent", of=_deepest),
+    Column("max", "requests", "highest depth with a time above 0", of=_deepest),
     Column("mode", "", "most frequent size of the histogram size", of=_mode),
-    Column("mean", "", "bytes-issued by issued", of=lambda f: shown("bytes", f.size_mean())),
-    Column("sequ.", "", "sequential by issued",
+    Column("mean", "", "bytes-issued divided by issued - reissued", of=lambda f: shown("bytes", f.size_mean())),
+    Column("sequ.", "", "sequential divided by issued - reissued",
            of=lambda f: _share(f.count("sequential"), f.issued) if f.ordered() else Cell(NOT_AVAILABLE)),
 )  # fmt: skip
 BIOS = (
@@ -237,22 +238,24 @@ def _streams(counter: str, whole: str, forgotten: str) -> Callable[[Figures], Ce
 
 ORDER = (
     DIRECTION,
-    Column("seeks", "requests", "requests that begin elsewhere than where the one before ended",
+    Column("seeks", "requests", "requests that begin elsewhere than the previous one ended",
            of=lambda f: number(f.seeks())),
-    Column("mean seek", "", "seek-sectors by seeks", of=lambda f: shown("sectors", f.seek_mean() if f.ordered() else None)),
-    Column("in streams", "requests", "stream by issued", head="requests\nin streams",
+    Column("mean seek", "", "seek-forward-sectors plus seek-backward-sectors, divided by seeks",
+           of=lambda f: shown("sectors", f.seek_mean() if f.ordered() else None)),
+    Column("in streams", "requests", "stream divided by issued", head="requests\nin streams",
            of=_streams("stream", "issued", "streams_forgotten")),
-    Column("bios in streams", "", "stream-queued by queued", head="bios\nin streams",
+    Column("bios in streams", "", "stream-queued divided by queued", head="bios\nin streams",
            of=_streams("stream_queued", "queued", "streams_forgotten_queued")),
-    Column("sequential", "bios", "sequential-queued by queued", head="bios\nsequ.", of=lambda f: shown(
+    Column("sequential", "bios", "sequential-queued divided by queued", head="bios\nsequ.", of=lambda f: shown(
         "share", f.share("sequential_queued", "queued"))),
     Column("read ahead", "bios", "ahead-queued", head="bios\nread ahead", of=_counter("ahead_queued"), rare=True),
     Column("of", "bytes", "bytes-ahead-queued", rare=True, of=lambda f: shown("bytes", f.known("bytes_ahead_queued"))),
 )  # fmt: skip
 LATENCY = (
     DIRECTION,
-    Column("time", meaning="d2c: issue to completion; i2d: scheduler; q2c: bio queued to completion", numeric=False),
-    Column("mean", "", "sum of the times by their number"),
+    Column("time", meaning="d2c: issue to completion; i2d: insert to issue; q2c: queueing of the bio to completion",
+           numeric=False),
+    Column("mean", "", "sum of the times divided by their number"),
     *(Column(at, "", f"upper bound of the bin that {100 * share:g} % do not exceed", head=f"{at} <") for at, share in TIMES),
 )  # fmt: skip
 
@@ -277,14 +280,15 @@ def _of(counter: str, unit: str = "count") -> Callable[[Sums], Cell]:
 
 
 CLASS = (
-    Column("class", meaning="what bios are for, or requests if all their bios are", numeric=False, of=lambda one: Cell(one[0])),
+    Column("class", meaning="purpose of the bios, or of the requests whose bios all have this purpose",
+           numeric=False, of=lambda one: Cell(one[0])),
     Column("bios", "", "queued", of=_of("queued")),
     Column("data", "of bios", "bytes-queued", of=_of("bytes_queued", "bytes")),
     Column("seeks", "of bios", "seeks-queued", of=_of("seeks_queued")),
     Column("requests", "", "issued", of=_of("issued")),
     Column("data", "of requests", "bytes-issued", of=_of("bytes_issued", "bytes")),
-    Column("seeks", "of requests", "seeks: requests that begin elsewhere than where the one before ended", of=_of("seeks")),
-    Column("mean seek", "", "seek-sectors by seeks", of=lambda one: shown(
+    Column("seeks", "of requests", "seeks: requests that begin elsewhere than the previous one ended", of=_of("seeks")),
+    Column("mean seek", "", "seek-sectors divided by seeks", of=lambda one: shown(
         "sectors", units.ratio(one[1].get("seek_sectors"), one[1].get("seeks")))),
 )  # fmt: skip
 PROCESS = (
@@ -299,7 +303,7 @@ PROCESS = (
     Column(
         "seeks",
         "bios",
-        "seeks-queued: bios that begin elsewhere than where the one before ended",
+        "seeks-queued: bios that begin elsewhere than the previous one ended",
         of=_of("seeks_queued"),
     ),
 )
@@ -324,13 +328,13 @@ HWQ = (
     Column("issued", "requests", "issued", of=_of("issued")),
     Column("completed", "requests", "requests that ended", of=_completed(*ENDED)),
     Column("max depth", "requests", "in-flight-max: since attach or reset", of=_of("in_flight_max")),
-    Column("same CPU", "", "completed-same-cpu by completed", of=_completed("completed_same_cpu")),
-    Column("other CPU", "", "completed-other-cpu by completed", of=_completed("completed_other_cpu")),
-    Column("other node", "", "completed-other-node by completed", of=_completed("completed_other_node")),
+    Column("same CPU", "", "completed-same-cpu divided by completed", of=_completed("completed_same_cpu")),
+    Column("other CPU", "", "completed-other-cpu divided by completed", of=_completed("completed_other_cpu")),
+    Column("other node", "", "completed-other-node divided by completed", of=_completed("completed_other_node")),
 )
 BLAME = (
-    Column("seeks from class", meaning="class of the request that the head came from", numeric=False),
-    Column("to class", meaning="class of the request that it went to", numeric=False),
+    Column("seeks from class", meaning="class of the request before the seek", numeric=False),
+    Column("to class", meaning="class of the request after the seek", numeric=False),
     Column("seeks", "", "blame"),
 )
 PLUGS = (
@@ -341,9 +345,9 @@ PLUGS = (
     Column("waits for tags", "", "tag-waits", of=lambda span: number(span.plain.get("tag_waits"))),
 )
 READAHEAD = (
-    Column("readahead", meaning="why the window was read", numeric=False),
+    Column("readahead", meaning="reason for the read of the window", numeric=False),
     Column("windows", "", "ra-sync, ra-async"),
-    Column("mean", "", "ra-sync-sectors or ra-async-sectors by windows"),
+    Column("mean", "", "ra-sync-sectors or ra-async-sectors, divided by the number of windows"),
 )
 
 
@@ -408,12 +412,10 @@ def _cgroups(span: Span) -> Iterable[Sums]:
     return list(sums.items()) if sums.keys() - {"", "/"} else ()
 
 
-VALUE = Column("value", meaning="what was counted or recorded")
+VALUE = Column("value", meaning="value of the counter, fact or setting")
 ADDED = (
-    Column(
-        "further counters", meaning="counters of a newer raidctl, by direction, class, process or queue", numeric=False
-    ),
-    Column("subject", meaning="direction, class, process or queue that was counted", numeric=False),
+    Column("further counters", meaning="counter that only a newer raidctl knows", numeric=False),
+    Column("subject", meaning="direction, class, process or queue of the counter", numeric=False),
     VALUE,
     Column("unit", meaning="unit of the counter", numeric=False),
 )
@@ -437,24 +439,26 @@ def _added(span: Span, added: Sequence[columns.Column]) -> Table:
     return Table("added", "Further counters", ADDED, tuple(rows))
 
 
-LAYER = Column("layer", meaning="a disk that is made of others, and these, indented", numeric=False)
+LAYER = Column("layer", meaning="a disk that consists of others; these follow, indented", numeric=False)
 LAYERS = (
     LAYER,
     DIRECTION,
     Column("data", "", "bytes-queued"),
-    Column("share", "", "bytes-queued by those of all members"),
-    Column("q2c mean", "", "q2c-sum-ns by the number of its histogram"),
-    Column("q2c p99", "", "upper bound of the bin of the histogram q2c that 99 in 100 do not exceed"),
-    Column("d2c mean", "", "d2c-sum-ns by completed"),
+    Column("share", "", "bytes-queued divided by bytes-queued of all members"),
+    Column("q2c mean", "", "q2c-sum-ns divided by the number of times in the histogram q2c"),
+    Column("q2c p99", "", "time that 99 in 100 do not exceed: upper bound of a bin of the histogram q2c"),
+    Column("d2c mean", "", "d2c-sum-ns divided by completed"),
     Column("d2c p99", "", PERCENTILE.format("99 in 100")),
-    Column("readahead", "", "setting of the disk as the phase began; that of the upper layer counts"),
+    Column(
+        "readahead", "", "readahead of the disk at the beginning of the phase; the kernel uses that of the upper layer"
+    ),
 )
 GIVEN = (
     LAYER,
     DIRECTION,
     Column("bios x", "", "bios of the members for each bio of the disk", head="to members: bios x"),
     Column("bytes x", "", "bytes of the members for each byte of the disk: amplification"),
-    Column("splits", "per bio", "splits by bios", head="splits per bio"),
+    Column("splits", "per bio", "splits divided by bios", head="splits per bio"),
 )
 
 
@@ -472,7 +476,7 @@ def of_stack(recorded: Recorded, phase: int) -> Iterator[Table]:
                     _layer(recorded, one, direction, given.bytes if one is not span else 0) for one in (span, *parts)
                 ]
     for table in (Table("layers", "Layers", LAYERS, tuple(layers)),
-                  Table("given", "What a layer gives to the disks that it is made of", GIVEN, tuple(gave))):  # fmt: skip
+                  Table("given", "Bios that a disk gives to its members", GIVEN, tuple(gave))):  # fmt: skip
         if table.rows:
             yield table
 

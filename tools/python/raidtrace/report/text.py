@@ -99,9 +99,12 @@ def _meta(recorded: Recorded, verbose: bool) -> Iterator[Part]:
         yield words("recorded", f"{fact('started_utc')} on {fact('hostname')}, Linux {fact('kernel')}, "
                     f"raidtrace {fact('module_version')} (ABI {fact('abi')})")  # fmt: skip
     if fact("trace_missing") not in ("", "0"):
-        yield words("LOST", f"{fact('trace_missing')} events that the kernel had no room for")
+        yield words("LOST", f"{fact('trace_missing')} events: the kernel's buffer was full, so counts are too low")
     if fact("trace_late") not in ("", "0"):
-        yield words("LATE", f"{fact('trace_late')} events came too late to be put in order")
+        yield words(
+            "LATE",
+            f"{fact('trace_late')} events arrived too late to be sorted; they count at the time of their arrival",
+        )
     if fact("trace_cut"):
         yield words("CUT", fact("trace_cut"))
     if fact("simulated") == "yes":
@@ -124,7 +127,9 @@ def _meta(recorded: Recorded, verbose: bool) -> Iterator[Part]:
 def _end(recorded: Recorded, verbose: bool) -> Iterator[Part]:
     end, status = recorded.fact("end"), recorded.fact("exit_status")
     if end == "stopped":
-        yield _no_end(recorded, "the recorder could store no more: no space was left, or the disk of the file failed")
+        yield _no_end(
+            recorded, "the recorder could not store more data: no space was left, or the disk of the file failed"
+        )
     elif end == "running":
         pid = _recorder(recorded.path)
         yield _no_end(recorded, f"process {pid} is still recording" if pid else
@@ -207,7 +212,9 @@ def _target(recorded: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
     if verbose:
         yield from (words("", f"io.max of {line}") for line in limits)
     elif limits:
-        yield Words("", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}, raidctl report -v lists them")
+        yield Words(
+            "", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}; to list them: raidctl report -v"
+        )
 
 
 def _details(recorded: Recorded) -> Iterator[Part]:
