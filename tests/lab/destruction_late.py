@@ -222,7 +222,9 @@ def grows(names: list[str]) -> str:
         for path in glob.glob("/sys/block/sd*/device/rescan"):
             pathlib.Path(path).write_text("1", encoding="ascii")
         time.sleep(1)
-    return "" if status == 1 and "it is being resized" in sweep.output else f"status {status}, {sizes}: {sweep.said}"
+    return (
+        "" if status == 1 and "its size is being changed" in sweep.output else f"status {status}, {sizes}: {sweep.said}"
+    )
 
 
 def tests(disks: list[str], only: list[str]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ ROWS, row = table()
 # names ---------------------------------------------------------------------------------------------------------------
 
 
-@row("an ordinary file that is named as the disk, in the current directory", "names no disk: write sdb")
+@row("an ordinary file that is named as the disk, in the current directory", "is not a disk: give a name such as sdb")
 def _(do, a, b):
     do(f"truncate -s 16M {a}", f"rm {a}")
     return f"./{a}"
@@ -25,12 +25,12 @@ def _(do, a, b):
     return f"{os.getcwd()}/{a}"
 
 
-@row("a path that is not there and ends as the disk", "names no disk: write sdb")
+@row("a path that is not there and ends as the disk", "is not a disk: give a name such as sdb")
 def _(do, a, b):
     return f"../nonexist/{a}"
 
 
-@row("a whole path that is not there and ends as the disk", "there is no such disk")
+@row("a whole path that is not there and ends as the disk", "no such disk")
 def _(do, a, b):
     return f"/nonexist/{a}"
 
@@ -49,7 +49,7 @@ def _(do, a, b):
     return "/dev/disk/by-rt/one"
 
 
-@row("a link that leads nowhere", "there is no such disk")
+@row("a link that leads nowhere", "no such disk")
 def _(do, a, b):
     do(f"ln -s /nonexist/{a} dangling", "rm dangling")
     return f"{os.getcwd()}/dangling"
@@ -73,13 +73,13 @@ def _(do, a, b):
     return "chr"
 
 
-@row("a block device that the kernel does not have", "the kernel has no disk 239:77")
+@row("a block device that the kernel does not have", "names disk 239:77, which the kernel does not have")
 def _(do, a, b):
     do("mknod /dev/none b 239 77", "rm /dev/none")
     return "none"
 
 
-@row("a disk that is not there", "there is no such disk")
+@row("a disk that is not there", "no such disk")
 def _(do, a, b):
     return "sdzz"
 
@@ -92,7 +92,7 @@ def _(do, a, b):
     return f"/dev/shm-{a}"
 
 
-@row("a file lies over the disk's name in /dev", "/dev/A is not that disk but something else of its name")
+@row("a file lies over the disk's name in /dev", "/dev/A is not this disk, but another file of the same name")
 def _(do, a, b):
     number = os.stat(f"/dev/{a}").st_rdev
     do(f"mknod /dev/true b {os.major(number)} {os.minor(number)}", "rm /dev/true")
@@ -100,7 +100,7 @@ def _(do, a, b):
     return "true"
 
 
-@row("a partition", "A1 is a partition; a sweep takes whole disks, and this one's is A")
+@row("a partition", "A1 is a partition, but a sweep needs a whole disk; name its disk: A")
 def _(do, a, b):
     return do.partition(a)
 
@@ -133,14 +133,14 @@ def _(do, a, b):
     do(f"blockdev --setro /dev/{a}", f"blockdev --setrw /dev/{a}")
 
 
-@row("suspended, as while it is being resized", r"dm-0: it is suspended, as while it is being resized")
+@row("suspended, as while it is being resized", r"dm-0: it is suspended, for example during a resize")
 def _(do, a, b):
     name = do.dm(a)
     do("dmsetup suspend --noudevsync rt", "dmsetup resume --noudevsync rt")
     return name
 
 
-@row("an md that is at work", r"md5: md is at work on it \(\S+\)")
+@row("an md that is at work", r"md5: md is working on it \(\S+\)")
 def _(do, a, b):
     name = do.md(a, b)
     do(f"echo 1 >/sys/block/{name}/md/sync_speed_max; echo 1 >/sys/block/{name}/md/sync_speed_min; "

@@ -36,7 +36,7 @@ time.sleep(36000)
 # mounts --------------------------------------------------------------------------------------------------------------
 
 
-@row("a mounted disk", r"A: it is mounted on \S+/m \(umount it\)")
+@row("a mounted disk", r"A: it is mounted on \S+/m \(unmount it\)")
 def _(do, a, b):
     do.file_system(a)
 
@@ -62,7 +62,7 @@ def _(do, a, b):
 
 @row(
     "mounted in a mount namespace that no process is in",
-    "A: in use, as the kernel reports, and it is open in no process",
+    "A: in use, as the kernel reports, but it is open in no process",
 )
 def _(do, a, b):
     do(f"mkfs.ext2 -q -F /dev/{a}")
@@ -72,7 +72,7 @@ def _(do, a, b):
 
 @row(
     "unmounted lazily, with a process still in it",
-    r"A: in use, as the kernel reports; process \d+ \(sleep\) has files of it",
+    r"A: in use, as the kernel reports; process \d+ \(sleep\) uses files on it",
 )
 def _(do, a, b):
     do(f"mkfs.ext2 -q -F /dev/{a} && mount -o ro /dev/{a} m")
@@ -188,7 +188,7 @@ def _(do, a, b):
     do.dm(do.md(a, b))
 
 
-@row("a path of a multipath device", r"A: it is a member of dm-0 \(multipath\) \(name dm-0, the whole of its paths")
+@row("a path of a multipath device", r"A: it is a member of dm-0 \(multipath\) \(name dm-0, which combines its paths")
 def _(do, a, b):
     do.dm(a, "mpath-3600")
 
@@ -256,12 +256,12 @@ def _(do, a, b):
 # loop ----------------------------------------------------------------------------------------------------------------
 
 
-@row("below a loop device", r"A: it is below loop\d+ \(losetup --detach")
+@row("below a loop device", r"A: it is the backing device of loop\d+ \(losetup --detach")
 def _(do, a, b):
     do.loop(f"/dev/{a}")
 
 
-@row("below a loop device with an offset", r"A: it is below loop\d+ at byte 1048576")
+@row("below a loop device with an offset", r"A: it is the backing device of loop\d+ at byte 1048576")
 def _(do, a, b):
     do.loop(f"/dev/{a}", OFFSET)
 
@@ -271,23 +271,23 @@ def _(do, a, b):
     do.file_system(do.loop(f"/dev/{a}", OFFSET))
 
 
-@row("a partition below a loop device", r"A: its partition A1 is below loop\d+")
+@row("a partition below a loop device", r"A: its partition A1 is the backing device of loop\d+")
 def _(do, a, b):
     do.loop(f"/dev/{do.partition(a)}")
 
 
-@row("below a loop device on a loop device", r"A: loop\d+ above it is below loop\d+")
+@row("below a loop device on a loop device", r"A: loop\d+ above it is the backing device of loop\d+")
 def _(do, a, b):
     do.loop(f"/dev/{do.loop('/dev/' + a)}", OFFSET)
 
 
-@row("a loop device on a file of it", r"A: it holds the file \S+/m/image below loop\d+")
+@row("a loop device on a file of it", r"A: it contains the file \S+/m/image of loop\d+")
 def _(do, a, b):
     do.file_system(a, inside="truncate -s 4M m/image")
     do.loop("m/image")
 
 
-@row("a loop device on a file of it, unmounted lazily", r"A: it holds the file \S+image\S* below loop\d+")
+@row("a loop device on a file of it, unmounted lazily", r"A: it contains the file \S+image\S* of loop\d+")
 def _(do, a, b):
     do.file_system(a, inside="truncate -s 4M m/image")
     do.loop("m/image")
@@ -381,7 +381,7 @@ def _(do, a, b):
     do.holder(f"flock /dev/{a} sleep 36000")
 
 
-@row("served by nvmet", r"A: it is served to others by the kernel")
+@row("served by nvmet", r"A: the kernel exports it as a storage target")
 def _(do, a, b):
     do(
         "modprobe nvmet && { mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config; }",

@@ -91,19 +91,20 @@ USES = {
         lambda m: m.add("dm-0", **{"dm/uuid": "mpath-3600"}).hold("sdb", "dm-0"), ["it is a member of dm-0 (multipath)"]),
     "bcache": (lambda m: m.add("bcache0").hold("sdb", "bcache0"), ["it is a member of bcache0 (another device)"]),
     "a loop on it, with an offset": (
-        lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb", offset=1048576), ["it is below loop3 at byte 1048576"]),
+        lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb", offset=1048576),
+        ["it is the backing device of loop3 at byte 1048576"]),
     "a mounted loop on a partition": (
         lambda m: (m.loop("loop3", f"{m.dev}/sdb1", below="sdb1"), m.mount("loop3", "/l")),
-        ["its partition sdb1 is below loop3", "loop3 above it is mounted on /l"]),
+        ["its partition sdb1 is the backing device of loop3", "loop3 above it is mounted on /l"]),
     "a loop on a file of it, unmounted lazily": (
         lambda m: m.loop("loop3", "/gone/disk.img", file="sdb1"),
-        ["its partition sdb1 holds the file /gone/disk.img below loop3"]),
+        ["its partition sdb1 contains the file /gone/disk.img of loop3"]),
     "a mounted loop on a file of it": (
         lambda m: (m.loop("loop3", "/m/disk.img", file="sdb1"), m.mount("loop3", "/l")),
-        ["its partition sdb1 holds the file /m/disk.img below loop3", "loop3 above it is mounted on /l"]),
+        ["its partition sdb1 contains the file /m/disk.img of loop3", "loop3 above it is mounted on /l"]),
     "a loop on a loop": (
         lambda m: m.loop("loop3", f"{m.dev}/sdb", below="sdb").loop("loop4", f"{m.dev}/loop3", below="loop3"),
-        ["it is below loop3", "loop3 above it is below loop4"]),
+        ["it is the backing device of loop3", "loop3 above it is the backing device of loop4"]),
     "open in a process": (
         lambda m: m.process(70, "qemu-system-x86", opens=[f"{m.dev}/sda", f"{m.dev}/sdb"]),
         ["it is open for writing in process 70 (qemu-system-x86)"]),
@@ -127,13 +128,13 @@ USES = {
     "served by nvmet": (
         lambda m: m.export("nvmet/subsystems/n/namespaces/1/device_path", f"{m.dev}/sdb1"),
         [
-            "its partition sdb1 is served to others by the kernel "
+            "the kernel exports its partition sdb1 as a storage target "
             "(TOP/sys/kernel/config/nvmet/subsystems/n/namespaces/1/device_path)"
         ],
     ),
     "served by a target of files": (
         lambda m: m.export("target/core/fileio_0/x/info", f"Status: ACTIVATED\n TCM FILEIO ID: 0 File: {m.dev}/sdb Size: 9"),
-        ["it is served to others by the kernel (TOP/sys/kernel/config/target/core/fileio_0/x/info)"],
+        ["the kernel exports it as a storage target (TOP/sys/kernel/config/target/core/fileio_0/x/info)"],
     ),
     "a name of a process that is no text": (
         lambda m: m.process(70, "\x1b[2Jevil", opens=[f"{m.dev}/sdb"]),
@@ -144,10 +145,10 @@ USES = {
         lambda m: [m.wide(name, "naa.5000") for name in ("sdb", "sdc")],
         ["sdc is another path to the same disk (naa.5000)"]),
     "suspended, as while it grows": (
-        lambda m: m.write("sdb", "dm/suspended", 1), ["it is suspended, as while it is being resized"]),
-    "an md that is reshaped": (lambda m: m.write("sdb", "md/sync_action", "reshape"), ["md is at work on it (reshape)"]),
+        lambda m: m.write("sdb", "dm/suspended", 1), ["it is suspended, for example during a resize"]),
+    "an md that is reshaped": (lambda m: m.write("sdb", "md/sync_action", "reshape"), ["md is working on it (reshape)"]),
     "what the kernel alone knows": (
-        lambda m: m.busy.update(sdb=errno.EBUSY), ["in use, as the kernel reports, and it is open in no process"]),
+        lambda m: m.busy.update(sdb=errno.EBUSY), ["in use, as the kernel reports, but it is open in no process"]),
     "claimed by a process that only reads": (
         lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "fsck", opens=[f"{m.dev}/sdb"], flags=0o100000)),
         ["in use, as the kernel reports; it is open in process 70 (fsck)"]),
@@ -155,7 +156,7 @@ USES = {
         lambda m: m.busy.update(sdb=errno.EAGAIN), ["another program has locked it (flock), as partitioning tools do"]),
     "left by a lazy umount with somebody in it": (
         lambda m: (m.busy.update(sdb=errno.EBUSY), m.process(70, "bash").enter(70, "sdb")),
-        ["in use, as the kernel reports; process 70 (bash) has files of it"]),
+        ["in use, as the kernel reports; process 70 (bash) uses files on it"]),
     "an I/O error": (lambda m: m.busy.update(sdb=errno.EIO), ["it cannot be opened: Input/output error"]),
 }  # fmt: skip
 
@@ -185,7 +186,7 @@ def test_a_signature_is_refused_unless_forced(made, kind):
     made.add("sdb").add("sdb1", "sdb")
     made.signatures["sdb1"] = [kind]
     assert reasons(made, "sdb") == [f"its partition sdb1 holds {SIGNATURES[kind]}"]
-    assert "--force-signature if that is of no use any more" in refused(made, ["sdb"], forced=False)
+    assert "add --force-signature if its contents are no longer needed" in refused(made, ["sdb"], forced=False)
     with destruction.permit(made.machine(), ["sdb"], forced=True) as permit:
         (identity,) = permit.identities
     destruction.permit(made.machine(), ["sdb"], forced=False, known=[identity]).release(["sdb"])
@@ -252,7 +253,7 @@ def test_who_comes_later_is_detected_before_the_disk_is_handed_over(made):
     with destruction.permit(made.machine(), ["sdb"], forced=True) as permit:
         permit.hand_over(["sdb"])
         permit.hold(["sdb"])
-        with pytest.raises(device.DeviceError, match="sdc: not named in --destroy-data"):
+        with pytest.raises(device.DeviceError, match="sdc: not named with --destroy-data"):
             permit.check(["sdc"])
         made.process(70, "vm", opens=[f"{made.dev}/sdb"])
         with pytest.raises(device.DeviceError, match="open for writing in process 70"):
@@ -288,10 +289,10 @@ def test_another_disk_or_size_under_the_name_is_refused(made):
     made.add("sdb").add("sdc")
     with destruction.permit(made.machine(), ["sdb", "sdc"], forced=True) as permit:
         made.write("sdb", "size", 2000)
-        with pytest.raises(device.DeviceError, match="sdb has 2000 sectors and had 1000: it is being resized"):
+        with pytest.raises(device.DeviceError, match="sdb has 2000 sectors and had 1000: its size is being changed"):
             permit.check(["sdb"])
         made.write("sdc", "diskseq", 99)
-        with pytest.raises(device.DeviceError, match="sdc is another disk than when the sweep began"):
+        with pytest.raises(device.DeviceError, match="sdc is no longer the disk with which the sweep began"):
             permit.check(["sdc"])
 
 
@@ -301,10 +302,10 @@ def test_where_processes_cannot_be_observed_nothing_is_judged(made):
     destruction.permit(made.machine(), ["sdb"], forced=True).release(["sdb"])
     (made.proc / "self/ns/pid").unlink()
     (made.proc / "self/ns/pid").symlink_to("pid:[4026532999]")
-    assert "from inside this container" in refused(made, ["sdb"])
+    assert "a container (a PID namespace) does not show" in refused(made, ["sdb"])
     (made.proc / "self/ns/pid").unlink()
     (made.proc / "1/fd").rmdir()
-    assert "run it as root of the machine" in refused(made, ["sdb"])
+    assert "run this as root of the machine" in refused(made, ["sdb"])
 
 
 def test_a_loop_on_an_unknown_disk_is_a_reason_not_to_go_on(made):
@@ -314,19 +315,19 @@ def test_a_loop_on_an_unknown_disk_is_a_reason_not_to_go_on(made):
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     machine = dataclasses.replace(made.machine(), loop_numbers=unknown)
-    with pytest.raises(device.DeviceError, match="loop3 is on /x, which cannot be examined"):
+    with pytest.raises(device.DeviceError, match="loop3 uses the file /x, which cannot be examined"):
         destruction.permit(machine, ["sdb"], forced=True)
 
 
 def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
     def unreadable(path):
-        raise device.DeviceError(f"{path}: wipefs cannot look for signatures: not permitted")
+        raise device.DeviceError(f"{path}: wipefs cannot search for signatures: not permitted")
 
     made.add("sda").add("sdb")
     made.mount("sda", "/")
     look = disk_users.Look.now(dataclasses.replace(made.machine(), signatures=unreadable))
     assert destruction.refusals(look, "sda")[0].reason == "the root file system is on it"
-    with pytest.raises(device.DeviceError, match="cannot look for signatures"):
+    with pytest.raises(device.DeviceError, match="cannot search for signatures"):
         destruction.refusals(look, "sdb")
 
 
@@ -343,7 +344,7 @@ def test_what_is_run_before_the_first_cell_is_reported(made):
     made.signatures |= {"sdb": ["xfs"], "sdc": ["xfs"]}
     message, would_be = selection.destruction(made.machine(), False, known)
     assert would_be and [line for line in message if "refused" in line] == [
-        "would be refused: sdc: it holds a signature of xfs (--force-signature if that is of no use any more)"
+        "would be refused: sdc: it holds a signature of xfs (add --force-signature if its contents are no longer needed)"
     ]
     assert selection.destruction(made.machine(), True, known)[1] is False
 
@@ -353,7 +354,7 @@ def test_a_sweep_goes_on_on_its_own_disks_only(made):
     known = [made.machine().identity("sdb")]
     sweep_disk.same_disks(made.machine(), ["sdb", "sdd"], known)
     sweep_disk.same_disks(made.machine(), ["sdc"], ())  # it had none yet
-    with pytest.raises(device.DeviceError, match="sdc is not a disk on which this sweep began .sdb then."):
+    with pytest.raises(device.DeviceError, match="sdc is not one of the disks of this sweep .sdb."):
         sweep_disk.same_disks(made.machine(), ["sdc"], known)
 
 
@@ -361,7 +362,11 @@ def test_a_sweep_goes_on_on_its_own_disks_only(made):
     ("holder", "files", "remedy"),
     [
         ("md0", {}, "mdadm --stop /dev/md0"),
-        ("dm-0", {"dm/uuid": "mpath-3600", "dm/name": "m"}, "name dm-0, the whole of its paths, if that disk is meant"),
+        (
+            "dm-0",
+            {"dm/uuid": "mpath-3600", "dm/name": "m"},
+            "name dm-0, which combines its paths, if that disk is meant",
+        ),
         ("dm-0", {"dm/uuid": "LVM-abc", "dm/name": "vg-lv"}, "dmsetup remove vg-lv"),
         ("dm-0", {"dm/uuid": "LVM-abc"}, "dmsetup remove dm-0"),
         ("bcache0", {}, "stop bcache0"),
@@ -394,19 +399,19 @@ def test_a_name_and_every_path_that_leads_to_the_disk(made):
 @pytest.mark.parametrize(
     ("word", "why"),
     [
-        ("TOP/sdb", "TOP/sdb: TOP/sdb is an ordinary file, not a disk; name the disk itself, as lsblk lists it"),
+        ("TOP/sdb", "TOP/sdb: TOP/sdb is an ordinary file, not a disk; to list the disks: lsblk"),
         ("TOP/folder/sdb", "is a directory, not a disk"),
         ("TOP/char/sdb", "is a character device, not a disk"),
         ("TOP/link", "is an ordinary file, not a disk"),  # its name ends with the disk's
-        ("../nonexist/sdb", "names no disk: write sdb, or the whole path"),
-        ("./sdb", "names no disk"),
-        ("nonexist/sdb", "names no disk"),
-        ("", "names no disk"),
-        ("TOP/nonexist/sdb", "there is no such disk .TOP/nonexist/sdb: No such file or directory.; lsblk lists"),
-        ("TOP/dangling", "there is no such disk"),
-        ("sdz", "there is no such disk"),
-        ("sdb1", "sdb1 is a partition; a sweep takes whole disks, and this one's is sdb$"),
-        ("TOP/elsewhere", "the kernel has no disk 9:77, which TOP/elsewhere names"),
+        ("../nonexist/sdb", "is not a disk: give a name such as sdb, or a full path"),
+        ("./sdb", "is not a disk: give"),
+        ("nonexist/sdb", "is not a disk: give"),
+        ("", "is not a disk: give"),
+        ("TOP/nonexist/sdb", "no such disk .TOP/nonexist/sdb: No such file or directory.; to list the disks: lsblk"),
+        ("TOP/dangling", "no such disk"),
+        ("sdz", "no such disk"),
+        ("sdb1", "sdb1 is a partition, but a sweep needs a whole disk; name its disk: sdb$"),
+        ("TOP/elsewhere", "TOP/elsewhere names disk 9:77, which the kernel does not have"),
     ],
 )
 def test_what_names_no_disk_is_refused(made, word, why):
@@ -425,10 +430,10 @@ def test_a_path_in_dev_that_is_another_disk_is_not_given_to_programs(made):
     made.add("sdb").add("sdc")
     made.node(made.top / "right", stat.S_IFBLK, os.makedev(8, 1))
     made.node(f"{made.dev}/sdb", stat.S_IFBLK, os.makedev(8, 2))
-    with pytest.raises(device.DeviceError, match="sdb is not that disk but something else of its name"):
+    with pytest.raises(device.DeviceError, match="sdb is not this disk, but another file of the same name"):
         made.machine().whole(str(made.top / "right"))
     made.node(f"{made.dev}/sdb", stat.S_IFCHR, os.makedev(8, 1))
-    with pytest.raises(device.DeviceError, match="is not that disk"):
+    with pytest.raises(device.DeviceError, match="is not this disk"):
         made.machine().whole(str(made.top / "right"))
 
 
@@ -448,7 +453,7 @@ def test_identity_survives_a_reboot_by_serial_number_only(made):
         (["echo", json.dumps({"signatures": [{"type": "xfs"}, {"type": "gpt"}]})], ["xfs", "gpt"]),
         (["true"], []),  # it has none, and says nothing
         (["echo", "{}"], []),
-        (["sh", "-c", "echo no such >&2; exit 1"], "/dev/sdx: wipefs cannot look for signatures: no such"),
+        (["sh", "-c", "echo no such >&2; exit 1"], "/dev/sdx: wipefs cannot search for signatures: no such"),
     ],
 )
 def test_signatures_are_those_that_wipefs_says(monkeypatch, command, types_of):

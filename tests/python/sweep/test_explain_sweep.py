@@ -55,18 +55,18 @@ def test_what_the_plan_changed_with_readahead_is_named_and_neither_is_the_cause(
     explanation = explain_sweep.explain(made(tmp_path, matrices=text))
     assert explain_sweep.bound(explain_sweep.cells(tmp_path)) == ["queue_depth"]
     (only,) = explanation.chains
-    assert only.story is Verdict.NOT_SHOWN and "queue_depth changed with readahead" in " ".join(only.summary)
+    assert only.story is Verdict.NOT_SHOWN and "queue_depth changed together with readahead" in " ".join(only.summary)
     assert only.link("together").verdict is Verdict.CONTRADICTED
 
 
 def test_few_runs_are_decided_by_the_chain_of_their_recordings(tmp_path):
     rates = {256: 90e3, 16384: 400e3}
     without = chain(made(tmp_path / "a", rates=rates, trials=1))
-    assert without.story is Verdict.NOT_SHOWN and "Too few runs" in " ".join(without.summary)
+    assert without.story is Verdict.NOT_SHOWN and "too few runs" in " ".join(without.summary)
     the_chain = chain(made(tmp_path / "b", rates=rates, trials=1, recordings=True))
     assert the_chain.story is Verdict.SHOWN
-    assert "each step from it to the rate is counted" in " ".join(the_chain.summary)
-    largest = "the best with the largest readahead, 16384 sectors (8 MiB). A larger one may be faster still"
+    assert "the counters confirm each step from readahead to the rate" in " ".join(the_chain.summary)
+    largest = "The largest readahead, 16384 sectors (8 MiB), is the fastest. A larger one may be faster still"
     assert largest in the_chain.summary[1]
     assert {"rates", "knee", "depth", "difference"} <= {link.key for link in the_chain.links}
 
@@ -108,5 +108,5 @@ def test_a_phase_of_a_sweep_alone_and_what_a_sweep_does_not_take(tmp_path):
 
     assert run(directory, "--phase", "read").returncode == 0
     other = run(directory, "--phase", "seeks")
-    assert other.returncode == 1 and "no phase seeks; it has: read" in other.stderr
+    assert other.returncode == 1 and "no phase seeks; its phases: read" in other.stderr
     assert [run(directory, directory).returncode, run(directory, "--disk", "sda").returncode] == [2, 2]

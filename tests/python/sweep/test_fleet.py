@@ -45,7 +45,7 @@ def test_a_merged_file_of_another_version_is_refused(index, tmp_path):
     into = tmp_path / "all.sqlite"
     sweep_index.merge(into, [tmp_path])
     sqlite3.connect(into, isolation_level=None).execute("PRAGMA user_version=1")
-    with pytest.raises(UserError, match="of version 1, this program writes version 2; merge into a new file"):
+    with pytest.raises(UserError, match="of version 1, but this raidctl writes version 2; merge into a new file"):
         sweep_index.merge(into, [tmp_path])
 
 

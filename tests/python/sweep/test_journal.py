@@ -197,7 +197,7 @@ def test_what_is_no_journal_stops_no_other_from_being_put_back(kernel, make):
     killed(log)
     for name in ("0.journal", "z.journal"):  # before it, and behind it
         make(kernel.journals / name)
-    with pytest.raises(JournalError, match="0.journal is no file.*z.journal is no file"):
+    with pytest.raises(JournalError, match="0.journal is not a regular file.*z.journal is not a regular file"):
         kernel.recover()
     assert journal.value(kernel.setting("queue/read_ahead_kb")) == "128"
 
@@ -222,7 +222,7 @@ def test_between_cells_all_is_as_before(kernel):
     assert kernel.state() == was
     kernel.put(kernel.setting("queue/nomerges"), "2")
     kernel.refused.add(kernel.setting("queue/nomerges"))
-    with pytest.raises(OSError, match="nomerges is 2, was 0"):
+    with pytest.raises(OSError, match="nomerges is 2, but was 0"):
         log.settle(kernel.machine)
     kernel.refused.clear()
     log.end(kernel.machine)
@@ -240,7 +240,7 @@ def test_what_cannot_be_put_back_is_reported_and_the_journal_stays(kernel, monke
         raise subprocess.CalledProcessError(1, ["mdadm"])
 
     monkeypatch.setattr(journal, "_stop_array", broken)
-    with pytest.raises(JournalError, match="mdadm.*nomerges is 2, was 0"):
+    with pytest.raises(JournalError, match="mdadm.*nomerges is 2, but was 0"):
         kernel.recover()
     assert kernel.state()["vm/dirty_ratio"] == "20" and len(list(kernel.journals.glob("*.journal"))) == 1
     monkeypatch.setattr(journal, "_stop_array", lambda line: "stopped md127")
@@ -343,7 +343,7 @@ def test_a_disk_kept_from_being_written_may_be_written_again(kernel, monkeypatch
     log.read_only("sdb", kernel.machine)
     assert not allowed[first]
     lines = journal.read(log.path)
-    assert f"{first} may be written again" in log.end(kernel.machine)
+    assert f"{first} is writable again" in log.end(kernel.machine)
     assert allowed == {first: True, second: False}
     allowed[first] = False
     journal.restore(lines, kernel.machine)  # as after a kill
@@ -369,7 +369,7 @@ def test_a_disk_that_stays_writable_is_reported(tmp_path, monkeypatch):
         journal.make_writable(str(path), allowed)
         assert journal.writable(str(path)) == allowed
     refused = True
-    with pytest.raises(OSError, match="sda: whether it may be written could not be changed"):
+    with pytest.raises(OSError, match="sda: the kernel did not change the read-only flag"):
         journal.make_writable(str(path), False)
 
 

@@ -62,18 +62,18 @@ def test_random_order_is_fixed_by_its_seed():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("filesystem =", "filesystems =", "p.toml:10: matrix.filesystems: there is no such key; do you mean filesystem?"),
+        ("filesystem =", "filesystems =", "p.toml:10: matrix.filesystems: there is no such key; did you mean filesystem?"),
         ('"ext2"]', '"ext5"]', "p.toml:10: matrix.filesystem: 'ext5' is not one of none, ext2"),
-        ('"seq"\ndata', '"sequ"\ndata', "p.toml:12: matrix.workload: 'sequ' is not defined; there are bonnie"),
+        ('"seq"\ndata', '"sequ"\ndata', "p.toml:12: matrix.workload: 'sequ' is not defined; known workloads: bonnie"),
         ("8192]", "8190]", "p.toml:11: matrix.readahead_kib: 8190 is not a multiple of 4"),
-        ("8192]", "128]", "p.toml:8: matrix: a cell is in this matrix twice"),
+        ("8192]", "128]", "p.toml:8: matrix: a cell is twice in this matrix"),
         ('data_size = "1 GiB"\n', "", "p.toml:8: matrix: data_size is missing"),
         ('kind = "bonnie++"', 'kind = "hdparm"', "p.toml:5: workload.seq.kind: 'hdparm' is not one of"),
         ("trials = 2", "trials = 0", "p.toml:2: trials: 0 is less than 1"),
         ("trials = 2", 'trials = "2"', "p.toml:2: trials: '2' is not a whole number"),
-        ("title =", "titles =", "p.toml:1: titles: there is no such key; do you mean title?"),
+        ("title =", "titles =", "p.toml:1: titles: there is no such key; did you mean title?"),
         ("trials = 2", "trials = 1001", "p.toml:2: trials: 1001 is more than 1000"),
-        ("trials = 2", 'lab.set = ["x"]', "p.toml:2: lab.set: 'x' is not of the form"),
+        ("trials = 2", 'lab.set = ["x"]', "p.toml:2: lab.set: 'x' does not match"),
         ("trials = 2", "lab.wall_s_per_gib = 0", "p.toml:2: lab.wall_s_per_gib: 0 is not more than 0"),
         ("trials = 2", 'lab.wall_s_per_gib = "x"', "p.toml:2: lab.wall_s_per_gib: 'x' is not a number"),
         ("trials = 2", "lab = 1", "p.toml:2: lab: 1 is not a table"),
@@ -88,13 +88,13 @@ def test_random_order_is_fixed_by_its_seed():
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid5"\nmd_members = 2\nmd_chunk_kib = 64',
          "p.toml:15: matrix.md_members: raid5 needs at least 3, not 2"),
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid5"\nmd_members = 3\nmd_chunk_kib = 12',
-         "p.toml:16: matrix.md_chunk_kib: raid5 takes"),
+         "p.toml:16: matrix.md_chunk_kib: raid5 needs"),
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nmd_level = "raid1"\nmd_members = 2\nmd_chunk_kib = 64',
          "p.toml:14: matrix.md_level: raid1 has no chunks"),
         ('data_size = "1 GiB"', 'data_size = "1 GiB"\nreadahead_sectors = 256',
-         "p.toml:11: matrix.readahead_kib: readahead_sectors is there, too"),
+         "p.toml:11: matrix.readahead_kib: readahead_sectors is given, too"),
         ('["xfs", "ext2"]', '"none"\nmount_options = "noatime"', "p.toml:11: matrix.mount_options: there is no file system"),
-        ('["xfs", "ext2"]', '"jfs"\nfs_block_kib = 1', "p.toml:11: matrix.fs_block_kib: jfs takes blocks of 4 KiB, not 1"),
+        ('["xfs", "ext2"]', '"jfs"\nfs_block_kib = 1', "p.toml:11: matrix.fs_block_kib: jfs has blocks of 4 KiB, not 1"),
     ],
 )  # fmt: skip
 def test_every_error_names_line_and_key(old, new, message):
@@ -158,7 +158,7 @@ def test_plans_that_come_with_raidtrace_are_good_and_every_step_can_be_made():
             assert sum(step.measured for step in done) == 1, cell
         row = (name, str(len(the_plan.cells)))
         assert row in rows, f"Documentation/sweep.rst has no row of {name} with {len(the_plan.cells)} cells"
-    with pytest.raises(UserError, match="do you mean howto"):
+    with pytest.raises(UserError, match="did you mean howto"):
         plan.find("howtoo")
 
 
@@ -203,7 +203,7 @@ def test_steps_say_what_they_destroy():
     (measured,) = [s for s in done if s.measured]
     counted = [measured.argv[at + 1] for at, word in enumerate(measured.argv) if word == "-d"]
     assert counted[:4] == ["md127", "sda", "sdb", "sdc"]
-    with pytest.raises(UserError, match="3 disks are needed, there are 2"):
+    with pytest.raises(UserError, match="3 disks are needed, but only 2 are named"):
         steps_of(text, ("sda", "sdb"))
 
 

@@ -83,7 +83,7 @@ def test_parameters_axes_and_commands_are_stored(index):
 
 def test_what_is_no_index_is_refused(tmp_path):
     (tmp_path / "x").write_bytes(b"garbage" * 1000)
-    with pytest.raises(UserError, match="no readable index"):
+    with pytest.raises(UserError, match="not a readable index"):
         Index(tmp_path / "x")
     with pytest.raises(UserError, match="no such sweep"):
         Index(tmp_path / "y")
@@ -295,9 +295,9 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
         (["quick"], 2, "name the disks: --lab"),
         (["--lab", "--disk", "sda", "quick"], 2, "exclude each other"),
         (["--lab"], 2, "name a plan"),
-        (["--lab", "quik"], 2, "do you mean quick"),
+        (["--lab", "quik"], 2, "did you mean quick"),
         (["--lab", "--trials", "0", "quick"], 2, "must be at least 1"),
-        (["--destroy-data", "nosuchdisk", "quick"], 1, "there is no such disk"),
+        (["--destroy-data", "nosuchdisk", "quick"], 1, "no such disk"),
         (["show", "nowhere"], 1, "no such sweep"),
         (["--lab", "--resume"], 2, "--resume needs the plan"),
     ],
@@ -366,7 +366,7 @@ DAMAGED = b"SQLite format 3\0" + b"\xff" * 4000
 
 RUBBISH = pytest.mark.parametrize(
     ("recording", "message"),
-    [(DAMAGED, "not a recording of raidctl"), (b"", "an empty file")],
+    [(DAMAGED, "not a recording of raidctl"), (b"", "the file is empty")],
     ids=["damaged", "empty"],
 )
 

@@ -131,10 +131,10 @@ ANSWERS: dict[str, tuple[Made, str, Kind | None, tuple[str, ...], tuple[str, ...
     "no group, though the depth stands narrow, too": (
         Made(ahead, {**NOW, "queue_depth": "16"}), "readahead", Kind.SETTING, (SETRA,), ()),
     "physics, which nobody can type": (
-        PHYSICS, "seeks", Kind.LAB, (), ("Nothing settable helps", "What limits it: seeks")),
+        PHYSICS, "seeks", Kind.LAB, (), ("Nothing settable helps", "Its limit: seeks")),
     "a load, and a setting that helps somewhat": (
         Made(loaded, extra=(changes.ALONE,)), "concurrent load", Kind.LOAD, (BFQ,), ()),
-    "a program that sleeps": (SLEEPS, "program sleeps", Kind.PROGRAM, (), ("without pauses",)),
+    "a program that sleeps": (SLEEPS, "program sleeps", Kind.PROGRAM, (), ("remove the pauses",)),
     **{
         f"the limit of {group}": (throttled(group), "limit of its cgroup", Kind.LIMIT,
                                   (changes.unlimit(f"{group}/io.max", "rbps=7", "sdx"),), ("with io.max off",))
@@ -165,8 +165,9 @@ def test_masked_pair() -> None:
 
 
 @pytest.mark.parametrize("fault, why", [
-    ({"status": 1}, "exit status"), ({"errors": 2}, "failed requests"), ({"requested_bytes": 5}, "asked for 5 bytes"),
-    ({"failure": "ended after 30 s, three times as long as it is"}, "ended after"), ({"read_back": NOW}, "not taken"),
+    ({"status": 1}, "exit status"), ({"errors": 2}, "failed requests"), ({"requested_bytes": 5}, "requested 5 bytes"),
+    ({"failure": "ended after 30 s, three times as long as the unchanged command"}, "ended after"),
+    ({"read_back": NOW}, "the kernel refused"),
     ({"read_after": NOW}, "not tested: the command changed queue_depth 32 to 254 itself"),
 ])  # fmt: skip
 def test_a_run_that_fails_is_no_gain(fault: dict[str, object], why: str) -> None:
@@ -175,7 +176,9 @@ def test_a_run_that_fails_is_no_gain(fault: dict[str, object], why: str) -> None
         return dataclasses.replace(run, seconds=run.seconds / 3627, **fault) if hit else run  # type: ignore[arg-type]
 
     table, sentence = outcome(Made(lambda *_: 5.0, {**NOW, "queue_depth": "2", "read_ahead_kb": "8192"}, wrong=broken))
-    assert sentence.causes == () and sentence.factor == 1.0 and "not shown by experiment" in sentence.sentence
+    assert (
+        sentence.causes == () and sentence.factor == 1.0 and "experiments do not confirm a cause" in sentence.sentence
+    )
     row = next(row for row in table.rows if row.change.settings == (("queue_depth", "32"),))
     assert why in row.wrong and row.effect is None and not row.shown
 
@@ -235,13 +238,13 @@ def test_runs_are_limited() -> None:
     place = Made(ahead, most_runs=8)
     table, sentence = outcome(place)
     assert place.runs <= 8 and table.unfinished[0].startswith("not tried: readahead 64, ")
-    assert table.ended == "--runs 8" and "not all that gained is confirmed" in table.unfinished
+    assert table.ended == "--runs 8" and "not every gain is confirmed" in table.unfinished
     last = " ".join(verdict.lines(table, sentence, False)).partition("Not finished")[2]
-    assert last.startswith(" (--runs 8 ended the search): not tried: readahead 64, ")
+    assert last.startswith(" (the search ended at --runs 8): not tried: readahead 64, ")
     assert (sentence.causes, sentence.change, sentence.factor) == ((), "", 1.0)
     assert not sentence.commands and not sentence.shown
     assert sentence.sentence.startswith(
-        "No change is shown to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), which more pairs must confirm. "
+        "No change is confirmed to help: readahead 4096 was faster in 1 of 1 pairs (4.00x), but more pairs must confirm this. "
         "To test further: --runs 26."
     )
 
@@ -357,7 +360,9 @@ def test_a_signal_leaves_the_table_of_the_runs_that_were_made():
         assert table.unfinished == ["stopped by a signal: no change was measured"]
         table.baseline = dataclasses.replace(table.baseline, recording="/a b/run.rtdb")
         lines = verdict.lines(table, sentence, True)
-        assert any(line.startswith("As it is: ") for line in lines) and lines[-1] == "  raidctl explain '/a b/run.rtdb'"
+        assert (
+            any(line.startswith("Unchanged: ") for line in lines) and lines[-1] == "  raidctl explain '/a b/run.rtdb'"
+        )
         with_cause = verdict.lines(table, dataclasses.replace(sentence, causes=("x",)), True)
         assert "raidctl explain" not in "\n".join(with_cause)
         assert not any("times as fast" in line for line in lines) and ("1 run. " in " ".join(lines)) == (count == 1)

@@ -80,7 +80,9 @@ def test_it_costs_something_beyond_chance(below: tuple[float, ...], costs: bool)
 
 def test_a_reader_that_could_not_measure() -> None:
     result = mapping.measured("dm-0", "sda", BELOW, RUN, lambda *_: None)
-    assert not result.pairs and "for lack of time" in result.untried and not result.costs() and result.effect() is None
+    assert (
+        not result.pairs and "time or a processor" in result.untried and not result.costs() and result.effect() is None
+    )
 
 
 def judged(mine: float, below: float, *rows: experiment.Row) -> verdict.Verdict:
@@ -96,11 +98,11 @@ def test_a_layer_is_the_cause_if_the_command_moves_as_much(mine: float, cause: b
     """Reads of our own that are twice as fast as the command, or slower, do not stand for it."""
     result = judged(mine, 3.0)
     assert result.causes == (("layer dm-crypt",) if cause else ())
-    assert "Reads of 128 KiB in order, 2 in flight, move 12.5 MiB/s through dm-0 and 37.5 MiB/s at sda below it (3.00x)" in (
+    assert "Reads of 128 KiB in order, 2 in flight, reach 12.5 MiB/s through dm-0 and 37.5 MiB/s on sda below it (3.00x)" in (
         result.sentence)  # fmt: skip
-    most = f"Without the layer the command is at most {1 / (1 - 2 * min(mine, 1) / 3):.2f}x as fast. Several readers"
+    most = f"Without the layer the command is at most {1 / (1 - 2 * min(mine, 1) / 3):.2f}x as fast. Several concurrent readers"
     assert (most in result.sentence) == cause
-    assert ("not the rate of these reads" in result.sentence) == (not cause) and result.shown == cause
+    assert ("do not represent the command" in result.sentence) == (not cause) and result.shown == cause
 
 
 def test_a_layer_that_costs_nothing_is_not_named() -> None:
@@ -128,7 +130,7 @@ def test_what_a_disk_says_of_its_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk.Disk, "_rate", lambda _self, _reads, name: 1.0 if name == "dm-0" else 3.0)
     assert place.layer().pairs == ((1.0, 3.0),) * 3 and place.layer().lower == "nvme0n1p2"
     monkeypatch.setattr(disk.Disk, "_table", lambda *_: "")
-    assert "does not map one piece" in place.layer().untried
+    assert "does not map a single range" in place.layer().untried
     monkeypatch.setattr(disk.Disk, "_table", lambda *_: os.stat("/none"))
     assert "dmsetup does not run: No such file" in place.layer().untried
     place._first = dataclasses.replace(RUN, disk_bytes={"write": 1})
@@ -136,4 +138,4 @@ def test_what_a_disk_says_of_its_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     below.clear()
     assert place.layer() == Layer()
     above.append("dm-7")
-    assert "dm-7 above dm-0, with a readahead of its own. To test it: --disk dm-7" in place.layer().untried
+    assert "dm-7 above dm-0, which has its own readahead. To test this layer: --disk dm-7" in place.layer().untried

@@ -72,7 +72,7 @@ def test_places() -> None:
         assert [(after - before) % 80 for before, after in itertools.pairwise(there)] == [step] * 8
     assert set(first(200, 1000, 10, 1, "random", 7, 300, 45)) == {300, 310, 320, 330}
     assert first(9, 1000, 10, 1, "random", 7) != first(9, 1000, 10, 1, "random", 8)
-    with pytest.raises(OSError, match="too small"):
+    with pytest.raises(OSError, match="too few"):
         rate.places(rate.Reads(10, 1, "random", 7, 300, 39), 1000)
 
 
@@ -89,10 +89,10 @@ def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
         pytest.skip(f"no O_DIRECT here: {error}")
     assert result > 0 and busy > 0
     monkeypatch.setattr(rate, "MAX_RATE", 100)
-    with pytest.raises(OSError, match="faster than this reader"):
+    with pytest.raises(OSError, match="faster than raidctl can read"):
         rate.measure(str(path), rate.Reads(4096, 2, "random"))
     path.write_bytes(bytes(8192))
-    with pytest.raises(OSError, match="too small"):
+    with pytest.raises(OSError, match="too few"):
         rate.measure(str(path), rate.Reads(4096, 2, "random"))
 
 
@@ -112,22 +112,23 @@ IOPS, BANDWIDTH = ("IOPS limit",), ("bandwidth limit",)
 
 # how the run differs, the rates of the disk, the cause, and words of the sentence
 LIMITS: dict[str, tuple[dict[str, Any], Rates, tuple[str, ...], str]] = {
-    "requests below the rate": ({"seconds": 2.0, "disk_requests": 5680}, BOTH, (), "not shown by experiment"),
-    "requests at the rate": ({"seconds": 2.0, "disk_requests": 5682}, BOTH, IOPS, "its IOPS limit is reached"),
+    "requests below the rate": ({"seconds": 2.0, "disk_requests": 5680}, BOTH, (), "experiments do not confirm a cause"),
+    "requests at the rate": ({"seconds": 2.0, "disk_requests": 5682}, BOTH, IOPS, "the IOPS limit is reached"),
     "both at their rates": (
-        {"seconds": 2.0, "disk_requests": 5750, "disk_bytes": {"read": 238 * MIB}}, BOTH, IOPS, "its IOPS limit is reached"),
+        {"seconds": 2.0, "disk_requests": 5750, "disk_bytes": {"read": 238 * MIB}}, BOTH, IOPS, "the IOPS limit is reached"),
     "bytes at the rate": ({"seconds": 2.0, "disk_requests": 100, "disk_bytes": {"read": 238 * MIB}}, BOTH, BANDWIDTH,
-                          "its bandwidth limit is reached"),
+                          "the bandwidth limit is reached"),
     "bytes below the rate": (
-        {"seconds": 2.0, "disk_requests": 100, "disk_bytes": {"read": 237 * MIB}}, BOTH, (), "not shown by experiment"),
+        {"seconds": 2.0, "disk_requests": 100, "disk_bytes": {"read": 237 * MIB}}, BOTH, (),
+        "experiments do not confirm a cause"),
     # a short command at a limit may be a little faster; from 6 % above the fastest reader on it is none
-    "a little faster than a limit": ({"disk_requests": 3190}, BOTH, IOPS, Without("a burst")),
-    "a burst": ({"disk_requests": 3192}, BOTH, (), "a burst, so its IOPS limit is not reached yet"),
-    "requests that wait": ({"mean_ms": 0.56}, WITH_ALONE, IOPS, Without("no request waits for that")),
-    "requests that do not wait": ({"mean_ms": 0.54}, WITH_ALONE, (), "no request waits for that"),
-    "requests of which it is not known whether they wait": ({"mean_ms": 0.54}, BOTH, IOPS, "its IOPS limit is reached"),
-    "near a limit": ({"disk_requests": 2393}, BOTH, (), "80% of its IOPS limit"),
-    "not near a limit": ({"disk_requests": 2391}, BOTH, (), Without("of its IOPS limit")),
+    "a little faster than a limit": ({"disk_requests": 3190}, BOTH, IOPS, Without("this is a burst")),
+    "a burst": ({"disk_requests": 3192}, BOTH, (), "this is a burst, so the IOPS limit is not reached yet"),
+    "requests that wait": ({"mean_ms": 0.56}, WITH_ALONE, IOPS, Without("no request waits for this limit")),
+    "requests that do not wait": ({"mean_ms": 0.54}, WITH_ALONE, (), "no request waits for this limit"),
+    "requests of which it is not known whether they wait": ({"mean_ms": 0.54}, BOTH, IOPS, "the IOPS limit is reached"),
+    "near a limit": ({"disk_requests": 2393}, BOTH, (), "80% of the IOPS limit"),
+    "not near a limit": ({"disk_requests": 2391}, BOTH, (), Without("of the IOPS limit")),
 }  # fmt: skip
 
 
@@ -142,11 +143,8 @@ def test_a_command_that_reaches_a_rate_is_limited_by_it(name: str) -> None:
 def test_sentences() -> None:
     run = Run(seconds=1.0, disk_requests=2999, disk_bytes={"read": 1})
     sentence = cause_and_sentence(run, BOTH).sentence
-    assert (
-        "The disk completes 2,990 to 3,010 reads a second of 4 or 16 KiB, at random places or one after another"
-        in sentence
-    )
-    assert "with 8 or 32 in flight; the command 2,999: its IOPS limit is reached." in sentence
+    assert "The disk completes 2,990 to 3,010 reads a second of 4 or 16 KiB, at random places or sequential" in sentence
+    assert "with 8 or 32 in flight; the command 2,999: the IOPS limit is reached." in sentence
     assert "The disk completes 100 reads a second" in cause_and_sentence(run, Rates((99.96, 100.0))).sentence
     assert cause_and_sentence(run, BOTH).commands == () and cause_and_sentence(run, Rates()).causes == ()
 
@@ -157,7 +155,7 @@ def test_a_limit_comes_before_a_small_gain() -> None:
     result = cause_and_sentence(run, BOTH, (changes.setting("read_ahead_kb", "1024"), gain))
     assert result.causes == ("IOPS limit", "readahead")
     assert result.sentence.startswith("IOPS limit: the disk completes 2,990")
-    assert "its IOPS limit is reached" in result.sentence and f"({gain:.2f}x" in result.sentence
+    assert "the IOPS limit is reached" in result.sentence and f"({gain:.2f}x" in result.sentence
     assert result.factor == gain and result.commands == ("blockdev --setra 2048 /dev/sdx",)
     slower = dataclasses.replace(run, disk_requests=2400)
     assert cause_and_sentence(slower, BOTH, (DEEPER, gain)).causes == ("queue depth",)

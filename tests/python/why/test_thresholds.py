@@ -37,7 +37,7 @@ def test_a_member_of_a_group_is_worth_a_tenth(lost: float, member: bool) -> None
 
 def test_a_member_with_a_failed_run_is_not_judged() -> None:
     def broken(change: Change, run: Run) -> Run:
-        return dataclasses.replace(run, failure="no end") if change.name == "all wide but readahead" else run
+        return dataclasses.replace(run, failure="no end") if change.name == "all raised but readahead" else run
 
     wide = {"read_ahead_kb": "2048", "queue_depth": "32"}
     both = Made(
@@ -167,7 +167,7 @@ def _read(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> Callable[.
 
 
 @pytest.mark.parametrize("status, cap, failure", [
-    (124, 6.0, "ended after 6 s, three times as long as it is"), (124, 0.0, ""), (123, 6.0, ""),
+    (124, 6.0, "ended after 6 s, three times as long as the unchanged command"), (124, 0.0, ""), (123, 6.0, ""),
 ])  # fmt: skip
 def test_what_timeout_ended_is_no_result(read: Callable[..., Run], status: int, cap: float, failure: str) -> None:
     """124 is its status; without a cap nothing was ended, and it is the program's own."""
@@ -211,14 +211,14 @@ def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Ver
 def test_that_it_is_not_the_disk_is_shown_where_the_bound_is_below_a_tenth(high: float, sure: bool) -> None:
     text = bounded(high)
     assert text.shown == sure and text.causes == (("not the disk",) if sure else ()) and text.commands == ()
-    assert ("It may not be the disk, or that is chance: " in text.sentence) != sure, text
+    assert ("The disk may not be the limit, or this is chance: " in text.sentence) != sure, text
 
 
 @pytest.mark.parametrize("factor, disk", [(1.051, True), (1.049, False)])
 def test_a_bound_that_gains_is_the_disk(factor: float, disk: bool) -> None:
     """From the least effect on; what it is there is not shown."""
     for noise in (0.0, 0.5):  # runs that differ are no reason to take a gain for none
-        assert ("may not be the disk" not in bounded(2.0, factor, noise).sentence) == disk
+        assert ("may not be the limit" not in bounded(2.0, factor, noise).sentence) == disk
 
 
 def test_the_latency_of_the_best_is_not_reported_twice() -> None:
@@ -242,7 +242,10 @@ def test_of_pairs_both_must_count_and_a_failed_one_is_not_run_again() -> None:
 
     place = Made(ahead, wrong=baseline_fails)
     table, sentence = outcome(place)
-    assert all(row.wrong == "3 failed requests, the baseline's 0" for row in table.rows) and not sentence.causes
+    assert (
+        all(row.wrong == "3 failed requests, but 0 for the unchanged command" for row in table.rows)
+        and not sentence.causes
+    )
     row = experiment.Row(changes.setting("queue_depth", "32"), wrong="x")
     here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
     here.table = experiment.Table(Run(), [1.0], "seconds", 0.0, [row])

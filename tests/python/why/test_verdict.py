@@ -99,9 +99,9 @@ SENTENCES: dict[str, tuple[list[experiment.Row], str]] = {
     "two others that do not help": (OTHERS, "The best of the other 2 changes gave 1.04x."),
     "another that helps is named": (
         [*OTHERS, row(changes.ALONE, 2.0)], "The best of the other 3 changes, no concurrent load, gave 2.00x."),
-    "a setting that is the best": ([row(DEEP, 3.0)], Without("Of settings")),
+    "a setting that is the best": ([row(DEEP, 3.0)], Without("The best setting")),
     "a setting behind a program": (
-        [row(SLEEP, 3.0), row(DEEP, 2.0)], "Of settings, queue_depth 32 gains most: 2.00x. The command below sets this."),
+        [row(SLEEP, 3.0), row(DEEP, 2.0)], "The best setting is queue_depth 32: 2.00x. The command below sets it."),
     "each of a group alone": (
         [row(GROUP, 3.4), row(changes.setting("read_ahead_kb", "2048"), 1.2), row(DEEP, 1.1)],
         "Alone: queue depth 1.10x, readahead 1.20x."),
@@ -124,7 +124,7 @@ def test_causes() -> None:
 
 @pytest.mark.parametrize("factor, message", [
     (1.04, "Nothing settable helps: none of 1 changes gave more than 1.04x"),
-    (1.2, "No change helps beyond chance (the best of 1 gave 1.20x; below 1.33x it may be chance)"),
+    (1.2, "No change helps beyond chance (the best of 1 gave 1.20x; a gain below 1.33x may be chance)"),
 ])  # fmt: skip
 def test_what_chance_may_have_gained_is_not_nothing(factor: float, message: str) -> None:
     table = experiment.Table(Run(), [9.0], "seconds", 0.1, [row(DEEP, factor)])
@@ -132,10 +132,10 @@ def test_what_chance_may_have_gained_is_not_nothing(factor: float, message: str)
 
 
 @pytest.mark.parametrize("costs, doubt", [
-    ([9.0, 9.5, 10.9], "which may be chance, as the runs of the unchanged command differ by 21.1 %"),
-    ([9.0, 9.05], "which more pairs must confirm"), ([9.0], "which may be chance"),
-    ([9.0, 9.0 * 1.101], "which may be chance, as the runs of the unchanged command differ by 10.1 %"),
-    ([9.0, 9.0 * 1.099], "which more pairs must confirm"),
+    ([9.0, 9.5, 10.9], "but this may be chance, because the runs of the unchanged command differ by 21.1 %"),
+    ([9.0, 9.05], "but more pairs must confirm this"), ([9.0], "but this may be chance"),
+    ([9.0, 9.0 * 1.101], "but this may be chance, because the runs of the unchanged command differ by 10.1 %"),
+    ([9.0, 9.0 * 1.099], "but more pairs must confirm this"),
 ])  # fmt: skip
 def test_a_gain_that_is_not_shown_is_no_headline(costs: list[float], doubt: str) -> None:
     """Neither of a setting nor of the model; the verdict names the test that would show it."""
@@ -144,8 +144,8 @@ def test_a_gain_that_is_not_shown_is_no_headline(costs: list[float], doubt: str)
     result = verdict.judge(table, "sdx")
     assert (result.causes, result.change, result.commands, result.shown) == ((), "", (), False)
     assert result.sentence == (
-        f"No change is shown to help: queue_depth 32 was faster in 1 of 1 pairs (1.30x), {doubt}. "
-        "A longer command or a quieter machine settles that. In the model, with seeks free: 1.30x."
+        f"No change is confirmed to help: queue_depth 32 was faster in 1 of 1 pairs (1.30x), {doubt}. "
+        "A longer command or a quieter machine gives a clear result. In the model, with seeks free: 1.30x."
     )
     again = verdict.judge(dataclasses.replace(table, more="--budget 900"), "sdx").sentence
     assert "To test further: --budget 900." in again and "settles" not in again

@@ -63,16 +63,14 @@ def _in_use(look: disk_users.Look, disk: str) -> list[Refusal]:
     reasons = [Refusal(disk, use.what, use.remedy) for use in look.uses(disk)]
     block = machine.sys / "block" / disk
     if machine.read(block / "ro") not in ("", "0"):
-        reasons.append(Refusal(disk, "it is read-only", f"blockdev --setrw /dev/{disk}, if the device can be written"))
+        reasons.append(Refusal(disk, "it is read-only", f"blockdev --setrw /dev/{disk}, if the device is writable"))
     if machine.identity(disk).sectors == 0:
-        reasons.append(Refusal(disk, "it has no sectors", "put a medium in"))
+        reasons.append(Refusal(disk, "it has no sectors", "insert a medium"))
     if machine.read(block / "dm/suspended") == "1":
-        reasons.append(
-            Refusal(disk, "it is suspended, as while it is being resized", f"wait, or dmsetup resume {disk}")
-        )
+        reasons.append(Refusal(disk, "it is suspended, for example during a resize", f"wait, or dmsetup resume {disk}"))
     action = machine.read(block / "md/sync_action")
     if action not in ("", "idle", "frozen"):
-        reasons.append(Refusal(disk, f"md is at work on it ({action})", "wait until it ends"))
+        reasons.append(Refusal(disk, f"md is working on it ({action})", "wait until it ends"))
     return reasons
 
 
@@ -85,7 +83,9 @@ def _signatures(machine: Machine, disk: str) -> list[Refusal]:
             what = "the signature of a stopped md array" if kind == "linux_raid_member" else what
             what = f"an encrypted container ({kind})" if kind in ENCRYPTED else what
             reasons.append(
-                Refusal(disk, f"{which} holds {what}", "--force-signature if that is of no use any more", True)
+                Refusal(
+                    disk, f"{which} holds {what}", "add --force-signature if its contents are no longer needed", True
+                )
             )
     return reasons
 
@@ -131,15 +131,16 @@ class Permit:
         """See that disks are still those that were judged, and that nobody has begun to use one. DeviceError: so it is."""
         missing = [name for name in names if name not in self._named()]
         if missing:
-            raise DeviceError(f"{', '.join(missing)}: not named in --destroy-data")
+            raise DeviceError(f"{', '.join(missing)}: not named with --destroy-data")
         for identity in self.identities:
             if identity.name in names:
                 now = self.machine.identity(identity.name)
                 if now.sequence != identity.sequence:
-                    raise DeviceError(f"{identity.name} is another disk than when the sweep began")
+                    raise DeviceError(f"{identity.name} is no longer the disk with which the sweep began")
                 if now.sectors != identity.sectors:
                     raise DeviceError(
-                        f"{identity.name} has {now.sectors} sectors and had {identity.sectors}: it is being resized"
+                        f"{identity.name} has {now.sectors} sectors and had {identity.sectors}: its size is "
+                        "being changed"
                     )
         look = disk_users.Look.now(self.machine)
         _refuse([refusal for name in names for refusal in _in_use(look, name)])
@@ -173,7 +174,7 @@ def permit(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence
 
 def _refuse(reasons: Sequence[Refusal]) -> None:
     if reasons:
-        raise DeviceError("nothing is overwritten, for:" + "".join(f"\n  {reason.text()}" for reason in reasons))
+        raise DeviceError("nothing is overwritten:" + "".join(f"\n  {reason.text()}" for reason in reasons))
 
 
 def _claim(machine: Machine, name: str) -> int:
@@ -191,7 +192,9 @@ def _claim(machine: Machine, name: str) -> int:
 def _taken(machine: Machine, name: str, error: OSError) -> Refusal:
     """Why a device could not be claimed, and who that may be."""
     if error.errno == errno.EAGAIN:
-        return Refusal(name, "another program has locked it (flock), as partitioning tools do", "wait until that ends")
+        return Refusal(
+            name, "another program has locked it (flock), as partitioning tools do", "wait until that program ends"
+        )
     if error.errno != errno.EBUSY:
         return Refusal(name, f"it cannot be opened: {error.strerror}", "see dmesg")
     owners = sorted({process for _, process in disk_users.openers(machine, {machine.number(name)})})
@@ -199,9 +202,9 @@ def _taken(machine: Machine, name: str, error: OSError) -> Refusal:
         return Refusal(name, f"in use, as the kernel reports; it is open in process {', '.join(owners)}", "end that")
     owners = disk_users.within(machine, machine.number(name))
     if owners:
-        return Refusal(name, f"in use, as the kernel reports; process {', '.join(owners)} has files of it", "end that")
+        return Refusal(name, f"in use, as the kernel reports; process {', '.join(owners)} uses files on it", "end that")
     return Refusal(
         name,
-        "in use, as the kernel reports, and it is open in no process",
-        "look for a mount that no process sees, a ZFS pool, or a driver",
+        "in use, as the kernel reports, but it is open in no process",
+        "look for a mount without a process, a ZFS pool, or a driver",
     )

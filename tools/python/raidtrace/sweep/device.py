@@ -69,7 +69,7 @@ def _wipefs(path: str) -> list[str]:
     """Signatures that libblkid finds on a disk: words such as "xfs", "gpt", "linux_raid_member"."""
     done = subprocess.run(signature_command(path), capture_output=True, text=True, check=False)
     if done.returncode:
-        raise DeviceError(f"{path}: wipefs cannot look for signatures: {done.stderr.strip()}")
+        raise DeviceError(f"{path}: wipefs cannot search for signatures: {done.stderr.strip()}")
     return [entry["type"] for entry in json.loads(done.stdout or "{}").get("signatures", [])]
 
 
@@ -121,25 +121,27 @@ class Machine:
         """The kernel's name of the whole disk that a word means: sdb, or a path that leads to a block device.
         DeviceError: there is none, it is something else, or it is a partition."""
         if not word or ("/" in word and not word.startswith("/")):
-            raise DeviceError(f"{word!r} names no disk: write sdb, or the whole path, as in /dev/disk/by-id/...")
+            raise DeviceError(
+                f"{word!r} is not a disk: give a name such as sdb, or a full path such as /dev/disk/by-id/..."
+            )
         path = word if word.startswith("/") else f"{self.dev}/{word}"
         try:
             status = self.stat(path)
         except OSError as error:
-            raise DeviceError(
-                f"{word}: there is no such disk ({path}: {error.strerror}); lsblk lists the disks"
-            ) from error
+            raise DeviceError(f"{word}: no such disk ({path}: {error.strerror}); to list the disks: lsblk") from error
         if not stat.S_ISBLK(status.st_mode):
             kind = next((text for test, text in KINDS if test(status.st_mode)), "something else")
-            raise DeviceError(f"{word}: {path} is {kind}, not a disk; name the disk itself, as lsblk lists it")
+            raise DeviceError(f"{word}: {path} is {kind}, not a disk; to list the disks: lsblk")
         name = self.names().get(status.st_rdev, "")
         block = self.sys / "class/block" / name
         if not name:
             number = f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
-            raise DeviceError(f"{word}: the kernel has no disk {number}, which {path} names; lsblk lists the disks")
+            raise DeviceError(
+                f"{word}: {path} names disk {number}, which the kernel does not have; to list the disks: lsblk"
+            )
         if (block / "partition").exists():
             parent = block.resolve().parent.name
-            raise DeviceError(f"{word} is a partition; a sweep takes whole disks, and this one's is {parent}")
+            raise DeviceError(f"{word} is a partition, but a sweep needs a whole disk; name its disk: {parent}")
         self.at_its_place(name)
         return name
 
@@ -149,9 +151,9 @@ class Machine:
         try:
             status = self.stat(path)
         except OSError as error:
-            raise DeviceError(f"{name}: {path}: {error.strerror}; programs would be given that path") from error
+            raise DeviceError(f"{name}: {path}: {error.strerror}; the sweep passes this path to programs") from error
         if not stat.S_ISBLK(status.st_mode) or status.st_rdev != self.number(name):
-            raise DeviceError(f"{name}: {path} is not that disk but something else of its name; put /dev right first")
+            raise DeviceError(f"{name}: {path} is not this disk, but another file of the same name; correct /dev first")
 
     def names(self) -> dict[int, str]:
         """Device number -> name of all disks and partitions."""
@@ -231,6 +233,6 @@ class Machine:
             except OSError as error:
                 if not path.exists():
                     continue  # it was let go meanwhile
-                raise DeviceError(f"{name} is on {backing}, which cannot be examined: {error}") from error
+                raise DeviceError(f"{name} uses the file {backing}, which cannot be examined: {error}") from error
             loops.append(Loop(name, backing, rdev, file_system, int(self.read(path.parent / "offset") or 0)))
         return loops

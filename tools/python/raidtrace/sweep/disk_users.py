@@ -101,9 +101,9 @@ class Look:
             uses += [Use(f"{which} is swap", f"swapoff /dev/{name}")] if number in self.swap else []
             uses += _btrfs(self.machine, name, which)
         devices = {number: above[name] for number, name in numbers.items()} | _passthrough(self.machine, disk)
-        uses += [Use(f"{which} is open for writing in process {owner}", "end it, or let it let go of the disk")
+        uses += [Use(f"{which} is open for writing in process {owner}", "end this process, or make it close the disk")
                  for number, which in devices.items() for owner in self.writers.get(number, [])]  # fmt: skip
-        uses += [Use(f"{which} is served to others by the kernel ({path})", "take it out of there")
+        uses += [Use(f"the kernel exports {which} as a storage target ({path})", "remove this export")
                  for number, which in devices.items() for path in self.exports.get(number, [])]  # fmt: skip
         wide = self.machine.wide_name(disk)
         uses += [Use(f"{other} is another path to the same disk ({wide})", f"remove {other}, or name their multipath device")
@@ -128,13 +128,15 @@ class Look:
             remedy = f"losetup --detach /dev/{loop.name}"
             if number == loop.rdev:
                 at = f" at byte {loop.offset_bytes}" if loop.offset_bytes else ""
-                uses.append(Use(f"{which} is below {loop.name}{at}", remedy))
+                uses.append(Use(f"{which} is the backing device of {loop.name}{at}", remedy))
             elif number == loop.file_system:
-                uses.append(Use(f"{which} holds the file {loop.backing} below {loop.name}", remedy))
+                uses.append(Use(f"{which} contains the file {loop.backing} of {loop.name}", remedy))
         for mount in self.mounts:
             if mount.number == number:
                 where = f" in the mount namespace of {mount.owner}" if mount.owner else ""
-                uses.append(Use(f"{which} is mounted on {mount.point}{where}", f"umount it{' there' if where else ''}"))
+                uses.append(
+                    Use(f"{which} is mounted on {mount.point}{where}", f"unmount it{' there' if where else ''}")
+                )
         return uses
 
 
@@ -152,7 +154,7 @@ def _kind(machine: Machine, holder: str) -> str:
 def _stop(machine: Machine, holder: str) -> str:
     kind = _kind(machine, holder)
     if kind == "multipath":
-        return f"name {holder}, the whole of its paths, if that disk is meant"
+        return f"name {holder}, which combines its paths, if that disk is meant"
     if kind == "md":
         return f"mdadm --stop /dev/{holder}"
     name = machine.read(machine.sys / "class/block" / holder / "dm/name")
@@ -231,13 +233,13 @@ def all_can_be_seen(machine: Machine) -> None:
     """DeviceError: the files of other processes are not accessible, so that the users of a disk would remain unknown."""
     if machine.link(machine.proc / "self/ns/pid") not in ("", INITIAL_PID_NAMESPACE):  # "": a kernel without them
         raise DeviceError(
-            "the users of a disk are not visible from inside this container (a PID namespace); run it on the machine itself"
+            "a container (a PID namespace) does not show all users of a disk; run this on the machine itself"
         )
     try:
         os.listdir(machine.proc / "1/fd")
     except OSError as error:
         raise DeviceError(
-            f"the users of a disk are not visible: /proc/1/fd: {error.strerror}; run it as root of the machine"
+            f"the users of a disk are not visible: /proc/1/fd: {error.strerror}; run this as root of the machine"
         ) from error
 
 

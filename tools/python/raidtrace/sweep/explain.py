@@ -178,7 +178,7 @@ def _knee(curve: Curve) -> Link:
     x, y = trials.knee(medians)
     best_x, best = max(medians, key=lambda point: point[1])
     text = f"{x:g} sectors ({q.kib(x)}) come within {trials.KNEE_SHARE:.0%} of the best, {best / 1024:.1f} MiB/s at {best_x:g}"
-    edge = "" if x != medians[-1][0] else "; it is the largest that was tried, so the knee may lie beyond"
+    edge = "" if x != medians[-1][0] else "; this is the largest readahead of the sweep, so the knee may be higher"
     source = curve.source(x)
     values = (Value("knee", x, "sectors", source), Value("rate-at-knee", y / 1024, "MiB/s", source))
     return Link("knee", "Knee", text + edge, Verdict.NOT_SHOWN if edge else Verdict.SHOWN, values)
@@ -210,9 +210,9 @@ def _together(curve: Curve, together: Sequence[str]) -> Link:
             values.append(Value(f"spearman {name}", rho, "", curve.source(None, name, SETTING)))
             if abs(rho) >= STRONG:
                 changed.append(f"{name} ({rho:+.2f})")
-    text = f"with readahead changed {', '.join(changed)}" if changed else "no counter changed with readahead"
+    text = f"these changed with readahead: {', '.join(changed)}" if changed else "no counter changed with readahead"
     if together:
-        text += f"; the plan changed {', '.join(together)} with it: which of them did it is not shown"
+        text += f"; the plan also changed {', '.join(together)}: the sweep does not show which change is the cause"
     return Link(
         "together", "Changed together", text, Verdict.CONTRADICTED if together else Verdict.SHOWN, tuple(values)
     )
@@ -228,23 +228,30 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
         return Verdict.CONTRADICTED, [
             f"Readahead does not change the rate: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."
         ]
-    rates = f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; from {x:g} sectors ({q.kib(x)}) on, within 5 % of the best."
+    rates = (
+        f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s; {x:g} sectors ({q.kib(x)}) is the smallest readahead within "
+        "5 % of the best."
+    )
     if x == medians[-1][0]:
-        rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s, the best with the largest readahead, {x:g} sectors "
-                 f"({q.kib(x)}). A larger one may be faster still.")  # fmt: skip
+        rates = (f"{low / 1024:.1f} to {high / 1024:.1f} MiB/s. The largest readahead, {x:g} sectors ({q.kib(x)}), "
+                 "is the fastest. A larger one may be faster still.")  # fmt: skip
     correlation, depth = trials.correlate(points), trials.spearman(curve.points("in flight"))
     if together:
-        return Verdict.NOT_SHOWN, [f"{', '.join(together)} changed with readahead, so the cause is open.", rates]
+        return Verdict.NOT_SHOWN, [
+            f"{', '.join(together)} changed together with readahead, so the cause is not known.",
+            rates,
+        ]
     if between is Verdict.INFERRED and (correlation is None or not correlation.sure()):
         less = (
-            "there are too few runs for a correlation"
-            if correlation is None
-            else "the correlation alone is not certain"
+            "the runs are too few for a correlation" if correlation is None else "the correlation alone is not certain"
         )
-        text = f"Readahead is the cause: up to the knee, each step from it to the rate is counted ({less})."
+        text = (
+            "Readahead is the cause: up to the knee, the counters confirm each step from readahead to the rate "
+            f"({less})."
+        )
         return Verdict.SHOWN, [text, rates]
     if correlation is None:
-        return Verdict.NOT_SHOWN, ["Too few runs to show that the rate depends on readahead.", rates]
+        return Verdict.NOT_SHOWN, ["The sweep has too few runs to show that the rate depends on readahead.", rates]
     if not correlation.sure():
         return Verdict.NOT_SHOWN, ["The runs do not show that the rate depends on readahead.", rates]
     if depth is None or depth < STRONG or correlation.rho < 0:
@@ -253,7 +260,7 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
             rates,
         ]
     return Verdict.SHOWN, [
-        "The rate and the requests in flight rise with readahead. No other setting was changed.",
+        "The rate and the requests in flight rise with readahead. No other setting changed.",
         rates,
     ]
 
@@ -305,15 +312,19 @@ def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
     requested = [curve for curve in known if phase in (None, curve.phase)]
     if known and not requested:
         names = ", ".join(dict.fromkeys(curve.phase for curve in known))
-        raise UserError(f"{path}: no phase {phase}; it has: {names}")
+        raise UserError(f"{path}: no phase {phase}; its phases: {names}")
     chains = by_effect(chain_of(curve, together) for curve in requested)
     lines = tuple(map(Chain.text, chains))
     if not chains:
-        lines = ("No two finished cells of this sweep differ in readahead alone: there is nothing to say about it.",)
+        lines = (
+            "No two finished cells of this sweep differ only in readahead, so the effect of readahead is unknown.",
+        )
     simulated = any(cell.simulated for cell in finished)
     notes: tuple[str, ...] = (explain_runs.SIMULATED,) if simulated else ()
     notes += (
-        ("Links of A and B are those of the cell with the least readahead and of one at the knee.",) if chains else ()
+        ("The steps with A and B compare the cell with the least readahead (A) and one at the knee (B).",)
+        if chains
+        else ()
     )
     facts = (("cells", str(len(finished))),)
     return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, lines, notes)

@@ -86,7 +86,7 @@ class Index:
         """Open an index that is there, as it is now, or to write it."""
         self.path = path
         if not path.is_file():
-            raise UserError(f"{path}: no such sweep; name the directory that raidctl sweep made")
+            raise UserError(f"{path}: no such sweep; name the directory of a sweep")
         try:
             self._db = database.write(path) if write else database.read(path)
             self._db.execute("PRAGMA foreign_keys=ON")
@@ -94,11 +94,11 @@ class Index:
             kind = self._db.execute("PRAGMA application_id").fetchone()[0]
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:
-            raise UserError(f"{path}: no readable index: {error}") from error
+            raise UserError(f"{path}: not a readable index: {error}") from error
         if kind != APPLICATION_ID:
-            raise UserError(f"{path}: no index of a sweep (application id {kind:#x})")
+            raise UserError(f"{path}: not the index of a sweep (application id {kind})")
         if version != USER_VERSION:
-            raise UserError(f"{path}: index of version {version}, this program reads version {USER_VERSION}")
+            raise UserError(f"{path}: index of version {version}, but this raidctl reads version {USER_VERSION}")
 
     @staticmethod
     def create(path: pathlib.Path, the_plan: plan.Plan, meta: Mapping[str, str],
@@ -238,7 +238,8 @@ def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if not fresh and version != MERGED_VERSION:
             raise UserError(
-                f"{into}: of version {version}, this program writes version {MERGED_VERSION}; merge into a new file"
+                f"{into}: of version {version}, but this raidctl writes version {MERGED_VERSION}; merge into a "
+                "new file"
             )
         paths = [path / NAME if path.is_dir() else path for path in sweeps]
         for path in paths:

@@ -128,7 +128,7 @@ class Journal:
         """Change a limit; one that is not written down is refused."""
         line = next((line for line in read(self.path) if line.get("limit") == file), None)
         if line is None:
-            raise OSError(f"{file}: its limit is not in the journal, so it is not changed")
+            raise OSError(f"{file}: the limit is not in the journal, so it is not changed")
         put_limit(file, machine, line["disk"]["name"], text)
 
     def read_only(self, disk: str, machine: Machine = Machine()) -> None:
@@ -146,7 +146,7 @@ class Journal:
     def put(self, path: str, text: str) -> None:
         """Change a setting; one that is not written down is refused, but for what goes away with its device."""
         if path not in self.covered and not _gone_with_device(path):
-            raise OSError(f"{path}: its value is not in the journal, so it is not changed")
+            raise OSError(f"{path}: the value is not in the journal, so it is not changed")
         put(path, text)
 
     def settle(self, machine: Machine = Machine()) -> None:
@@ -227,7 +227,7 @@ def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -
     wrong: list[str] = []
     for path in sorted(directory.glob("*.journal")):
         if path.is_symlink() or not path.is_file():
-            wrong.append(f"{path} is no file, and so no journal of a sweep; remove it")
+            wrong.append(f"{path} is not a regular file, and so not a journal; remove it")
             continue
         try:
             with path.open("r+", encoding="utf-8") as file:
@@ -268,7 +268,7 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
     restored += changed
     wrong += unequal
     if wrong:
-        raise JournalError("not put back: " + "; ".join(wrong))
+        raise JournalError("not restored: " + "; ".join(wrong))
     return restored
 
 
@@ -330,7 +330,7 @@ def make_writable(path: str, allowed: bool) -> None:
     with open(path, "rb", buffering=0) as file:
         fcntl.ioctl(file, BLKROSET, struct.pack("i", not allowed))
     if writable(path) != allowed:
-        raise OSError(f"{path}: whether it may be written could not be changed")
+        raise OSError(f"{path}: the kernel did not change the read-only flag")
 
 
 def _unplugged(disk: dict[str, Any], machine: Machine) -> bool:
@@ -342,7 +342,7 @@ def _allow_writing(line: dict[str, Any], machine: Machine) -> str:
     if _unplugged(line["disk"], machine) or writable(line["read_only"]):
         return ""
     make_writable(line["read_only"], True)
-    return f"{line['read_only']} may be written again"
+    return f"{line['read_only']} is writable again"
 
 
 def _limit_back(line: dict[str, Any], machine: Machine) -> str:
@@ -372,7 +372,7 @@ def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[s
                 before = value(path)
                 put(path, original[path])
                 restored.append(f"{path}: {before} -> {original[path]}")
-    wrong = [f"{path} is {value(path)}, was {before}" for path, before in original.items()
+    wrong = [f"{path} is {value(path)}, but was {before}" for path, before in original.items()
              if pathlib.Path(path).exists() and value(path) != before]  # fmt: skip
     return restored, wrong
 

@@ -73,9 +73,7 @@ def _some_text(value: Any) -> str:
 
 
 def _form(pattern: str) -> Scalar:
-    return lambda value: _text(value) or (
-        "" if re.search(pattern, value) else f"{value!r} is not of the form {pattern}"
-    )
+    return lambda value: _text(value) or ("" if re.search(pattern, value) else f"{value!r} does not match {pattern}")
 
 
 def _one_of(*choices: str | int) -> Scalar:
@@ -280,10 +278,10 @@ def refused_options(text: str) -> str:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        return f"{text!r} is no list of words: {error}"
+        return f"{text!r} cannot be divided into words: {error}"
     for word in words:
         if not WORD.fullmatch(word):
-            return f"{word!r} could name a disk or file; options here are words of letters, digits and _ , = . ^ + : -"
+            return f"{word!r} could name a disk or file; an option may only contain letters, digits and _ , = . ^ + : -"
         parts = re.split(r"[,=:]", word.lower())
         # --device=...; -Jdevice=...: option and key in one word
         parts += [parts[0].lstrip("-"), re.sub(r"^-.", "", parts[0])]
@@ -365,8 +363,8 @@ def find(name: str) -> pathlib.Path:
         return path
     if name not in ready():
         close = difflib.get_close_matches(name, ready(), 1)
-        hint = f"; do you mean {close[0]}?" if close else ""
-        raise UserError(f"there is no plan {name}{hint or '.'} Plans: {', '.join(ready())}; or name a .toml file")
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UserError(f"unknown plan {name}{hint or '.'} Known plans: {', '.join(ready())}; or name a .toml file")
     return READY / f"{name}.toml"
 
 
@@ -385,7 +383,9 @@ def parse(text: str, name: str, where: str, overrides: Mapping[str, Value] = Map
     try:
         return _parse(text, name, where, overrides)
     except RecursionError:
-        raise UserError(f"{where}: its values are nested too deeply; a plan's are lists of words and numbers") from None
+        raise UserError(
+            f"{where}: its values are nested too deeply; a plan contains lists of words and numbers"
+        ) from None
 
 
 def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> Plan:
@@ -440,7 +440,7 @@ def _check(document: dict[str, Any], place: Any) -> None:
         return
     if error.key:
         close = difflib.get_close_matches(error.key, error.known, 1)
-        hint = f"do you mean {close[0]}?" if close else f"there are {', '.join(error.known)}"
+        hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(error.known)}"
         raise place((*error.path, error.key), f"{error.text}; {hint}")
     raise place(error.path, textwrap.shorten(error.text, MAX_MESSAGE, placeholder=" ..."))
 
@@ -462,7 +462,7 @@ def _cells(document: dict[str, Any], place: Any) -> list[Cell]:
                 cell = Cell(tuple(axes.items()), trial, number)
                 if cell.identity() in matrix_of:
                     other = matrix_of[cell.identity()]
-                    what = f"in this matrix twice: {axes}" if other == number else f"also in matrix {other + 1}: {axes}"
+                    what = f"twice in this matrix: {axes}" if other == number else f"also in matrix {other + 1}: {axes}"
                     raise place(("matrix", number), f"a cell is {what}")
                 matrix_of[cell.identity()] = number
                 cells.append(cell)
@@ -473,11 +473,11 @@ def _judge_axes(document: dict[str, Any], matrix: dict[str, list[Value]], number
     for name in matrix["workload"]:
         if name not in document.get("workload", {}) and name not in WORKLOADS:
             known = ", ".join(sorted({*document.get("workload", {}), *WORKLOADS}))
-            raise place(("matrix", number, "workload"), f"{name!r} is not defined; there are {known}")
+            raise place(("matrix", number, "workload"), f"{name!r} is not defined; known workloads: {known}")
     for one, other in (("readahead_sectors", "readahead_kib"), ("dirty_ratio", "dirty_bytes"),
                        ("dirty_background_ratio", "dirty_background_bytes")):  # fmt: skip
         if one in matrix and other in matrix:
-            raise place(("matrix", number, other), f"{one} is there, too: they are the same setting")
+            raise place(("matrix", number, other), f"{one} is given, too, but both are the same setting")
 
 
 def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
@@ -501,7 +501,10 @@ def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
             refuse("md_level", "raid1 has no chunks" if level == "raid1" else f"md_chunk_kib is missing for {level}")
         chunk = int(axes.get("md_chunk_kib", PAGE_KIB))
         if chunk % PAGE_KIB or (level in ("raid5", "raid10") and chunk & (chunk - 1)):
-            refuse("md_chunk_kib", f"{level} takes multiples of 4 KiB, raid5 and raid10 powers of two; not {chunk}")
+            refuse(
+                "md_chunk_kib",
+                f"{level} needs chunks of a multiple of 4 KiB, raid5 and raid10 a power of two; not {chunk}",
+            )
     if filesystem == RAW:
         for key in ("fs_block_kib", "mkfs_options", "mount_options"):
             if key in axes:
@@ -511,7 +514,7 @@ def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
             refuse(key, why)
     if filesystem != RAW and "fs_block_kib" in axes and axes["fs_block_kib"] not in BLOCKS[filesystem]:
         blocks = ", ".join(map(str, BLOCKS[filesystem]))
-        refuse("fs_block_kib", f"{filesystem} takes blocks of {blocks} KiB, not {axes['fs_block_kib']}")
+        refuse("fs_block_kib", f"{filesystem} has blocks of {blocks} KiB, not {axes['fs_block_kib']}")
 
 
 def _order(document: dict[str, Any], cells: list[Cell]) -> list[Cell]:

@@ -71,7 +71,7 @@ def members(cell: plan.Cell, place: Place) -> tuple[str, ...]:
     needed = cell.number("md_members") or 1
     if len(place.disks) < needed:
         raise UserError(
-            f"{needed} disks are needed, there {'is' if len(place.disks) == 1 else 'are'} {len(place.disks)}"
+            f"{needed} disks are needed, but only {len(place.disks)} {'is' if len(place.disks) == 1 else 'are'} named"
         )
     return place.disks[:needed]
 
@@ -92,11 +92,12 @@ def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.B
     chosen = benchmark.find(kind)
     if kind == "fio" and not str(parameters.get("job_file", "/")).startswith("/"):
         raise UserError(
-            f"fio: job_file {parameters['job_file']}: give its whole path, cells run in directories of their own"
+            f"fio: job_file {parameters['job_file']}: give an absolute path, because each cell runs in its own "
+            "directory"
         )
     if kind == "iozone" and place.lab and not place.host:
         if parameters.get("program") == "iozone":
-            raise UserError("iozone is not among the lab's own programs; --host brings this machine's")
+            raise UserError("the lab has no iozone of its own; to use this machine's: --host")
         parameters = {**parameters, "program": "fio"}
     raw = cell.text("filesystem") == plan.RAW
     data = units.parse_size(cell.text("data_size"), place.ram_bytes)
@@ -109,7 +110,7 @@ def steps(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> list[Step]:
     destroyed = members(cell, place) if chosen.destroys(what) else ()
     steps = _array(cell, place) + _settings(cell, place, disk) + _filesystem(cell, place, disk)
     steps += [
-        Step("write back what is dirty", ("sync",)),
+        Step("write dirty pages back", ("sync",)),
         Step("drop the page cache", path="/proc/sys/vm/drop_caches", value="3"),
     ]
     if the_plan.cool_down_s or place.settle_s:
@@ -147,7 +148,7 @@ def _array(cell: plan.Cell, place: Place) -> list[Step]:
     command += [f"--chunk={chunk}K"] if chunk else []
     command += [f"--raid-devices={len(disks)}"] + (["--assume-clean"] if level != "raid0" else [])
     command += ["--bitmap=none"] if level != "raid0" else []
-    loaded = [Step("load what md needs", ("modprobe", LEVEL_MODULES[level]))]
+    loaded = [Step("load the modules of md", ("modprobe", LEVEL_MODULES[level]))]
     stop = ("mdadm", "--quiet", "--stop", f"/dev/{MD}")
     command += [f"/dev/{name}" for name in disks]
     made = Step("make the array", tuple(command), destroys=disks, undo=stop, claims=disks, leaves=(MD,))
@@ -158,7 +159,9 @@ def _settings(cell: plan.Cell, place: Place, disk: str) -> list[Step]:
     steps = []
     for name in members(cell, place):
         if cell.get("queue_depth") is not None and name.startswith(UNLIMITED):
-            raise UserError(f"{name} has no queue_depth, which is a setting of SCSI disks; set nr_requests instead")
+            raise UserError(
+                f"{name} has no queue_depth, because only SCSI disks have this setting; set nr_requests instead"
+            )
         queue = f"/sys/block/{name}/queue"
         for axis, path in (("scheduler", f"{queue}/scheduler"), ("nr_requests", f"{queue}/nr_requests"),
                            ("max_sectors_kib", f"{queue}/max_sectors_kb"), ("nomerges", f"{queue}/nomerges"),

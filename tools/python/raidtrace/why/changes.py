@@ -37,12 +37,12 @@ PROGRAM = {  # calls that the preloaded library observes and can leave out: caus
         "open the file without O_DIRECT; more requests in flight were not tried",
     ),
     "sync": ("sync", "without fsync and O_SYNC", "sync less often, if the newest data may be lost in a power failure"),
-    "sleep": ("program sleeps", "without its sleeps", "let the program ask without pauses"),
+    "sleep": ("program sleeps", "without its sleeps", "remove the pauses of the program"),
     "fadvise": ("fadvise", "without fadvise", "leave out the program's posix_fadvise"),
     "mapping": (
         "readahead of mapped files",
         "with MADV_RANDOM for mappings",
-        "have the program call madvise(MADV_RANDOM) on what it maps, or set less readahead",
+        "have the program call madvise(MADV_RANDOM) on its mappings, or set less readahead",
     ),
 }
 
@@ -183,7 +183,7 @@ def group(settings: Mapping[str, str], without: str = "") -> Change:
     """Settings changed together, but for one."""
     kept = {name: value for name, value in settings.items() if name != without}
     causes = " and ".join(CAUSES[name] for name in kept)
-    name = f"all wide but {CAUSES[without]}" if without else "all of the queue wide"
+    name = f"all raised but {CAUSES[without]}" if without else "all queue settings raised"
     return Change(name, causes, Kind.GROUP, settings=tuple(kept.items()))
 
 

@@ -129,7 +129,10 @@ class Disk(Place):
             above = made_of(self.machine, disk)
             if not above:
                 return mapping.Layer()
-            text = f"{' and '.join(above)} above {disk}, with a readahead of its own. To test it: --disk {above[0]}"
+            text = (
+                f"{' and '.join(above)} above {disk}, which has its own readahead. To test this layer: --disk "
+                f"{above[0]}"
+            )
             return mapping.Layer(above[0], untried=text)
         if not first.reads():
             return mapping.Layer(disk, untried=f"{disk}, because the command writes and only reads are compared")
@@ -138,7 +141,7 @@ class Disk(Place):
         except OSError as error:
             return mapping.Layer(disk, untried=f"{disk}, because dmsetup does not run: {error.strerror}")
         if not below:
-            return mapping.Layer(disk, untried=f"{disk}, because it does not map one piece of one device")
+            return mapping.Layer(disk, untried=f"{disk}, because it does not map a single range of a single device")
         return mapping.measured(disk, *below, first, lambda name, reads: self._rate(reads, name))
 
     def _table(self, disk: str) -> str:
@@ -344,6 +347,6 @@ def _unused(machine: Machine, disk: str) -> None:
         above = made_of(machine, disk)
         other = f"the disk above it ({above[0]})" if above else "an idle disk"
         raise DeviceError(
-            f"{disk}: {'; '.join(use.what for use in uses)}. The command could write to it: give --in-use if its files may be "
-            f"written, or name {other}"
+            f"{disk}: {'; '.join(use.what for use in uses)}. The command could write to the disk: add --in-use if "
+            f"it may write to its own files, or name {other}"
         )

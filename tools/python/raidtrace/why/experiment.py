@@ -235,7 +235,7 @@ class Experiment:
         except KeyboardInterrupt:
             if not runs:
                 raise
-            tried = "changes after that were not tried" if self.table.rows else "no change was measured"
+            tried = "later changes were not tried" if self.table.rows else "no change was measured"
             self.table.stopped = True
             self.table.unfinished.append(f"stopped by a signal: {tried}")
         self._judge()
@@ -259,7 +259,7 @@ class Experiment:
         if self._unexplained():
             self._try(self.place.last())
             if not self._shown_otherwise() and (best is None or best.factor() < MIN_CLEAR_GAIN):
-                self._say("the rate of the disk, by reads of our own")
+                self._say("rates of the disk, measured with raidctl's own reads")
                 self.table.layer = self.place.layer()
                 if not self.table.layer.costs():  # else the rates are those of the layer
                     self.table.rates = self.place.rates()
@@ -318,7 +318,7 @@ class Experiment:
                     break
                 want = max(1, min(chance.MIN_PAIRS, self.place.most_pairs) - len(row.costs))
                 if self.place.left() < want:
-                    self._ended("not all that gained is confirmed", 0)
+                    self._ended("not every gain is confirmed", 0)
                     return
                 self._measure([(row.change, len(row.costs) + step) for step in range(want)])
 
@@ -371,7 +371,7 @@ class Experiment:
             wrong = untested
         cold = sum(after.disk_bytes.values()) > MIN_COLD_SHARE * sum(before.disk_bytes.values())
         if not wrong and row.change.warm and cold:
-            wrong = "the data does not stay in memory: it was read from the disk again"
+            wrong = "the data did not stay in memory: the disk read it again"
         if wrong:
             row.wrong, row.effect = wrong, None
             return
@@ -394,16 +394,15 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
         wrong = invalid(run, runs[0], what)
         if run.failure and run.status == TOOK_TOO_LONG and run is not runs[0]:
             raise UserError(
-                f"the runs of the unchanged command differ too much: the first took {runs[0].seconds:.3g} s, another more than "
-                "three times as long. A volume with bursts does this: use a longer command, or wait until the credits are back"
+                f"the runs of the unchanged command differ too much: the first took {runs[0].seconds:.3g} s, a "
+                "later one more than three times as long. A volume with bursts can cause this: use a longer "
+                "command, or wait until the volume has its burst credits again"
             )
         if run.failure or wrong:
-            hint = (
-                "; a command that runs for a fixed time is compared with --metric rate" if "asked for" in wrong else ""
-            )
-            raise UserError(f"the unchanged command cannot be measured: {wrong}{hint}")
+            hint = "; if the command runs for a fixed time, use --metric rate" if "requested" in wrong else ""
+            raise UserError(f"the runs of the unchanged command cannot be compared: {wrong}{hint}")
     if runs[0].status:
-        raise UserError(f"the unchanged command fails: exit status {runs[0].status}{runs[0].printed()}")
+        raise UserError(f"the unchanged command failed: exit status {runs[0].status}{runs[0].printed()}")
     costs = [run.cost(what) for run in runs]
     late = chance.noise([cost for run in runs if (cost := run.cost(figures.P99))])
     return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)

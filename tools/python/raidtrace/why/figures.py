@@ -30,8 +30,8 @@ def checked_metric(text: str) -> str:
                 raise BadExpression("a cost below 0")
             _metric_expression(text)
         except BadExpression:
-            raise ValueError(f"{text!r} is none of {', '.join(ALL)} and no sum, difference, product or quotient of numbers and "
-                             f"{', '.join(FIGURES)}") from None  # fmt: skip
+            raise ValueError(f"{text!r} is neither one of {', '.join(ALL)} nor an expression with + - * / of "
+                             f"numbers and {', '.join(FIGURES)}") from None  # fmt: skip
     return text
 
 
@@ -132,12 +132,12 @@ def invalid(run: Run, baseline: Run, what: str = SECONDS) -> str:
     if run.failure:
         return run.failure
     if run.status != baseline.status:
-        return f"exit status {run.status}, the baseline's {baseline.status}{run.printed()}"
+        return f"exit status {run.status}, but {baseline.status} for the unchanged command{run.printed()}"
     if run.errors != baseline.errors:
-        return f"{run.errors} failed requests, the baseline's {baseline.errors}"
+        return f"{run.errors} failed requests, but {baseline.errors} for the unchanged command"
     differ = abs(run.requested_bytes - baseline.requested_bytes)
     if not of_fixed_time(what) and differ > max(SAME_BYTES, SAME_SHARE * baseline.requested_bytes):
-        return f"asked for {run.requested_bytes} bytes, the baseline for {baseline.requested_bytes}"
+        return f"requested {run.requested_bytes} bytes, but the unchanged command {baseline.requested_bytes}"
     if run.cost(what) <= 0:
         return "nothing was measured"
     return ""
@@ -153,7 +153,7 @@ def also_changed(run: Run, baseline: Run, change: Change) -> tuple[str, list[str
            for name, value in requested.items() if run.read_after.get(name, value) != value]  # fmt: skip
     wrong = ""
     if refused:
-        wrong = f"not taken: {'; '.join(refused)}"
+        wrong = f"the kernel refused: {'; '.join(refused)}"
     elif own:
         wrong = f"not tested: the command changed {' and '.join(own)} itself"
     moved = [f"{name} {baseline.read_back[name]} -> {run.read_back[name]}" for name in FILES
@@ -194,7 +194,11 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
             os.truncate(directory / STDOUT, MAX_STDOUT)  # of each of a hundred runs
     except (OSError, ValueError, KeyError, RecordingError) as error:
         return Run(failure=f"no figures: {error}")
-    failure = f"ended after {cap_s:.3g} s, three times as long as it is" if status == TOOK_TOO_LONG and cap_s else ""
+    failure = (
+        f"ended after {cap_s:.3g} s, three times as long as the unchanged command"
+        if status == TOOK_TOO_LONG and cap_s
+        else ""
+    )
     longest: dict[str, float | None] = {}
     for name in DATA:
         quantiles = [Figures(span, name).d2c(0.99) for span in spans]

@@ -153,7 +153,7 @@ class Lab(Place):
         reported = values.get("controller.write_cache_reported", "0")
         if reported == "1":
             extra.append(
-                _lab("cache said to be safe", "cache flushes", Kind.LAB, {"controller.write_cache_reported": 0})
+                _lab("write cache reported as safe", "cache flushes", Kind.LAB, {"controller.write_cache_reported": 0})
             )
         if self.setup.other_kernel:
             name = self.setup.other_kernel
@@ -211,7 +211,7 @@ class Lab(Place):
         self._guests.discard(guest)
         self.wall_s.append(time.monotonic() - begin)
         if guest.returncode:
-            why = {124: f"no end within {limit_s:.0f} s of real time"}.get(guest.returncode)
+            why = {124: f"stopped after {limit_s:.0f} s of real time"}.get(guest.returncode)
             last = " ".join(text.strip().splitlines()[-2:])
             return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
         return figures.read(out, self.setup.disk, self.setup.phase, MAX_BASELINES * cap_s)

@@ -101,7 +101,7 @@ def measured(name: str, lower: str, below: Below, run: Run, measure: Measure) ->
     in_flight = moved / octets * (run.mean_ms / 1e3) / max(run.seconds, 1e-9)  # by Little's law
     depth = max(1, min(round(in_flight), MAX_DEPTH))
     pattern, pairs = ALONG if run.in_order else RANDOM, list[tuple[float, float]]()
-    untried = f"{name}, for lack of time, or of a processor for the reads"
+    untried = f"{name}, because time or a processor for the reads was not available"
     for trial in range(chance.MIN_PAIRS):
         rates = dict[str, float]()
         for at, disk in enumerate((name, lower) if trial % 2 == 0 else (lower, name)):

@@ -93,7 +93,7 @@ def places(reads: Reads, size: int) -> Iterator[int]:
     size: of the disk. OSError: what is to be read is too small."""
     number, draw = (reads.length or size - reads.start) // reads.octets, random.Random(reads.seed)
     if number < 4:
-        raise OSError(f"{size} bytes are too small")
+        raise OSError(f"{size} bytes are too few to measure")
     first, stride = draw.randrange(number), {ALONG: 1, FORWARD: 2}.get(reads.pattern)
     return (reads.start + reads.octets * ((first + stride * step) % number if stride else draw.randrange(number))
             for step in itertools.count())  # fmt: skip
@@ -128,7 +128,7 @@ def measure(path: str, reads: Reads) -> tuple[float, float]:
             with taking:
                 number, at = next(where)
             if number > MAX_RATE * max(now, WARM_UP_S):
-                errors.append(OSError(f"{path} is faster than this reader"))
+                errors.append(OSError(f"{path} is faster than raidctl can read"))
                 return
             try:
                 os.preadv(handle, [page], at)

@@ -18,15 +18,17 @@ from raidtrace.why.figures import MIB
 
 IOPS, BANDWIDTH = "IOPS limit", "bandwidth limit"  # of the disk
 LIMITS = {
-    IOPS: "Fewer and larger requests move more; otherwise only a higher limit of the volume helps.",
-    BANDWIDTH: "Only to read or write less helps, or a higher limit of the volume.",
+    IOPS: "Fewer and larger requests move more bytes; otherwise only a higher limit of the volume helps.",
+    BANDWIDTH: "Only less data, or a higher limit of the volume, helps.",
 }
-SETTLE = "A longer command or a quieter machine settles that."
+SETTLE = "A longer command or a quieter machine gives a clear result."
 MIN_LIMIT_SHARE = 0.8  # of a limit: from here on it is printed
 MIN_WAIT_FACTOR = 1.1  # of the time of a request alone at the disk: a slower request waits for others or for a limit
 PART = (0.5, 1.25)  # of a command's time, that its bytes take at the rate of reads of our own if these stand for it
 MORE = {
-    "dm-crypt": " Several readers at once use several processors; cryptsetup benchmark prints what one of them decrypts."
+    "dm-crypt": (
+        " Several concurrent readers use several processors; cryptsetup benchmark prints the rate of one processor."
+    )
 }
 MIN_SPREAD_FACTOR = 3.0  # of the spread of the unchanged runs: the gain of a pair beyond it is hardly chance
 MAX_NO_EFFECT = 1.1  # a bound up to here says that it is not the disk
@@ -69,7 +71,7 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
     if settable and settable is not best:
         pairs = "" if settable.shown else f" in {_count(settable)}"
         sentences.append(
-            f"Of settings, {settable.change.name} gains most: {settable.factor():.2f}x{pairs}. The command below sets this."
+            f"The best setting is {settable.change.name}: {settable.factor():.2f}x{pairs}. The command below sets it."
         )
     if best.change.kind is Kind.PROGRAM:
         sentences.append(f"To do: {PROGRAM[best.change.program][2]}.")
@@ -185,11 +187,11 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
     if best:
         gain = f"{best.change.name} was faster in {_count(best)} ({best.factor():.2f}x)"
         sure = best.factor() > 1 + MIN_SPREAD_FACTOR * _spread(table.costs) and len(table.costs) > 1
-        doubt = "which more pairs must confirm" if sure else f"which may be chance{_differ(table.costs)}"
-        none = f"No change is shown to help: {gain}, {doubt}"
+        doubt = "but more pairs must confirm this" if sure else f"but this may be chance{_differ(table.costs)}"
+        none = f"No change is confirmed to help: {gain}, {doubt}"
         more = more or SETTLE
     elif tried and top >= chance.MIN_EFFECT_FACTOR:
-        least = f"below {table.least():.2f}x it may be chance"
+        least = f"a gain below {table.least():.2f}x may be chance"
         none = f"No change helps beyond chance (the best of {len(tried)} gave {top:.2f}x; {least})"
     elif tried:
         none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
@@ -199,18 +201,18 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
         effect = row.effect
         assert effect
         return Verdict((row.change.cause,), row.change.name, Kind.LAB, effect.factor, effect.low, effect.high, row.shown, (),
-                       f"{none}; {_with(row.change)} it is {row.factor():.2f}x as fast ({_count(row)}). "
-                       f"What limits it: {row.change.cause}. {late}".strip())  # fmt: skip
+                       f"{none}; {_with(row.change)} the command is {row.factor():.2f}x as fast ({_count(row)}). "
+                       f"Its limit: {row.change.cause}. {late}".strip())  # fmt: skip
     bounds = [row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong]
     bound = ""
     if bounds and bounds[0].factor() < chance.MIN_EFFECT_FACTOR and not best:
         high = bounds[0].effect.high if bounds[0].effect else None
-        bound = f"with {bounds[0].change.name} it takes as long ({bounds[0].factor():.2f}x)"
+        bound = f"with {bounds[0].change.name} the command takes as long ({bounds[0].factor():.2f}x)"
         if high is not None and high < MAX_NO_EFFECT:
             return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, True, (),
-                           f"It is not the disk: {bound}. The program computes, or waits for something else.")  # fmt: skip
+                           f"The disk is not the limit: {bound}. The program computes or waits for other things.")  # fmt: skip
         pairs = f"{len(bounds[0].costs)} pair{units.plural(len(bounds[0].costs))}"
-        bound = f"It may not be the disk, or that is chance: {bound}, in {pairs}."
+        bound = f"The disk may not be the limit, or this is chance: {bound}, in {pairs}."
         more = more or SETTLE
     kind, limit = _held(table)
     causes = (kind,) if kind else ()
@@ -219,7 +221,7 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
         if kind
         else f"{none}."
         if best
-        else f"{none}. The cause is not shown by experiment."
+        else f"{none}. The experiments do not confirm a cause."
     )
     sentence = " ".join(
         part for part in (head, limit, bound, "" if kind else more, late, _physics(table, None)) if part
@@ -234,7 +236,9 @@ def _spread(costs: list[float]) -> float:
 
 def _differ(costs: list[float]) -> str:
     percent = 100 * _spread(costs)
-    return f", as the runs of the unchanged command differ by {units.significant(percent)} %" if percent >= 1 else ""
+    return (
+        f", because the runs of the unchanged command differ by {units.significant(percent)} %" if percent >= 1 else ""
+    )
 
 
 def _held(table: Table) -> tuple[str, str]:
@@ -249,7 +253,7 @@ def _layer(table: Table) -> tuple[str, str]:
     mine = sum(run.disk_bytes.values()) / (run.seconds or float("inf"))
     measured, share = f"{layers(layer)}; the command {units.octets(mine)}/s", mine / through
     if not PART[0] <= share <= PART[1]:
-        return "", f"{measured}, which is not the rate of these reads. The layer is not shown to be its cause."
+        return "", f"{measured}. These reads do not represent the command, so the layer is not confirmed as the cause."
     costs = min(share, 1.0) * (1 - through / below)
     more = MORE.get(layer.kind.rpartition(" ")[2], "")
     return (
@@ -264,9 +268,13 @@ def layers(layer: mapping.Layer) -> str:
     assert effect
     through, below = (f"{units.octets(rate)}/s" for rate in layer.bytes_per_s())
     what = (
-        f"{units.octets(layer.octets)} {'in order' if layer.in_order else 'at random places'}, {layer.depth} in flight"
+        f"{units.octets(layer.octets)} {'in order' if layer.in_order else 'at random places'}, "
+        f"{layer.depth} in flight"
     )
-    return f"Reads of {what}, move {through} through {layer.name} and {below} at {layer.lower} below it ({effect.factor:.2f}x)"
+    return (
+        f"Reads of {what}, reach {through} through {layer.name} and {below} on {layer.lower} below it "
+        f"({effect.factor:.2f}x)"
+    )
 
 
 def _limit(table: Table) -> tuple[str, str]:
@@ -274,7 +282,7 @@ def _limit(table: Table) -> tuple[str, str]:
     for it, the first is empty; the second is empty where no rate is near."""
     run, rates = table.baseline, table.rates
     owner = "the command and its load" if table.row(changes.ALONE) else "the command"
-    of = "of {} KiB, at random places or one after another, with 8 or 32 in flight"
+    of = "of {} KiB, at random places or sequential, with 8 or 32 in flight"
     seconds = run.seconds or float("inf")
     reached = []
     if rates.requests:
@@ -288,14 +296,16 @@ def _limit(table: Table) -> tuple[str, str]:
     kind, most, least, text = max(reached, key=lambda one: one[1], default=("", 0.0, 0.0, ""))
     text = f"The disk completes {text}"
     if least > rate.MAX_SAME_FACTOR:
-        return "", f"{text}, which is more: a burst, so its {kind} is not reached yet. A longer command shows it."
+        return "", (
+            f"{text}, which is more: this is a burst, so the {kind} is not reached yet. A longer command reaches it."
+        )
     if most < rate.MIN_RATE_SHARE:
-        return "", f"{text}, {most:.0%} of its {kind}." if most >= MIN_LIMIT_SHARE else ""
+        return "", f"{text}, {most:.0%} of the {kind}." if most >= MIN_LIMIT_SHARE else ""
     if rates.alone_ms and run.mean_ms < MIN_WAIT_FACTOR * rates.alone_ms:
-        alone = f"it takes {units.significant(run.mean_ms)} ms, as one that is alone at the disk"
-        more = "Without the limit nothing changes unless more is in flight."
-        return "", f"{text}, near its {kind}, but no request waits for that: {alone}. {more}"
-    return kind, f"{text}: its {kind} is reached. {LIMITS[kind]}"
+        alone = f"it takes {units.significant(run.mean_ms)} ms, like a request that is alone at the disk"
+        more = "Without the limit nothing changes unless more requests are in flight."
+        return "", f"{text}, near the {kind}, but no request waits for this limit: {alone}. {more}"
+    return kind, f"{text}: the {kind} is reached. {LIMITS[kind]}"
 
 
 def _span(rates: tuple[float, float], unit: int) -> str:
@@ -339,13 +349,13 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
         if row.wrong:
             out += textwrap.wrap(row.wrong, COLUMNS, initial_indent="    ", subsequent_indent="    ")
         if row.moved:
-            out += textwrap.wrap(f"with it changed: {', '.join(row.moved)}", COLUMNS, initial_indent="    ",
+            out += textwrap.wrap(f"also changed: {', '.join(row.moved)}", COLUMNS, initial_indent="    ",
                                  subsequent_indent="    ")  # fmt: skip
     out.append("")
     costs = table.costs
     spread = 100 * (max(costs) / min(costs) - 1)
     within = f"{len(costs)} runs within {units.significant(spread)} %" if len(costs) > 1 else "1 run"
-    sentence = f"As it is: {figures.text_of(table.metric, sum(costs) / len(costs))}, {within}."
+    sentence = f"Unchanged: {figures.text_of(table.metric, sum(costs) / len(costs))}, {within}."
     sentence += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
         " Simulated: the lab's model of the disk and of time." if simulated else ""
     )
@@ -355,7 +365,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     if table.layer.untried:
         out += textwrap.wrap(f"Not tried: the layer {table.layer.untried}.", COLUMNS)
     if table.unfinished:
-        ended = f" ({table.ended} ended the search)" if table.ended else ""
+        ended = f" (the search ended at {table.ended})" if table.ended else ""
         out += textwrap.wrap(f"Not finished{ended}: {'; '.join(dict.fromkeys(table.unfinished))}.", COLUMNS)
     if not verdict.causes and table.baseline.recording:
         out += ["To infer a cause from the first run:", f"  raidctl explain {shlex.quote(table.baseline.recording)}"]

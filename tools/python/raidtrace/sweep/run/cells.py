@@ -157,7 +157,7 @@ def alone(out: pathlib.Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise UserError(f"{out}: another raidctl sweep is running there") from error
+            raise UserError(f"{out}: another raidctl sweep uses this directory; name another with --out") from error
         yield
 
 
@@ -226,7 +226,7 @@ def run(index: Index, the_plan: plan.Plan, runner: Runner, jobs: int, ram_bytes:
     todo = [entry for entry in index.entries() if entry.state == WAITING]
     missing = [entry.name for entry in todo if entry.identity not in cells]
     if missing:
-        raise UserError(f"the plan has no cell {missing[0]} any more")
+        raise UserError(f"the plan no longer contains cell {missing[0]}")
     progress = Progress(
         {entry.cell: expected(cells[entry.identity], the_plan, ram_bytes) for entry in todo},
         {entry.cell: cells[entry.identity].text("workload") for entry in todo},

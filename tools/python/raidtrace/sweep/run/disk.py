@@ -86,7 +86,8 @@ class Disks:
         if step.argv[0] == "mdadm" and "--create" in step.argv:
             if (self.machine.sys / "block" / steps.MD / "md").exists():
                 raise device.DeviceError(
-                    f"{steps.MD} is there already: stop it, a sweep makes its array under that name"
+                    f"{steps.MD} exists already, but a sweep creates its array with this name; stop it: mdadm "
+                    f"--stop {steps.MD}"
                 )
             self.journal.note(array=steps.MD, name=steps.ARRAY_NAME)
         self.permit.hand_over(step.claims)
@@ -144,10 +145,10 @@ def arrays_of(
         name, equals, value = word.partition("=")
         members = tuple(machine.whole(member) for member in value.split(",") if member)
         if not equals or not members or name not in names:
-            raise UserError(f"--array takes ARRAY=DISK[,DISK...] of {', '.join(names)}, not {word!r}")
+            raise UserError(f"--array {word}: give ARRAY=DISK[,DISK...]; arrays: {', '.join(names)}")
         foreign = [member for member in members if member not in disks]
         if foreign:
-            raise UserError(f"--array {word}: {', '.join(foreign)} is not named in --destroy-data or --disk")
+            raise UserError(f"--array {word}: {', '.join(foreign)} is not named with --destroy-data or --disk")
         arrays[name] = members
     if not words and len(names) == 1:
         arrays = {names[0]: tuple(disks)}
@@ -231,7 +232,7 @@ def select(
     missing = [disk for disk in overwritten if disk not in named]
     if missing:
         raise device.DeviceError(
-            f"this plan overwrites {', '.join(missing)}: name it with --destroy-data, if that is meant"
+            f"this plan overwrites {', '.join(missing)}; if this is intended, name it with --destroy-data"
         )
     return dataclasses.replace(selection, destroyed=tuple(overwritten))
 
@@ -256,8 +257,8 @@ def same_disks(machine: device.Machine, names: Sequence[str], known: Sequence[de
         identity = machine.identity(name)
         if known and identity.serial and not identity.among(known):
             began = ", ".join(other.name for other in known)
-            raise device.DeviceError(f"{name} is not a disk on which this sweep began ({began} then); a sweep of other disks "
-                                     "needs another --out")  # fmt: skip
+            raise device.DeviceError(f"{name} is not one of the disks of this sweep ({began}); for other disks, "
+                                     "begin a new sweep with another --out")  # fmt: skip
 
 
 def check_command(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int) -> list[str]:
@@ -274,6 +275,7 @@ def preflight(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int, igno
             [*command[:2], *command[3:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
         raise device.DeviceError(
-            f"raidctl check fails; correct its findings, or continue with --ignore-check:\n{text.stdout}{text.stderr}"
+            "raidctl check failed; correct its findings, or continue with "
+            f"--ignore-check:\n{text.stdout}{text.stderr}"
         )
     return {"check": done.stdout, "check_status": str(done.returncode)}

@@ -143,7 +143,7 @@ class Lab:
         except (UserError, OSError, ValueError, KeyError) as error:
             return Outcome(str(error), recording=kept, wall_seconds=seconds)
         if lab.get("log_lost"):
-            return Outcome("the controller's log is not whole", recording=kept, wall_seconds=seconds)
+            return Outcome("the controller's log is incomplete", recording=kept, wall_seconds=seconds)
         return Outcome("", figures, rows, kept, seconds, str(lab.get("kernel")))
 
     def stop(self) -> None:
@@ -180,7 +180,7 @@ def script(cell_steps: Sequence[steps.Step]) -> str:
     """The steps as a shell script; the number of the one that runs is in the file `step`."""
     lines = [
         "#!/bin/sh",
-        "# made by raidctl sweep for a guest of the lab; elsewhere it would overwrite disks",
+        "# made by raidctl sweep for a guest of the lab; on another machine it would overwrite disks",
         "set -eu",
     ]
     lines.append("grep -q '^simulated: yes' /proc/raidlab/status")
@@ -196,7 +196,7 @@ def clear(directory: pathlib.Path) -> None:
     kept = (*FILES, "stdout", "stderr", "run.rtdb", "run.rtdb-journal", "lab.json", "kernel.log")
     for path in directory.iterdir():
         if path.name not in kept and not path.name.startswith("ground-truth"):
-            raise OSError(f"{path} is not from a sweep; name another directory with --out")
+            raise OSError(f"{path} was not made by a sweep; name another directory with --out")
         path.unlink()
 
 
@@ -212,7 +212,11 @@ def why(directory: pathlib.Path, cell_steps: Sequence[steps.Step], status: int) 
         path = directory / name
         if path.is_file():
             last += path.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
-    meaning = {124: ", no end in time", 125: ", the lab failed", 126: ", the guest's kernel complained"}.get(status, "")
+    meaning = {
+        124: ", not finished in time",
+        125: ", the lab failed",
+        126: ", the guest's kernel printed a warning",
+    }.get(status, "")
     return f"{where}: exit status {status}{meaning}: " + " | ".join(last)
 
 
