@@ -67,6 +67,7 @@ static int make_spans(void **unused)
 		if (disk)
 			c->disk.streams_forgotten = c->disk.streams_forgotten_queued = 0;
 		spans[disk].disk = targets[disk].disk;
+		spans[disk].bio_based = targets[disk].bio_based;
 		strcpy(spans[disk].phase, disk == 1 ? "a phase whose name takes more columns than a terminal has" : "read");
 	}
 	return 0;
@@ -158,8 +159,6 @@ TEST(at_a_glance)
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	for (size_t i = 0; i < NR_DISKS; i++)
-		spans[i].bio_based = !strcmp(spans[i].disk, "md0");
 	glance_table(to, spans, NR_DISKS);
 	glance_table(to, &none, 1);
 	glance_table(to, NULL, 0);

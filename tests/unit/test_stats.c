@@ -75,25 +75,25 @@ TEST(depth)
 	struct rt_counters c = { .since_ns = 1000, .now_ns = 1100 };
 	struct direction_stats stats;
 
-	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	stats_of(&c, false, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_false(stats.depth_known);
 	/* A quarter of the time idle, half at 2, a quarter at 30. */
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 0, 25);
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 2, 50);
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 30, 25);
-	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	stats_of(&c, false, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_true(stats.depth_known);
 	assert_true(stats.depth_mean == 8.5);
 	assert_int_equal(stats.depth_max, 30);
 	assert_false(stats.depth_open);
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 256, 1);
 	c.flow[RAIDTRACE_DIRECTION_READ].depth_sum_ns = 850 + 1000;
-	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	stats_of(&c, false, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_true(stats.depth_open);
 	assert_true(stats.depth_exact);
 	assert_true(stats.depth_mean == 1850. / 101);
 	c.unknown = RT_COUNTER_BIT(DEPTH_SUM_NS);
-	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	stats_of(&c, false, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_false(stats.depth_exact);
 	assert_true(stats.depth_mean == (850. + 256) / 101);
 	rt_counters_free(&c);
@@ -117,20 +117,30 @@ TEST(seeks)
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_SEEK, 0, 6);
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_SEEK, 500, 2);
 	count(&c, RAIDTRACE_HISTOGRAM_KIND_SEEK, -500, 1);
-	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	stats_of(&c, false, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_int_equal(stats.requests, 10);
 	assert_int_equal(stats.sequential, 6);
 	assert_int_equal(stats.seeks, 3);
 	assert_true(stats.seek_mean_sectors == 500);
 	assert_true(stats.size_mean_bytes == 4096);
-	assert_true(stats.bytes_per_s == 4 * 4096);
+	assert_true(stats.rate_known && stats.bytes_per_s == 4 * 4096);
 	assert_true(stats.iops == 4);
 	assert_true(stats.d2c_mean_ns == 1000);
+	/* A disk without requests has the rate of its bios, if these are counted. */
+	flow->bytes_queued = 6 * 4096;
+	c.unknown = RT_COUNTER_BIT(BYTES_COMPLETED);
+	stats_of(&c, false, RAIDTRACE_DIRECTION_READ, &stats);
+	assert_false(stats.rate_known);
+	stats_of(&c, true, RAIDTRACE_DIRECTION_READ, &stats);
+	assert_true(stats.rate_known && stats.bytes_per_s == 3 * 4096);
+	c.unknown = RT_COUNTER_BIT(BYTES_QUEUED);
+	stats_of(&c, true, RAIDTRACE_DIRECTION_READ, &stats);
+	assert_false(stats.rate_known);
 	rt_counters_free(&c);
 	/* Without seeks their mean is 0. */
 	flow->seek_forward_sectors = 0;
 	flow->seek_backward_sectors = 0;
-	stats_of(&c, RAIDTRACE_DIRECTION_READ, &stats);
+	stats_of(&c, false, RAIDTRACE_DIRECTION_READ, &stats);
 	assert_int_equal(stats.seeks, 0);
 	assert_true(stats.seek_mean_sectors == 0);
 }

@@ -43,6 +43,7 @@ static int show_targets(struct rt_client *client, struct rt_target *targets,
 					  &spans[i].counters);
 
 		spans[i].disk = targets[i].disk;
+		spans[i].bio_based = targets[i].bio_based;
 		cgroups_name(&spans[i].counters);
 		if (err)
 			status = fail("%s: no counters: %s", targets[i].disk,

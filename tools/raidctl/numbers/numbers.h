@@ -67,7 +67,8 @@ struct range {
 struct direction_stats {
 	uint64_t requests;		/* issued, without those issued again after a requeue */
 	uint64_t bytes;			/* issued; a requeued request counts each time */
-	double bytes_per_s;		/* completed */
+	bool rate_known;		/* of @bytes_per_s */
+	double bytes_per_s;		/* completed; of a disk without requests, of its bios */
 	double iops;			/* completed */
 	bool depth_known;		/* time at each depth was counted */
 	double depth_mean;		/* requests in flight, weighted by time */
@@ -89,8 +90,12 @@ struct direction_stats {
 	struct range d2c_max;
 };
 
-void stats_of(const struct rt_counters *counters, unsigned int direction,
+/* @bio_based: the disk has no requests. */
+void stats_of(const struct rt_counters *counters, bool bio_based, unsigned int direction,
 	      struct direction_stats *ret);
+
+/* The RT_COUNTER_BIT() of the bytes of a rate: direction_stats.bytes_per_s. */
+uint64_t rate_counter(bool bio_based);
 
 struct range bin_range(unsigned int kind, unsigned int bin);
 

@@ -143,7 +143,12 @@ static void seek_stats(const struct rt_counters *c, unsigned int direction,
 					 (double)ret->seeks;
 }
 
-void stats_of(const struct rt_counters *c, unsigned int direction,
+uint64_t rate_counter(bool bio_based)
+{
+	return bio_based ? RT_COUNTER_BIT(BYTES_QUEUED) : RT_COUNTER_BIT(BYTES_COMPLETED);
+}
+
+void stats_of(const struct rt_counters *c, bool bio_based, unsigned int direction,
 	      struct direction_stats *ret)
 {
 	const struct rt_histogram *histogram = c->histogram[direction];
@@ -157,7 +162,8 @@ void stats_of(const struct rt_counters *c, unsigned int direction,
 	ret->requests = flow->issued - flow->reissued;
 	ret->bytes = flow->bytes_issued;
 	if (length) {
-		ret->bytes_per_s = (double)flow->bytes_completed *
+		ret->rate_known = !(c->unknown & rate_counter(bio_based));
+		ret->bytes_per_s = (double)(bio_based ? flow->bytes_queued : flow->bytes_completed) *
 				   (double)NS_PER_S / (double)length;
 		ret->iops = (double)flow->completed * (double)NS_PER_S / (double)length;
 	}

@@ -184,11 +184,11 @@ static void sum_up(const struct recorder *recorder,
 		const struct rt_counters *total = &recorder->disks[i].total;
 		struct direction_stats stats;
 
-		stats_of(total, RAIDTRACE_DIRECTION_ALL, &stats);
+		stats_of(total, false, RAIDTRACE_DIRECTION_ALL, &stats);
 		ret->depth_ns += stats.depth_mean *
 				 (double)(total->now_ns - total->since_ns);
 		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
-			stats_of(total, d, &stats);
+			stats_of(total, false, d, &stats);
 			ret->bytes += (double)stats.bytes;
 			ret->issued += (double)stats.requests;
 			ret->sequential += (double)stats.sequential;

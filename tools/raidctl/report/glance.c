@@ -72,33 +72,17 @@ struct layout {
 	bool few;		/* on a narrow terminal only rate and requests in flight */
 };
 
-/* MiB/s: completed bytes, or of a disk without requests the bytes of its bios, as in raidctl report. */
-static void text_rate(char *ret, const struct span *span, unsigned int d)
-{
-	const struct rt_counters *c = &span->counters;
-	uint64_t bytes = span->bio_based ? c->flow[d].bytes_queued : c->flow[d].bytes_completed;
-	uint64_t needed = span->bio_based ? RT_COUNTER_BIT(BYTES_QUEUED) :
-					    RT_COUNTER_BIT(BYTES_COMPLETED);
-
-	if (c->unknown & needed || c->now_ns == c->since_ns)
-		strcpy(ret, "n/a");
-	else
-		snprintf(ret, UNITS_TEXT, "%.1f", (double)bytes * NS_PER_S / (1 << 20) /
-						  (double)(c->now_ns - c->since_ns));
-}
-
 static void row(FILE *to, const struct span *span, unsigned int d,
 		const struct layout *layout)
 {
-	const struct rt_counters *c = &span->counters;
 	char rate[UNITS_TEXT], in_flight[UNITS_TEXT], size[UNITS_TEXT];
 	char share[UNITS_TEXT], p50[UNITS_TEXT], p99[UNITS_TEXT];
 	char longest[UNITS_TEXT], name[NAME_MOST];
 	struct direction_stats stats;
 
-	stats_of(c, d, &stats);
+	stats_of(&span->counters, span->bio_based, d, &stats);
 	name_of(name, sizeof(name), span, layout->with_disk);
-	text_rate(rate, span, d);
+	text_rate(rate, &stats);
 	format_depth(in_flight, &stats);
 	text_kib(size, &stats.size_mode);
 	snprintf(share, sizeof(share), "%.1f", 100.0 * (double)stats.sequential /

@@ -258,7 +258,7 @@ static struct json_object *direction_object(const struct rt_counters *c,
 	struct json_object *histograms = json_new_object();
 	struct direction_stats stats;
 
-	stats_of(c, direction, &stats);
+	stats_of(c, false, direction, &stats);
 	if (direction != RAIDTRACE_DIRECTION_ALL) {
 		add_stats(object, &stats, c->unknown);
 		add_flow(object, &c->flow[direction], c->unknown);

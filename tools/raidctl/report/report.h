@@ -44,8 +44,11 @@ void json_counters(FILE *to, const struct rt_target *targets,
 /* The end of raidctl record: a row for each phase, disk and direction that moved data. */
 void glance_table(FILE *to, const struct span *spans, size_t nr);
 
+/* The rate in MiB/s, or n/a. @ret has room for UNITS_TEXT bytes. */
+void text_rate(char *ret, const struct direction_stats *stats);
+
 /* Sections of text_counters(): a line per direction; latency, merges and histograms; groups of counters. */
-void span_flows(FILE *to, const struct rt_counters *counters);
+void span_flows(FILE *to, const struct span *span);
 void span_details(FILE *to, const struct rt_counters *counters);
 void span_groups(FILE *to, const struct rt_counters *counters);
 

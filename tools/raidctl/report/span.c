@@ -38,14 +38,24 @@ static void flow_header(FILE *to)
 		"mode", "mean", "sequ.", plain(to));
 }
 
-static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
+void text_rate(char *ret, const struct direction_stats *stats)
 {
+	if (stats->rate_known)
+		snprintf(ret, UNITS_TEXT, "%.1f", stats->bytes_per_s / (1 << 20));
+	else
+		strcpy(ret, "n/a");
+}
+
+static void flow_line(FILE *to, const struct span *span, unsigned int d)
+{
+	const struct rt_counters *c = &span->counters;
 	char requests[UNITS_TEXT], data[UNITS_TEXT], mean[UNITS_TEXT];
 	char max[UNITS_TEXT], mode[RANGE_TEXT], size[UNITS_TEXT] = "n/a";
 	char share[UNITS_TEXT], rate[UNITS_TEXT];
 	struct direction_stats stats;
 
-	stats_of(c, d, &stats);
+	stats_of(c, span->bio_based, d, &stats);
+	text_rate(rate, &stats);
 	text_depth(mean, max, &stats);
 	format_range_bytes(mode, &stats.size_mode);
 	text_share(share, &stats);
@@ -53,13 +63,10 @@ static void flow_line(FILE *to, const struct rt_counters *c, unsigned int d)
 		format_bytes(size, stats.size_mean_bytes);
 	format_count(requests, stats.requests);
 	format_bytes(data, (double)stats.bytes);
-	snprintf(rate, sizeof(rate), "%.1f", stats.bytes_per_s / (1 << 20));
 	if (c->unknown & RT_COUNTER_BIT(ISSUED)) {
 		strcpy(requests, "n/a");
 		strcpy(data, "n/a");
 	}
-	if (c->unknown & RT_COUNTER_BIT(BYTES_COMPLETED))
-		strcpy(rate, "n/a");
 	terminal_print(to, "  %-12s %9s %8s %7s %6s %4s %8s %8s %7s\n",
 		       rt_direction_name(d), requests, data, rate, mean, max, mode,
 		size, share);
@@ -71,7 +78,7 @@ static void latency_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	char p999[RANGE_TEXT], longest[RANGE_TEXT], label[UNITS_TEXT];
 	struct direction_stats stats;
 
-	stats_of(c, d, &stats);
+	stats_of(c, false, d, &stats);
 	snprintf(label, sizeof(label), "  %s", rt_direction_name(d));
 	if (!stats.d2c_p50.known && stats.d2c_mean_known)
 		print_labelled(to, DETAIL_WIDTH, label, "d2c mean %s",
@@ -91,7 +98,7 @@ static void seek_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	char seeks[UNITS_TEXT], mean[UNITS_TEXT];
 	struct direction_stats stats;
 
-	stats_of(c, d, &stats);
+	stats_of(c, false, d, &stats);
 	if (!stats.requests || !stats.sequential_known)
 		return;
 	terminal_print(to, "  %-12s seeks %s", rt_direction_name(d),
@@ -285,14 +292,18 @@ static bool span_is_idle(const struct rt_counters *c)
 	return true;
 }
 
-void span_flows(FILE *to, const struct rt_counters *c)
+void span_flows(FILE *to, const struct span *span)
 {
+	const struct rt_counters *c = &span->counters;
+
 	if (span_is_idle(c)) {
 		fputs("  no requests\n", to);
 		return;
 	}
 	flow_header(to);
-	each_busy(to, c, RAIDTRACE_DIRECTION_PASSTHROUGH, flow_line);
+	for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
+		if (!flow_is_idle(&c->flow[d]))
+			flow_line(to, span, d);
 }
 
 void span_details(FILE *to, const struct rt_counters *c)

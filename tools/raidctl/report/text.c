@@ -133,7 +133,7 @@ void text_counters(FILE *to, const struct rt_target *targets,
 			c->gone ? " (GONE)" : "", or_none(targets[i].above.driver), simulated,
 			(double)(c->now_ns - c->since_ns) / 1e9, readahead,
 			targets[i].above.unit_3ware ? ", 3ware unit" : "");
-		span_flows(to, c);
+		span_flows(to, &spans[i]);
 		span_details(to, c);
 		if (targets[i].groups & ~c->groups)
 			fputs("  Only the group flow is shown; all groups need root: sudo raidctl show\n", to);

@@ -98,12 +98,12 @@ static double if_known(const struct rt_counters *c, uint64_t bit, uint64_t count
 	return c->unknown & bit ? NAN : (double)count;
 }
 
-static void flow_of(const struct rt_counters *c, unsigned int direction,
+static void flow_of(const struct rt_counters *c, bool bio_based, unsigned int direction,
 		    struct top_flow *ret)
 {
 	const struct rt_flow *flow = &c->flow[direction];
 
-	stats_of(c, direction, &ret->stats);
+	stats_of(c, bio_based, direction, &ret->stats);
 	ret->merges = flow->back_merges + flow->front_merges +
 		      flow->request_merges;
 	ret->splits = flow->splits;
@@ -128,7 +128,7 @@ static int add_histogram(struct rt_histogram *sum,
 }
 
 /* Reads and writes as if they were one direction; their depths do not add. */
-static int count_both(const struct rt_counters *c, struct top_flow *ret)
+static int count_both(const struct rt_counters *c, bool bio_based, struct top_flow *ret)
 {
 	static const unsigned int kinds[] = {
 		RAIDTRACE_HISTOGRAM_KIND_SIZE, RAIDTRACE_HISTOGRAM_KIND_SEEK,
@@ -151,7 +151,7 @@ static int count_both(const struct rt_counters *c, struct top_flow *ret)
 			err = add_histogram(to, &c->histogram[WRITE][kinds[i]]);
 	}
 	if (!err)
-		flow_of(&sum, READ, ret);
+		flow_of(&sum, bio_based, READ, ret);
 	rt_counters_free(&sum);
 	return err;
 }
@@ -168,11 +168,11 @@ static int count_interval(struct top_row *row, const struct rt_counters *span)
 	/* No snapshot before, or one of other counters. */
 	if (!span->since_ns || was_reset || span->now_ns <= span->since_ns)
 		return 0;
-	err = count_both(span, &row->both);
+	err = count_both(span, row->target.bio_based, &row->both);
 	if (err)
 		return err;
-	flow_of(span, READ, &row->read);
-	flow_of(span, WRITE, &row->write);
+	flow_of(span, row->target.bio_based, READ, &row->read);
+	flow_of(span, row->target.bio_based, WRITE, &row->write);
 	row->classes = span->groups & RAIDTRACE_GROUP_ORIGIN;
 	for (unsigned int i = 0; i < RT_CLASSES; i++)
 		row->seeks[i] = span->origin[i].seeks;
@@ -214,12 +214,12 @@ static double per_second(const struct top_row *row, uint64_t count)
 }
 
 /* The counters of a column. */
-static uint64_t required_counters(enum top_column column)
+static uint64_t required_counters(const struct top_row *row, enum top_column column)
 {
 	switch (column) {
 	case TOP_READ_RATE:
 	case TOP_WRITE_RATE:
-		return RT_COUNTER_BIT(BYTES_COMPLETED);
+		return rate_counter(row->target.bio_based);
 	case TOP_READ_DEPTH:
 	case TOP_WRITE_DEPTH:
 		return RT_COUNTER_BIT(IN_FLIGHT);
@@ -281,7 +281,7 @@ double top_value(const struct top_row *row, enum top_column column)
 		return NAN;
 	if (column == TOP_READAHEAD)
 		return (double)row->readahead_sectors;
-	if (row->state != TOP_COUNTED || (row->unknown & required_counters(column)))
+	if (row->state != TOP_COUNTED || (row->unknown & required_counters(row, column)))
 		return NAN;
 	return value(row, column);
 }
