@@ -17,6 +17,7 @@ from raidtrace.explain import steps
 from raidtrace.explain.evidence import LINKS, Chain, Verdict, lower_initial, opening
 from raidtrace.quantity import trials
 from raidtrace.recording import columns, observation
+from raidtrace.recording import quantities as q
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.quantities import Reading
 
@@ -365,6 +366,31 @@ def test_a_window_that_cuts_samples_says_which_are_looked_at(tmp_path, window, m
         note for note in explain_runs.one(path, explain_runs.Choice(window=window)).notes if "whole samples" in note
     ]
     assert [note.partition(": ")[2] for note in notes] == ([message] if message else [])
+
+
+def test_a_window_in_a_phase_counts_what_is_in_it(tmp_path):
+    path = record(tmp_path, (("run", {}), ("run", {})), command={"rchar": 512 << 20, "cpu": SECOND})
+    changed(path, f"UPDATE phase SET end_ns={8 * SECOND} WHERE phase=1", "DELETE FROM phase WHERE phase=2",
+            "UPDATE sample SET phase=1")  # fmt: skip
+
+    def explained(*window):
+        explanation = explain_runs.one(path, explain_runs.Choice(window=window))
+        cache = next(link for link in explanation.chains[0].links if link.key == "cache")
+        return explanation, cache.verdict, " ".join(note for note in explanation.notes if "calls" in note)
+
+    explanation, verdict, note = explained(4.0, None)
+    assert "completed 8.00 s into the phase" in explanation.chains[0].summary[0]
+    assert (verdict, note) == (Verdict.SHOWN, "")
+    (observed,) = observation.load(path, (4.0, None)).observations
+    assert q.processors_used(observed) == 0.25
+    changed(path, f"UPDATE host SET end_ns={3 * SECOND} WHERE end_ns={4 * SECOND}",
+            f"UPDATE host SET start_ns={3 * SECOND} WHERE start_ns={4 * SECOND}")  # fmt: skip
+    for window, advice in (((4.0, None), "a longer window."), ((None, 4.0), "--from 0.000 --to 3.000.")):
+        _, verdict, note = explained(*window)
+        assert verdict is Verdict.NOT_AVAILABLE and note.endswith(f"To include them: {advice}"), note
+    (observed,) = observation.load(path, (4.0, None)).observations
+    assert q.processors_used(observed) == 0.0  # all of it may have been used before
+    assert explained(None, None)[1:] == (Verdict.SHOWN, "")
 
 
 def test_options_choose_direction_and_window(tmp_path):

@@ -166,7 +166,7 @@ def longest(reading: Reading, direction: str) -> str:
     slowest, (silent, ended) = reading.phase.timeline.longest.get(direction), reading.phase.timeline.silence()
     if slowest is None or slowest.time_ns is None or not reading.phase.spans:
         return ""
-    begin = reading.phase.spans[0][0]
+    begin = reading.phase.begin_ns
     if silent > slowest.high_ns and silent >= MIN_SILENT_S * 1e9:
         return f"; no request completed for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (slowest.time_ns - begin) / 1e9

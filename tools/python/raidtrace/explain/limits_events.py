@@ -64,7 +64,7 @@ def reset(case: Case) -> Limit:
         if not number and flushed >= MIN_FLUSH_SHARE * silent / 1e9:
             text = f"no request completed for {silent / 1e9:.1f} s, and a flush was in flight for {flushed:.1f} s of it"
             return open_question(text, *values)
-        at = (ended - case.phase.spans[0][0] - silent) / 1e9
+        at = (ended - case.phase.begin_ns - silent) / 1e9
         who = (
             f"the driver reset its controller {number} time{plural(number)}"
             if number
@@ -111,7 +111,7 @@ def changed(case: Case) -> Limit:
     before, after = (
         case.phase.timeline.rates(*part, case.direction) for part in ((start, first.time_ns), (first.time_ns, end))
     )
-    after_s = (first.time_ns - start) / 1e9
+    after_s = (first.time_ns - case.phase.begin_ns) / 1e9
     since_s = (first.time_ns - int(case.meta.get("start_ns", start))) / 1e9  # --from and --to count from the beginning
     text = f"{first.name} was changed from {first.before} to {first.after} {after_s:.1f} s into the phase"
     if len({change.time_ns for change in changes}) > 1:

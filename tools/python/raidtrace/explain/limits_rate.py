@@ -108,7 +108,7 @@ def amplification(case: Case) -> Limit:
     fetched, by_readahead = q.octets(case.phase, "read"), ahead(case.reading)
     count, streams = case.phase.count("read", "queued"), case.phase.count("read", "stream_queued")
     if case.direction != "read" or not used or not fetched or None in (by_readahead, count, streams):
-        return unknown("the bytes that the program requested were not recorded")
+        return unknown("the bytes that the program requested are not available")
     ratio = fetched / used
     values = (
         case.value("amplification", ratio, "bytes/byte", "bytes-completed", "rchar", "major_faults"),

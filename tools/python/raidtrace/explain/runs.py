@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import math
 import pathlib
 from collections.abc import Sequence
 from typing import Any
@@ -45,6 +46,13 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
         if observed.whole:
             since, until = observed.whole
             texts.append(f"{name}Only whole samples are used: those from {since:.3f} to {until:.3f} s.")
+        if observed.calls:
+            since, until = observed.calls
+            # Rounded outwards, so that these rows lie whole in the window.
+            edges = f"--from {math.floor(since * 1000) / 1000:.3f} --to {math.ceil(until * 1000) / 1000:.3f}"
+            texts.append(f"{name}The command's read and write calls are not available: the recorder reads their counters once "
+                         "a second, and the window begins or ends between two readings. "
+                         f"To include them: {edges if until else 'a longer window'}.")  # fmt: skip
         if wrong := invariants.broken(observed.path, kept):
             texts.append(wrong)
         if observed.meta.get("disturbance", "").startswith("disturbed"):

@@ -515,7 +515,7 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
     def say(reading: Reading) -> str:
         counts = numbers(reading)
         if counts is None:
-            return "the bytes that the program requested were not counted"
+            return "the bytes that the program requested are not available"
         calls, served = counts
         if served > MIN_EXCESS_FACTOR * calls:
             return (

@@ -261,8 +261,9 @@ class Disk(Target):
 class Observation:
     """All phases of one name, of one disk.
 
-    span: the sum of their samples. spans: start and end of each phase. settings: of the disk, machine: of the machine, as they
-    were when the phase began (those of HAPPEN when it ended); changed: names of settings that changed in it, which timeline has
+    span: the sum of their samples. spans: start and end of each phase, without what is outside the window. begin_ns: of the
+    first phase, also where that is outside the window. settings: of the disk, machine: of the machine, as they were when the
+    phase began (those of HAPPEN when it ended); changed: names of settings that changed in it, which timeline has
     with their values. host: (source, name) -> growth. over_time: a row for each sample that lasted and in which anything was in
     flight, in order of time: ns with anything in flight, bytes, seeks. others: processes of the host that are neither of the
     command nor of the kernel. by_command: bytes read and written by the command (kernel's account). charged: bios by cgroup,
@@ -283,6 +284,7 @@ class Observation:
     by_command: Mapping[str, int] = dataclasses.field(default_factory=dict)
     program: str = ""
     charged: tuple[Charged, ...] = ()
+    begin_ns: int = 0
 
     def seconds(self) -> float:
         """Length of the phase."""
@@ -321,7 +323,8 @@ class Observation:
 @dataclasses.dataclass(frozen=True)
 class Observed:
     """A whole recording, without its samples. names: of its phases in order of time, each once, OUTSIDE left out. whole: from
-    and to, s since it began, of the samples that lie whole in a window that cut others; None: it cut none."""
+    and to, s since it began, of the samples that lie whole in a window that cut others; None: it cut none. calls: the same of
+    the rows of the command's calls; 0 and 0: none lies whole in the window."""
 
     path: pathlib.Path
     meta: Mapping[str, str]
@@ -330,6 +333,7 @@ class Observed:
     observations: tuple[Observation, ...]
     output: str
     whole: tuple[float, float] | None = None
+    calls: tuple[float, float] | None = None
 
     def simulated(self) -> bool:
         return self.meta.get("simulated") == "yes"
@@ -365,16 +369,37 @@ def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> 
         raise RecordingError(f"{recorded.path}: contains no sample{' between --from and --to' if window else ''}")
     first, last = rows.samples[0][3], max(sample[4] for sample in rows.samples)
     edges: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    begins: dict[str, int] = {}
     for phase in phases:
         start, end = phase.start_ns, last if phase.end_ns is None else phase.end_ns
         if window:
             start, end = max(start, first), min(phase.end_ns or last, last)
         if phase.name in edges and end > start:
             edges[phase.name].append((start, end))
+            begins.setdefault(phase.name, phase.start_ns)
     disks = _disks(recorded)
-    observations = _Tables(rows, recorded, disks, edges).observations()
+    cut = _cut(rows, first, last) if window else set()
+    observations = _Tables(rows, recorded, disks, edges, begins, cut).observations()
     whole = _whole(rows.db, window, first, last) if window else None
-    return Observed(recorded.path, recorded.meta, disks, names, tuple(observations), recorded.output, whole)
+    calls = _calls(rows.db, first, last) if cut else None
+    return Observed(recorded.path, recorded.meta, disks, names, tuple(observations), recorded.output, whole, calls)
+
+
+LOOKS = "FROM main.host WHERE source IN ('cpu', 'command')"  # of both a row may be missing, where nothing was used
+
+
+def _cut(rows: SampleRows, *edges: int) -> set[int]:
+    """The edges of a window that lie inside a row of the machine: what the row counts is partly outside the window."""
+    query = f"SELECT 1 {LOOKS} AND start_ns < ? AND end_ns > ? LIMIT 1"
+    return {edge for edge in edges if "host" in rows.tables and rows.db.execute(query, (edge, edge)).fetchone()}
+
+
+def _calls(db: sqlite3.Connection, first: int, last: int) -> tuple[float, float]:
+    """first, last: of the samples in the window, ns."""
+    begin = db.execute("SELECT min(start_ns) FROM main.sample").fetchone()[0]
+    query = f"SELECT min(start_ns), max(end_ns) {LOOKS} AND start_ns >= ? AND end_ns <= ?"
+    since, until = db.execute(query, (first, last)).fetchone()
+    return (0.0, 0.0) if since is None else ((since - begin) / 1e9, (until - begin) / 1e9)
 
 
 def _whole(db: sqlite3.Connection, window: Window, first: int, last: int) -> tuple[float, float] | None:
@@ -399,7 +424,8 @@ class _Tables:
     """The observations, from the spans and the rows that only they need."""
 
     def __init__(self, rows: SampleRows, recorded: Recorded, disks: Iterable[Disk],
-                 edges: Mapping[str, list[tuple[int, int]]]):  # fmt: skip
+                 edges: Mapping[str, list[tuple[int, int]]], begins: Mapping[str, int], cut: set[int]):  # fmt: skip
+        self._begins, self._cut = begins, cut
         self._program = program(recorded.meta)
         self._rows, self._db, self._disks, self._spans = rows, rows.db, tuple(disks), edges
         self._recorded = recorded
@@ -418,11 +444,12 @@ class _Tables:
                     continue
                 key, span = (disk.target, name), merged(mine)
                 settings, changes = self._settings(disk.target, edges)
+                timeline = build(self._rows, disk.target, self._numbers[name], changes)
                 observed.append(Observation(
                     disk, name, tuple(edges), span, settings, self._settings(0, edges)[0],
-                    tuple(dict.fromkeys(change.name for change in changes)), host.get(name, {}), self._over_time(*key),
-                    build(self._rows, disk.target, self._numbers[name], changes),
-                    self._others, self._bytes_of_command(edges), self._program, self._charged(span),
+                    tuple(dict.fromkeys(change.name for change in changes)),
+                    self._known(host.get(name, {}), edges, timeline), self._over_time(*key), timeline,
+                    self._others, self._bytes_of_command(edges), self._program, self._charged(span), self._begins[name],
                 ))  # fmt: skip
         return observed
 
@@ -463,6 +490,16 @@ class _Tables:
                 sums = by_phase.setdefault(edges[at][2], {})
                 sums[source, name] = sums.get((source, name), 0) + value
         return by_phase
+
+    def _known(self, host: Mapping[tuple[str, str], int], spans: Sequence[tuple[int, int]],
+               timeline: Timeline) -> Mapping[tuple[str, str], int]:  # fmt: skip
+        """Without the counters of the command where a row of them is partly outside the window. Of its processor time a part is
+        known."""
+        if self._cut.isdisjoint(itertools.chain(*spans)):
+            return host
+        known = {key: value for key, value in host.items() if key[0] != "command"}
+        used = sum(timeline.computed_between(*span) for span in spans)
+        return known | ({("command", "cpu"): used} if timeline.computed else {})
 
     @functools.cached_property
     def _command(self) -> list[tuple[int, str, int]]:
