@@ -232,8 +232,15 @@ static int import_all(struct importing *in)
 	if (!err && !in->import.started)
 		return fail("%s: the trace contains no event; run blktrace as root, while the disk is in use",
 			    in->files.sources[0].path);
-	if (!err)
+	if (!err) {
+		char disks[BLKTRACE_DEVICES * (RT_NAME_MAX + 2)];
+		const char *missing = blktrace_record_unmatched(&in->record, disks, sizeof(disks));
+
+		if (missing)
+			return fail("--sectors %s: the trace does not contain this disk, so nothing is imported; name one of: %s",
+				    missing, disks);
 		err = blktrace_record_end(&in->record);
+	}
 	return err ? print_failure(in, err) : sums_fit(in);
 }
 

@@ -447,6 +447,12 @@ int blktrace_record_sample(void *data, const struct blktrace_device *device,
 			   const struct rt_counters *span);
 uint64_t blktrace_record_capacity(void *data, uint32_t device);
 
+/*
+ * Return: NULL, or the first disk with a given size that the trace does not contain; @disks then has the names of the
+ * disks that it contains.
+ */
+const char *blktrace_record_unmatched(const struct blktrace_record *record, char *disks, size_t size);
+
 /* Sequence numbers left out among the events of all disks. */
 uint64_t blktrace_record_missing(const struct blktrace_record *record);
 

@@ -103,6 +103,24 @@ uint64_t blktrace_record_capacity(void *data, uint32_t device)
 	return 0;
 }
 
+const char *blktrace_record_unmatched(const struct blktrace_record *r, char *disks, size_t size)
+{
+	for (size_t i = 0; i < r->nr_capacities; i++) {
+		bool there = !r->capacities[i].disk[0];
+
+		for (size_t d = 0, at = 0; d < r->import->nr && !there && at < size; d++) {
+			char name[RT_NAME_MAX];
+
+			name_disk(r->import->devices[d]->device, name, sizeof(name));
+			there = !strcmp(r->capacities[i].disk, name);
+			at += (size_t)snprintf(disks + at, size - at, "%s%s", at ? ", " : "", name);
+		}
+		if (!there)
+			return r->capacities[i].disk;
+	}
+	return NULL;
+}
+
 static int put_target(struct blktrace_record *r,
 		      const struct blktrace_device *device,
 		      const struct rt_counters *span)
