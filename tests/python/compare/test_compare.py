@@ -9,6 +9,7 @@ from conftest import call, changed
 from hypothesis import given
 from hypothesis import strategies as st
 from made_phase import record
+from made_sweep import made
 
 from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import report as cli_report
@@ -156,6 +157,27 @@ def test_one_phase_of_two_recordings(tmp_path):
     (tmp_path / "sweep").mkdir()
     done = call(cli_compare.main, "--phase", "again", tmp_path / "sweep", tmp_path / "sweep")
     assert done.returncode == 1 and "this is a sweep, but --phase needs two recordings" in done.stderr
+
+
+def test_a_recording_is_not_compared_with_a_sweep(tmp_path):
+    run, sweep = record(tmp_path / "a"), tmp_path / "sweep"
+    made(sweep)
+    for words in ((run, sweep), (sweep, run)):
+        done = call(cli_compare.main, *words)
+        assert done.returncode == 1 and "their figures have no common names. To compare with one test" in done.stderr
+    assert call(cli_compare.main, sweep, sweep).returncode == 0
+    done = call(cli_compare.main, "--with", "amcc", "--array", "9500s-12-raid5", sweep)
+    assert done.returncode == 1 and "a sweep contains the names of its arrays; leave out --array" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["--with", "amcc", "--array", "none", "a"], "no such array; name one of: 9500s-12-raid0, 9500s-12-raid5"),
+    (["--with", "amcc", "--array", "jbod-4", "a"], "no such array"), (["--with", "howto", "--array", "a", "a"], "leave out"),
+    (["--array", "jbod-4", "a", "b"], "give both"), (["--array", "jbod-4", "--with", "coraid"], "give both"),
+    (["--array", "jbod-4", "--with", "coraid", "a"], "a: no such recording"),
+])  # fmt: skip
+def test_an_array_that_the_table_lacks_is_refused(words, message):
+    assert message in call(cli_compare.main, *words).stderr
 
 
 @pytest.mark.parametrize("words", [[], ["one"], ["a", "b", "--with", "amcc"], ["--with", "nothing"], ["a", "b", "--all"],

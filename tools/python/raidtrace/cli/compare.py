@@ -9,7 +9,9 @@ from raidtrace.cli import front
 from raidtrace.compare import comparison, paper
 from raidtrace.compare import sides as compare_sides
 from raidtrace.compare import spans
+from raidtrace.published import tables as published
 from raidtrace.recording import invariants
+from raidtrace.recording.columns import RecordingError
 
 DESCRIPTION = """Compare two recordings or two sweeps, or one of them with a published table. Each figure has its ratio, its
 difference in per cent, the spread of its trials, and whether the difference exceeds chance. For two recordings, also print the
@@ -46,6 +48,11 @@ def compare(options: argparse.Namespace) -> comparison.Compared:
             f"{published_name(options.table)}, published", _name(a), tuple(rows), (), notes, True
         )
     b = compare_sides.read(options.b, options.array, options.phase)
+    if a.kind != b.kind:
+        raise RecordingError(
+            f"{a.path} is a {a.kind} and {b.path} is a {b.kind}: their figures have no common names. "
+            "To compare with one test of a sweep, name the file run.rtdb in the directory of this test"
+        )
     rows, left, differs = compare_sides.pair(a, b)
     of_spans = spans.compare(a.recorded, b.recorded) if a.recorded and b.recorded else None
     broken = filter(None, (invariants.broken(letter, side.invariants) for letter, side in (("A", a), ("B", b))))
@@ -72,6 +79,12 @@ def main(arguments: Sequence[str]) -> int:
                   "--with TABLE compares only one recording or sweep")  # fmt: skip
     if options.table and options.table not in (*paper.TABLES, *paper.TABLES.values()):
         top.error(f"unknown table {options.table}; known tables: {', '.join(paper.TABLES)}")
+    if options.array and (options.a is None or not options.table):
+        top.error("--array names the array of a recording in a published table; give both: --with TABLE RECORDING")
+    arrays = published.ARRAYS.get(paper.find(options.table), {}) if options.array else {}
+    if options.array not in ("", *arrays):
+        advice = f"name one of: {', '.join(arrays)}" if arrays else "leave out --array"
+        top.error(f"--array {options.array}: {published_name(options.table)} has no such array; {advice}")
     if (options.verbose or options.phase) and options.b is None:
         top.error("--verbose and --phase need two recordings")
     return front.answer(lambda: compare(options), comparison.lines, options.json)

@@ -49,6 +49,8 @@ def read(path: pathlib.Path, array: str = "", phase: str | None = None) -> Side:
     if path.is_dir() or path.suffix == pathlib.Path(NAME).suffix:
         if phase is not None:
             raise RecordingError(f"{path}: this is a sweep, but --phase needs two recordings")
+        if array:
+            raise RecordingError(f"{path}: a sweep contains the names of its arrays; leave out --array")
         return _sweep(path / NAME if path.is_dir() else path)
     return _recording(path, array, phase)
 

@@ -22,6 +22,11 @@ FILES = {
     "coraid": "coraid-sr-2007.csv",
     "howto": "software-raid-howto.csv",
 }
+# profile of the lab -> the array in the table; tables that are not named have one array, or tell arrays by other settings
+ARRAYS = {
+    "amcc": {"9500s-12-raid0": "raid0", "9500s-12-raid5": "raid5"},
+    "coraid": {"9500s-12-raid0": "raid0", "9500s-12-raid5": "raid5", "jbod-4": "jbod"},
+}
 KIB = {"KiB/s": 1.0, "MiB/s": 1024.0, "kB/s": 1.0, "MB/s": 1000.0}
 UNTUNED = 256  # setra of the untuned runs of 2004: the default of that kernel
 QUOTED = "1"  # the trial that the paper of 2004 itself quotes (88.1 and 410.7 MB/s)
@@ -82,7 +87,7 @@ def _range(values: list[float], unit: str, note: str = "") -> Range | None:
 
 
 def _amcc(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:
-    array = {"9500s-12-raid0": "raid0", "9500s-12-raid5": "raid5"}.get(str(axes.get("array")))
+    array = ARRAYS["amcc"].get(str(axes.get("array")))
     filesystem = "" if axes.get("filesystem") == "none" else axes.get("filesystem")
     trials = _trials(array, benchmark, filesystem, axes.get("readahead_sectors"), phase)
     return _range([float(row["value"]) for row in trials], trials[0]["unit"] if trials else "")
