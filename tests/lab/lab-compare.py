@@ -124,6 +124,7 @@ def expects(out: Path) -> None:
     check("the measured value is printed, and true", 128 <= facts["measured"]["requests"] <= rows, facts)
     cases = (
         ("an unknown name is 128", expect("mips > 3"), 128, "mips is not a measure"),
+        ("a command without data is 128", expect("seeks < 3", "true"), 128, "reads and writes nothing"),
         ("a command that fails is 125", expect("seeks < 3", "false"), 125, "exit status 1"),
         ("a phase that is not there is 125", expect("seeks < 3", options=("--phase", "x")), 125, "run of sda"),
         ("a measure without a value is 125", expect("write_request_bytes_mean > 3"), 125, "no value"),
@@ -133,6 +134,7 @@ def expects(out: Path) -> None:
     )
     for name, done, status, part in cases:
         check(name, done.returncode == status and part in done.stderr, done)
+    check("its time can be tested", expect("seconds < 3", "true").returncode == 0)
     own = expect("seeks < 3 and write_requests == 0", "sh", "-c", f"raidctl record -q -o own.rtdb -- {' '.join(READ)}")
     check("a command that records itself is not recorded twice", own.returncode == 0, own)
 

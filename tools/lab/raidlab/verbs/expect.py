@@ -24,8 +24,8 @@ _NOT = 1
 
 
 def act(arguments: argparse.Namespace) -> int:
-    """Returns 0 if the expression is true, 1 if it is false, 128 if it is invalid. LabError (status 125) if it cannot be
-    tested: git bisect skips this commit."""
+    """Returns 0 if the expression is true, 1 if it is false, 128 if it is invalid or the command moves no data. LabError
+    (status 125) if it cannot be tested: git bisect skips this commit."""
     try:
         expression = Expression(arguments.expression, measures.unknown, truth=True)
     except BadExpression as error:
@@ -40,6 +40,11 @@ def act(arguments: argparse.Namespace) -> int:
     holds = None
     while holds is None and len(outcomes) < arguments.seeds:
         spans.append(_chosen(run(len(outcomes)).spans, arguments.phase, arguments.disk))
+        if set(expression.names()) - {"seconds"} and spans[-1].is_idle():
+            print(f"raidctl lab expect: cannot judge {expression.text}: phase {spans[-1].phase} reads and writes nothing on "
+                  f"{spans[-1].disk}. Bypass or drop the page cache in the command, or choose another --phase or --disk.",
+                  file=sys.stderr)  # fmt: skip
+            return EXPECT_USAGE
         outcomes.append(_holds(expression, spans[-1]))
         holds = outcomes[0] if arguments.seeds == 1 else measures.decided(outcomes)
     if holds is None:

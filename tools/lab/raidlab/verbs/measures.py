@@ -107,6 +107,10 @@ class Span:
         """The direction that moved more bytes; reads if both moved the same."""
         return max(DIRECTIONS, key=lambda name: float(self.directions[name]["bytes"]))
 
+    def is_idle(self) -> bool:
+        """Whether it neither read nor wrote. False if its requests are not counted."""
+        return all(self.directions[name]["requests"] == 0 for name in DIRECTIONS)
+
     def value(self, direction: str, name: str) -> Value:
         return MEASURES[name].read(self.directions[direction])
 
