@@ -116,6 +116,8 @@ def expects(out: Path) -> None:
 
     holds = expect("mib_per_s > 1 and request_bytes_mode == 131072 and seconds > 0")
     check("what holds is 0", holds.returncode == 0 and holds.stdout.startswith("holds: "), holds)
+    named = re.search("see it: raidctl report (.*)\n", holds.stderr)
+    check("the recording is named as it is here", bool(named) and Path(named[1]).samefile(out / "lab.rtdb"), holds)
     measured = lab("expect", "-q", "-j", "--out", str(out), "requests > 100000", "--", *READ)
     facts = json.loads(measured.stdout)
     check("what does not is 1", measured.returncode == 1 and facts["holds"] is False, measured)

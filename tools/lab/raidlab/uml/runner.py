@@ -7,6 +7,7 @@ import argparse
 import functools
 import os
 import re
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,6 +150,12 @@ def out_directory(name: str) -> Path:
     if not os.access(path, os.W_OK | os.X_OK):
         raise LabError(f"--out {name}", "it cannot be written", "Name another one.")
     return path
+
+
+def recording_here(out: str, name: str) -> str:
+    """The name of a recording of the guest and the command that reads it, for the user's shell: in the guest it has another."""
+    path = Path(out, name)
+    return f"here that recording is {path}; see it: raidctl report {shlex.quote(str(path))}"
 
 
 def _terminal() -> dict[str, str]:

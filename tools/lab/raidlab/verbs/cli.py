@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import fcntl
 import os
-import shlex
 import shutil
 import signal
 import sys
@@ -177,8 +176,7 @@ def _guest(arguments: argparse.Namespace, command: list[str], interactive: bool)
     result = _said(runner.boot(arguments, lab_kernel, command, out, how))
     fresh = _recordings(out) - before
     if fresh:  # in the guest, the recording has another name
-        path = Path(arguments.out, max(fresh, key=lambda one: one[1])[0])
-        progress.report(f"here that recording is {path}; see it: raidctl report {shlex.quote(str(path))}")
+        progress.report(runner.recording_here(arguments.out, max(fresh, key=lambda one: one[1])[0]))
     return result
 
 

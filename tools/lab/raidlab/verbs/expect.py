@@ -39,7 +39,11 @@ def act(arguments: argparse.Namespace) -> int:
     spans: list[measures.Span] = []
     holds = None
     while holds is None and len(outcomes) < arguments.seeds:
-        spans.append(_chosen(run(len(outcomes)).spans, arguments.phase, arguments.disk))
+        recorded = run(len(outcomes))
+        if not spans:  # raidctl record named it even with --quiet
+            here = runner.recording_here(arguments.out, next(recorded.directory.glob("*.rtdb")).name)
+            print(f"raidctl lab expect: {here}", file=sys.stderr)
+        spans.append(_chosen(recorded.spans, arguments.phase, arguments.disk))
         if set(expression.names()) - {"seconds"} and spans[-1].is_idle():
             print(f"raidctl lab expect: cannot judge {expression.text}: phase {spans[-1].phase} reads and writes nothing on "
                   f"{spans[-1].disk}. Bypass or drop the page cache in the command, or choose another --phase or --disk.",
