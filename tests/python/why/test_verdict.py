@@ -159,6 +159,15 @@ def test_a_smaller_gain_that_is_shown_comes_before_a_larger_one_of_chance() -> N
     assert "The other change gave 3.00x" in result.sentence
 
 
+def test_the_table_has_80_columns_also_with_a_short_latency() -> None:
+    wide = dataclasses.replace(DEEP, name="a name that is longer than its column has room")
+    row_of = row(wide, 9.87, p99_ms=[(0.0647, 0.0492)], shown=False)
+    table = experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, [row_of])
+    lines = verdict.lines(table, verdict.judge(table, "sdx"), False)
+    (line,) = [line for line in lines if line.startswith("a name that is longer")]
+    assert line.endswith("… 9.87 (9.87-9.87)  0.0647 -> 0.0492  faster, not sure") and len(line) == 80, line
+
+
 def test_a_p99_that_is_compared_is_not_reported_twice() -> None:
     table = experiment.Table(
         Run(read_back={"queue_depth": "2"}), [9.0], "p99", 0.0, [row(DEEP, 3.0, p99_ms=[(9.0, 3.0)] * 3)]

@@ -323,7 +323,8 @@ def _count(row: Row) -> str:
 
 
 COLUMNS = 80
-NAME_WIDTH, TIMES_WIDTH, LATE_WIDTH = 30, 17, 12  # columns
+TIMES_WIDTH = 16
+OTHER_WIDTH = TIMES_WIDTH + len("faster, not sure") + 5  # columns but name and p99, and the blanks between
 
 
 def word(row: Row, table: Table) -> str:
@@ -341,11 +342,12 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     out = textwrap.wrap(verdict.sentence, COLUMNS)
     if verdict.commands:
         out += ["Type:", *(f"  {command}" for command in verdict.commands)]
+    late_width = max(map(len, ("p99 ms", *map(_late, table.rows))))
     if table.rows:
-        out += ["", f"{'change':<{NAME_WIDTH}} {'times as fast':>{TIMES_WIDTH}}  {'p99 ms':>{LATE_WIDTH}}  verdict"]
+        out += ["", _columns("change", "times as fast", "p99 ms", "verdict", late_width)]
     order = list(Kind)
     for row in sorted(table.rows, key=lambda row: (bool(row.wrong), -row.factor(), order.index(row.change.kind))):
-        out.append(_row(row, table))
+        out.append(_columns(row.change.name, _factors(row), _late(row), word(row, table), late_width))
         if row.wrong:
             out += textwrap.wrap(row.wrong, COLUMNS, initial_indent="    ", subsequent_indent="    ")
         if row.moved:
@@ -372,16 +374,21 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     return out
 
 
-def _row(row: Row, table: Table) -> str:
-    name = row.change.name if len(row.change.name) <= NAME_WIDTH else row.change.name[: NAME_WIDTH - 1] + "…"
+def _columns(name: str, times: str, late: str, last: str, late_width: int) -> str:
+    width = COLUMNS - OTHER_WIDTH - late_width
+    name = name if len(name) <= width else name[: width - 1] + "…"
+    return f"{name:<{width}} {times:>{TIMES_WIDTH}}  {late:>{late_width}}  {last}"
+
+
+def _factors(row: Row) -> str:
     effect = row.effect
-    times = "-"
     if effect and effect.low is not None and effect.high is not None:
-        times = f"{_times(effect.factor)} ({_times(effect.low)}-{_times(effect.high)})"
-    elif effect:
-        times = _times(effect.factor)
-    late = " > ".join(map(units.significant, row.p99_ms[0])) if row.p99_ms else "-"
-    return f"{name:<{NAME_WIDTH}} {times:>{TIMES_WIDTH}}  {late:>{LATE_WIDTH}}  {word(row, table)}"
+        return f"{_times(effect.factor)} ({_times(effect.low)}-{_times(effect.high)})"
+    return _times(effect.factor) if effect else "-"
+
+
+def _late(row: Row) -> str:
+    return " -> ".join(map(units.significant, row.p99_ms[0])) if row.p99_ms else "-"
 
 
 def _times(factor: float) -> str:
