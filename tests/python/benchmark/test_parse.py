@@ -9,13 +9,14 @@ import string
 import subprocess
 
 import pytest
-from conftest import TOP
+from conftest import TOP, call
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidtrace.benchmark import iozone_fio, parsers
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark.parsers import Figure, ParseError
+from raidtrace.cli import workload as cli_workload
 from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan, steps
 
@@ -276,6 +277,18 @@ def test_our_own_benchmarks_run_and_are_read(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["figures"][0]["value"] > 0 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["show", "none"], "there is no benchmark none"), (["parse", "none", "x"], "there is no benchmark none"),
+    (["parse", "-p", "x", "dd", "x"], "takes KEY=VALUE"), (["run", "dd"], "give either --directory, or --disk"),
+    (["run", "-d", ".", "-p", "x=1", "ddt"], "ddt has no parameter x"), (["run", "-d", ".", "-s", "x", "ddt"], "not a size"),
+    (["run", "-d", ".", "-s", "1K", "ddt"], "no whole number of blocks"),
+    (["run", "--disk", "x", "ddt"], "runs on a file system"),
+])  # fmt: skip
+def test_wrong_values_of_workload_end_with_2(words, message):
+    done = call(cli_workload.main, *words)
+    assert done.returncode == 2 and message in done.stderr.splitlines()[-1]
 
 
 def test_a_benchmark_that_overwrites_a_disk_is_left_to_sweep():

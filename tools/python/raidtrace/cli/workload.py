@@ -2,6 +2,8 @@
 """raidctl workload: run one of the published benchmarks, or read what one printed."""
 
 import argparse
+import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -9,7 +11,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
@@ -48,9 +50,14 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
-    options = parser().parse_args(arguments)
+    top = parser()
+    options = top.parse_args(arguments)
     try:
-        return {"list": _list, "show": _show, "run": _run, "parse": _parse}[options.verb](options)
+        act = {"list": _list, "show": _show, "run": _run, "parse": _parse}[options.verb](options)
+    except UserError as error:
+        top.error(str(error))
+    try:
+        return act()
     except KeyboardInterrupt:
         print("raidctl workload: interrupted", file=sys.stderr)
         return 1
@@ -77,14 +84,24 @@ def parameters(chosen: benchmark.Benchmark, words: Sequence[str]) -> dict[str, i
     return values
 
 
-def _list(options: argparse.Namespace) -> int:
-    for chosen in benchmark.BENCHMARKS.values():
-        print(f"{chosen.name:9} {chosen.what}")
-    return 0
+# Each verb checks the values of the command line, UserError: they are wrong; then it returns what there is to do.
+Act = Callable[[], int]
 
 
-def _show(options: argparse.Namespace) -> int:
-    chosen = benchmark.find(options.name)
+def _list(options: argparse.Namespace) -> Act:
+    def act() -> int:
+        for chosen in benchmark.BENCHMARKS.values():
+            print(f"{chosen.name:9} {chosen.what}")
+        return 0
+
+    return act
+
+
+def _show(options: argparse.Namespace) -> Act:
+    return functools.partial(_shown, benchmark.find(options.name))
+
+
+def _shown(chosen: benchmark.Benchmark) -> int:
     print(f"{chosen.name}: {chosen.what}\nruns on {'a raw disk' if chosen.raw else 'a file system'}\n")
     for key, value in chosen.defaults.items():
         text = str(value).lower() if isinstance(value, bool) else str(value) or '""'
@@ -92,22 +109,28 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> Act:
     chosen = benchmark.find(options.name)
     if bool(options.directory) == bool(options.disk):
         raise UserError("give either --directory, or --disk for a raw disk")
     disk = options.disk if not options.disk or options.disk.startswith("/") else f"/dev/{options.disk}"
     values = parameters(chosen, options.parameter)
-    if options.directory and not os.path.isdir(options.directory):
-        raise UserError(f"{options.directory}: not a directory; name one on the disk to measure")
     if values.get("job_file"):
         values["job_file"] = os.path.abspath(str(values["job_file"]))
-    data = units.parse_size(options.data_size)
-    if disk or options.dry_run:
-        return _measure(options, chosen, chosen.job(options.directory or "", disk or "", data, values))
+    job = chosen.job(options.directory or "", disk or "", units.parse_size(options.data_size), values)
+    if not chosen.destroys(job):
+        chosen.command(job)
+    return functools.partial(_measured, options, chosen, job)
+
+
+def _measured(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benchmark.Job) -> int:
+    if options.directory and not os.path.isdir(options.directory):
+        raise UserError(f"{options.directory}: not a directory; name one on the disk to measure")
+    if job.disk or options.dry_run:
+        return _measure(options, chosen, job)
     # Another user who may write to the directory could have put a link there to a file that must not be overwritten.
     with tempfile.TemporaryDirectory(prefix="raidctl-workload-", dir=os.path.abspath(options.directory)) as fresh:
-        return _measure(options, chosen, chosen.job(fresh, "", data, values))
+        return _measure(options, chosen, dataclasses.replace(job, directory=fresh))
 
 
 def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benchmark.Job) -> int:
@@ -134,14 +157,17 @@ def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benc
     return 0
 
 
-def _parse(options: argparse.Namespace) -> int:
+def _parse(options: argparse.Namespace) -> Act:
     chosen = benchmark.find(options.name)
+    job = benchmark.Job("", "", 0, chosen.defaults | parameters(chosen, options.parameter))
+    return functools.partial(_parsed, options, chosen, job)
+
+
+def _parsed(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benchmark.Job) -> int:
     if str(options.file) == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     else:
         text = options.file.read_bytes().decode("utf-8", "replace")
-    values = chosen.defaults | parameters(chosen, options.parameter)
-    job = benchmark.Job("", "", 0, values)
     try:
         figures = chosen.parse(text, job)
     except parsers.ParseError as error:
