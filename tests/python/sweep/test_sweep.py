@@ -147,7 +147,11 @@ def test_a_phase_that_drifts_is_called_not_steady(index):
     for cell, slope in ((1, 1.0), (2, 30.0), (3, 1.0), (4, 1.0), (5, -2.0), (6, 3.0)):
         index.end(cell, rate(100.0, queue(slope)))
     assert [line.steady for line in sweep_table.lines(index, "")] == [False, True]
-    assert "not steady" in sweep_table.text(sweep_table.lines(index, ""), [])[1]
+    lines = sweep_table.lines(index, "")
+    first, *rest, note = sweep_table.text(lines, [])[1:]
+    assert "not steady" in first and "not steady" not in "".join(rest)
+    assert "drifts by over 10 % of its mean or differs by over 20 %" in note
+    assert sweep_table.text(lines[1:], []) == [line for line in sweep_table.text(lines[1:], []) if "steady" not in line]
 
 
 def run(index, one, jobs=1):

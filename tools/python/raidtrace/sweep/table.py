@@ -18,7 +18,9 @@ from raidtrace.sweep.index import DONE, Index
 
 HEADER = ("trials", "median", "unit", "spread_percent", "interval_low", "interval_high", "cpu_percent", "outliers", "drift",
           "steady", "published_low", "published_middle", "published_high", "ratio", "note", "label", "simulated")  # fmt: skip
-NOT_SAME = "not the same test"
+NOT_SAME, NOT_STEADY = "not the same test", "not steady"
+FOOTNOTE = (f"{NOT_STEADY}: in ten equal intervals, the rate drifts by over {trials.SLOPE_PERCENT:.0f} % of its mean or "
+            f"differs by over {trials.EXCURSION_PERCENT:.0f} %.")  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +129,7 @@ def _published_cells(s: trials.Summary, p: published.Range | None) -> list[str]:
 
 
 def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
-    """A table for people: rates in MB/s as published (KiB/s / 1000)."""
+    """A table for people: rates in MB/s as published (KiB/s / 1000), and a footnote on its marks."""
     shown = [name for name in names if name not in ("dirty_bytes", "dirty_background_bytes", "trials")]
     rows = [[*map(_short, shown), "phase", "", "median", "spread", "published", "ratio", ""]]
     for line in lines:
@@ -136,7 +138,7 @@ def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
         s, p = line.summary, line.published
         scale, unit = (1000.0, "MB/s") if line.unit == "KiB/s" else (1.0, "1/s")
         marks = [line.label] if line.label else []
-        marks += ["not steady"] if line.steady is False else []
+        marks += [NOT_STEADY] if line.steady is False else []
         marks += [f"outlier: trial {at}" for at in s.outliers] + ([f"{s.drift} from trial to trial"] if s.drift else [])
         marks += [p.note] if p and p.note else []
         marks += [NOT_SAME] if p and not p.same_test() else []
@@ -145,7 +147,8 @@ def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
              f"{s.median / scale:.1f}", "-" if s.spread_percent is None else f"{s.spread_percent:.1f}%",
              _published(p, scale), f"{s.median / p.middle:.2f}" if p and p.same_test() else "-", ", ".join(marks)]
         )  # fmt: skip
-    return terminal.table(rows, left=(*range(len(shown) + 1), len(rows[0]) - 1))
+    unsteady = any(NOT_STEADY in row[-1] for row in rows)
+    return terminal.table(rows, left=(*range(len(shown) + 1), len(rows[0]) - 1)) + ([FOOTNOTE] if unsteady else [])
 
 
 def unlike_published(lines: Iterable[Line]) -> list[str]:
