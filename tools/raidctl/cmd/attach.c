@@ -122,7 +122,7 @@ static int attach(struct rt_client *client, const struct disk *disk,
 /* Counters that do not exist for a disk without requests, and where they exist. */
 static const char *bios_alone(const struct rt_target *target)
 {
-	static char text[256];
+	static char text[256 + RT_NAME_MAX];
 
 	if (strncmp(target->disk, "nvme", 4))
 		snprintf(text, sizeof(text), "%s receives only bios: requests, latency and depth are counted at the disks below it; attach these",
