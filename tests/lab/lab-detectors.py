@@ -116,6 +116,8 @@ if __name__ == "__main__":
             if offered("requests that end untold", which):
                 ended_untold(Path(scratch, which), which, built(which, "")[1])
         if offered("a kernel that checks itself", SERIES, VARIANT):
+            own = lab("build", "-q", "--werror", "--kernel", SERIES, "--variant", VARIANT)
+            check("a kernel that checks itself: our modules build without a warning", own.returncode == 0, own.stderr)
             faulty = built(SERIES, VARIANT)[0]
             each_is_reported(Path(scratch, "all"), faulty)
             a_run_fails(Path(scratch, "fails"), faulty)
