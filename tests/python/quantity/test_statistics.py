@@ -164,9 +164,54 @@ def test_seeks_that_cost_nothing_and_samples_that_are_all_alike_are_not_charged(
     assert not trials.seek_cost(samples).sure()
 
 
+def seeking(*ms, seeks=3.0):
+    """Four samples of bytes alone, 2 ns each, and others of seeks alone. So b is the sum of their times by that of their
+    seeks."""
+    return [*((2e6 * size, 1e6 * size, 0.0) for size in (1, 2, 3, 4)), *((one * 1e6, 0.0, seeks) for one in ms)]
+
+
+def alternating(first, second, count=4):
+    return [first, second] * count
+
+
+@pytest.mark.parametrize(("samples", "ms", "squares", "share", "ns_per_byte"), [
+    # without one of the eight: 84/9 and 96/9, six times 10
+    (seeking(30, 30, 36, 24), 10.0, 2 * (2 / 3) ** 2, 120 / 140, 2.0),
+    (seeking(0, 60, 0, 60), 10.0, 4 * (10 / 3) ** 2, 120 / 140, 2.0),
+    (seeking(30, 30, 30, 30, seeks=2.5), 12.0, 0.0, 120 / 140, 2.0),
+    # a would be -9 ns: the seeks alone, (4 x 20 x 4 + 4 x 1 x 2) / (4 x 4 x 4 + 4 x 2 x 2), are more than the busy time
+    (alternating((20e6, 0.0, 4.0), (1e6, 1e6, 2.0)), 4.1, 8 * ((326 / 76 - 248 / 64) / 2) ** 2, 1.0, None),
+    # b would be -3 ms: the bytes alone, (10 + 1) x 4 / (4 x 4 + 4 x 4)
+    (alternating((10e6, 4e6, 0.0), (1e6, 4e6, 3.0)), 0.0, 0.0, 0.0, 1.375),
+    (alternating((1e6, 0.0, 2.0), (1e6, 0.0, 2.0)), 0.0, 0.0, 0.0, None),
+    # bytes and seeks are alike but for 0.01 % and 0.001 %
+    (alternating((3e9, 1.0001e9, 1e3), (3e9, 0.9999e9, 1e3)), 3.0, 0.0, 1.0, None),
+    (alternating((3e9, 1.00001e9, 1e3), (3e9, 0.99999e9, 1e3)), 0.0, 0.0, 0.0, 3.0),
+])  # fmt: skip
+def test_the_cost_of_seeks_by_hand(samples, ms, squares, share, ns_per_byte):
+    result = trials.seek_cost(samples)
+    far = 1.959964 * (7 * squares / 8) ** 0.5
+    found = (result.ms, result.low_ms, result.high_ms, result.share, result.stream_mib_per_s or 0.0)
+    rate = 1e9 / ns_per_byte / 2**20 if ns_per_byte else 0.0
+    assert found == pytest.approx((ms, max(ms - far, 0.0), ms + far, share, rate), rel=1e-6)
+    assert (result.blocks, result.merged, result.sure()) == (8, 1, ms > far)
+
+
 def test_too_few_say_nothing():
     assert trials.seek_cost(made(2.4, 4e5, count=7)) is None
     assert trials.seek_cost(made(2.4, 4e5, seeks=(0, 0))) is None
+    assert trials.seek_cost(seeking(30, 30, 30, 30, seeks=2.49)) is None  # 9.96 seeks
+    assert trials.seek_cost(alternating((0.0, 1e6, 2.0), (0.0, 2e6, 1.0))) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "blocks", "merged"), [(1000, 1000, 1), (1001, 501, 2), (2000, 1000, 2), (2001, 667, 3)]
+)
+def test_no_sample_is_lost_in_a_block(count, blocks, merged):
+    samples = made(2.4, 4e5, count=count)
+    result = trials.seek_cost(samples)
+    assert (result.blocks, result.merged) == (blocks, merged)
+    assert result.share == pytest.approx(4e5 * sum(row[2] for row in samples) / sum(row[0] for row in samples))
 
 
 def test_many_samples_are_put_together():

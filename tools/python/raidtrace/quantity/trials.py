@@ -338,11 +338,11 @@ def _fit(sums: Sequence[float]) -> tuple[float, float]:
     """ns per byte and ns per seek."""
     bytes2, both, seeks2, busy_bytes, busy_seeks = sums
     determinant = bytes2 * seeks2 - both * both
-    solvable = determinant > 1e-9 * bytes2 * seeks2
-    a = (busy_bytes * seeks2 - busy_seeks * both) / determinant if solvable else -1.0
-    b = (busy_seeks * bytes2 - busy_bytes * both) / determinant if solvable else -1.0
-    if solvable and a >= 0 and b >= 0:
-        return a, b
-    if solvable and a < 0:
-        return 0.0, busy_seeks / seeks2 if seeks2 > 0 else 0.0
+    if determinant > 1e-9 * bytes2 * seeks2:
+        a = (busy_bytes * seeks2 - busy_seeks * both) / determinant
+        b = (busy_seeks * bytes2 - busy_bytes * both) / determinant
+        if a < 0:
+            return 0.0, busy_seeks / seeks2
+        if b >= 0:
+            return a, b
     return busy_bytes / bytes2 if bytes2 > 0 else 0.0, 0.0
