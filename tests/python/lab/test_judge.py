@@ -13,7 +13,7 @@ from conftest import TOP, script
 from raidlab.base.failure import LabError
 from raidlab.kernel import coverage
 from raidlab.kernel.patched import Pair
-from raidlab.verbs import ab_text, judge, measures, workloads
+from raidlab.verbs import ab, ab_text, judge, measures, workloads
 from raidlab.verbs.measures import Recorded
 
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
@@ -155,6 +155,23 @@ def test_a_mail_has_72_columns_and_the_command(results):
     expected = report(results, ("A kernel", "another " * 20), PAIR, mail=True, patch=["a.patch"]).splitlines()
     assert max(map(len, expected)) <= 72
     assert any("--kernel 6.12 --patch a.patch" in line for line in expected)
+
+
+@pytest.mark.parametrize(("given", "used"), [(1, 2), (2, 2), (3, 3)])
+def test_the_command_in_a_mail_has_the_seeds_that_were_used(monkeypatch, capsys, given, used):
+    seeds = set()
+
+    def ran(places, *_):
+        seeds.update(seed for *_, seed, _ in places)
+        return [run(noisy(2.0)(seed), f"{at} {seed}") for at, (*_, seed, _) in enumerate(places)]
+
+    for module, name in ((ab.measures, "require_tools"), (ab.runner, "profiles_of"), (ab.tree, "pick")):
+        monkeypatch.setattr(module, name, lambda *_, **__: None)
+    monkeypatch.setattr(ab, "_simulated", lambda *_: ab.Contender("k", None, None, None))
+    monkeypatch.setattr(ab, "_all", ran)
+    more = {"vm": False, "repeat": False, "quiet": True, "out": "x"}
+    ab.act(options(mail=True, kernels=["6.1", "7.2"], seeds=given, **more))
+    assert f"--seeds {used} " in capsys.readouterr().out and seeds == set(range(used))
 
 
 def test_which_changed_lines_ran_stands_below(results):
