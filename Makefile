@@ -26,7 +26,7 @@
 #   make bench-record      cost of recording 16 disks            make bench-import   import compared with blkparse and btt
 #   make figures           pictures of the documentation         make html         the documentation as pages, in build/html
 #   make deb, make rpm     packages of the last commit, in build/deb and build/rpm
-#   make install           tools, and the module if there are headers, below DESTDIR and PREFIX      make clean
+#   make install           tools, and the module if there are headers, below DESTDIR and PREFIX      make uninstall, make clean
 
 KERNEL  ?= $(shell uname -r)
 KDIR    ?= /lib/modules/$(KERNEL)/build
@@ -34,7 +34,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
 
-.PHONY: all modules tools quick clean install html figures
+.PHONY: all modules tools quick clean install uninstall html figures
 .PHONY: demo reproduce misconceptions board farm kcsan battery battery-why
 .PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
 .PHONY: sweep-kills why-kills kills soak sanitize coverage mutate
@@ -203,6 +203,13 @@ install: tools $(if $(wildcard $(KDIR)/Makefile),modules)
 	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) modules_install; \
 	else echo "installed without raidtrace.ko: no kernel headers at $(KDIR)"; fi
+
+# Also the module of each kernel that make install built; not that of DKMS, which dkms remove deletes.
+uninstall:
+	$(MAKE) -C tools uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	find $(DESTDIR)/lib/modules/*/updates $(DESTDIR)/lib/modules/*/extra ! -path '*/dkms/*' \
+		-name 'raidtrace.ko*' -delete 2>/dev/null || :
+	$(if $(DESTDIR),,depmod)
 
 # The packages of the last commit, in build/deb; of the files as they are: dpkg-buildpackage -b
 deb:
