@@ -30,7 +30,7 @@ static int add_extent(struct raidtrace_journal *journal, struct nlattr *nest,
 	if (extent->nr_sectors && extent->sector + extent->nr_sectors > extent->sector)
 		return 0;
 	return raidtrace_refuse(-EINVAL, extack,
-				"the range of %llu sectors from sector %llu is no range",
+				"empty or too long: %llu sectors from sector %llu",
 				extent->nr_sectors, extent->sector);
 }
 

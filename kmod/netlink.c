@@ -167,9 +167,9 @@ static struct block_device *bdev_of_file(struct file *file, struct netlink_ext_a
 {
 	if (!file || !(file->f_mode & FMODE_READ))
 		return ERR_PTR(raidtrace_refuse(-EBADF, extack,
-						"fd is no file that is open for reading"));
+						"fd is not a file that is open for reading"));
 	if (!S_ISBLK(file_inode(file)->i_mode))
-		return ERR_PTR(raidtrace_refuse(-ENOTBLK, extack, "fd is no block device"));
+		return ERR_PTR(raidtrace_refuse(-ENOTBLK, extack, "fd is not a block device"));
 	return I_BDEV(file->f_mapping->host);
 }
 

@@ -199,14 +199,14 @@ static int attach_tracepoint(struct raidtrace_probe *probe, unsigned int i,
 		if (!row->essential)
 			return 0;
 		return raidtrace_refuse(-EOPNOTSUPP, extack,
-					"this kernel has no tracepoint %s, which counting needs",
+					"this kernel lacks the tracepoint %s, which raidtrace needs",
 					row->name);
 	}
 	if (!row->users)
 		err = tracepoint_probe_register(row->tracepoint, row->handler, NULL);
 	if (err)
 		return raidtrace_refuse(err, extack,
-					"the tracepoint %s cannot be attached to: error %d",
+					"cannot attach to the tracepoint %s: error %d",
 					row->name, -err);
 	row->users++;
 	probe->attached |= BIT(i);

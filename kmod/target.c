@@ -186,7 +186,7 @@ static struct raidtrace_target *add_disk_target(struct gendisk *disk,
 	err = watch_removals(disk);
 	if (err)
 		return ERR_PTR(raidtrace_refuse(err, extack,
-						"removals of disks cannot be watched: error %d",
+						"cannot watch for the removal of disks: error %d",
 						-err));
 	target = alloc_target(disk, options, extack);
 	if (IS_ERR(target))
@@ -213,12 +213,12 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 	struct gendisk *disk = bdev->bd_disk;
 
 	if (bdev_is_partition(bdev))
-		return raidtrace_refuse(-EINVAL, extack, "%pg is a partition of %s; add %s", bdev,
+		return raidtrace_refuse(-EINVAL, extack, "%pg is a partition of %s; attach %s", bdev,
 					disk->disk_name, disk->disk_name);
 	list_for_each_entry(target, &targets, list) {
 		/* The disk is compared, not dereferenced. */
 		if (READ_ONCE(target->disk) == disk)
-			return raidtrace_refuse(-EEXIST, extack, "%s is target %u already",
+			return raidtrace_refuse(-EEXIST, extack, "%s is already target %u",
 						disk->disk_name, target->id);
 	}
 	return 0;
@@ -237,7 +237,7 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 	lockdep_assert_held(&raidtrace_targets_mutex);
 	if (nr_targets >= RAIDTRACE_MAX_TARGETS)
 		return ERR_PTR(raidtrace_refuse(-ENOSPC, extack,
-						"there are %u targets already, the most that can be",
+						"%u targets exist already, which is the maximum",
 						nr_targets));
 	err = check_disk(bdev, extack);
 	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);

@@ -220,7 +220,7 @@ def test_refusals() -> None:
             raidctl("attach", "sda")
             raise AssertionError("raidctl attaches twice")
         except Refused as refusal:
-            kmod.equal(f"raidctl: {refusal}", f"sda is target {target['id']} already" in str(refusal), True)
+            kmod.equal(f"raidctl: {refusal}", f"sda is already target {target['id']}" in str(refusal), True)
 
 
 def test_operations() -> None:

@@ -322,7 +322,7 @@ def test_missing_tracepoints() -> None:
                 client.add("sda")
                 raise AssertionError(f"counts without {tracepoint}")
             except kmod.Refused as refusal:
-                text = f"this kernel has no tracepoint no{tracepoint[2:]}, which counting needs"
+                text = f"this kernel lacks the tracepoint no{tracepoint[2:]}, which raidtrace needs"
                 kmod.equal(tracepoint, (refusal.errno, refusal.text), (errno.EOPNOTSUPP, text))
             kmod.equal("nothing is left", client.ask("target-get", dump=True), [])
 

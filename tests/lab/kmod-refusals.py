@@ -62,7 +62,7 @@ def test_partition() -> None:
     path = pathlib.Path(f"/sys/block/{name}/{name}1")
     kmod.wait_for("partition", path.exists)
     with open(f"/dev/{name}1", "rb") as disk:
-        text = f"{name}1 is a partition of {name}; add {name}"
+        text = f"{name}1 is a partition of {name}; attach {name}"
         refused(errno.EINVAL, text, "target-add", fd=disk.fileno())
     kmod.run("modprobe -r scsi_debug")
 
@@ -106,7 +106,7 @@ def test_too_many() -> None:
     with kmod.Client() as client:
         targets = [client.add(name) for name in names[:64]]
         kmod.equal("listed", [t["disk"] for t in client.ask("target-get", dump=True)], names[:64])
-        text = "there are 64 targets already, the most that can be"
+        text = "64 targets exist already, which is the maximum"
         with open(f"/dev/{names[64]}", "rb") as disk:
             refused(errno.ENOSPC, text, "target-add", fd=disk.fileno())
         for number, name in enumerate(names):
@@ -234,12 +234,12 @@ def _cannot_open() -> int:
 
 # Texts that no request here is refused with, and why. All others of the source must have been an answer of these tests.
 ELSEWHERE = {
-    "this kernel has no tracepoint %s, which counting needs": "kmod-edges, test_missing_tracepoints",
+    "this kernel lacks the tracepoint %s, which raidtrace needs": "kmod-edges, test_missing_tracepoints",
     "not enough memory for the reply": "no kernel of the lab makes an allocation fail",
     "not enough memory for the journal": "no kernel of the lab makes an allocation fail",
     "not enough memory for the counters": "no kernel of the lab makes an allocation fail",
-    "the tracepoint %s cannot be attached to: error %d": "no kernel of the lab makes an allocation fail",
-    "removals of disks cannot be watched: error %d": "no kernel of the lab makes an allocation fail",
+    "cannot attach to the tracepoint %s: error %d": "no kernel of the lab makes an allocation fail",
+    "cannot watch for the removal of disks: error %d": "no kernel of the lab makes an allocation fail",
 }
 
 

@@ -142,31 +142,31 @@ def closed(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
     """A file that is not open, or not for reading."""
     unreadable = (machine.fd("/dev/sda", flags) for flags in (os.O_WRONLY, os.O_PATH))
     number = machine.numbers.choice((1 << 20, 0xFFFFFFFF, *unreadable))
-    return _instead(parts, "fd", struct.pack("I", number)), errno.EBADF, "fd is no file that is open for reading"
+    return _instead(parts, "fd", struct.pack("I", number)), errno.EBADF, "fd is not a file that is open for reading"
 
 
 def no_disk(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
     """A file that is no disk."""
     number = machine.fd(machine.numbers.choice(("/dev/null", "/", "/proc/version")))
-    return _instead(parts, "fd", struct.pack("I", number)), errno.ENOTBLK, "fd is no block device"
+    return _instead(parts, "fd", struct.pack("I", number)), errno.ENOTBLK, "fd is not a block device"
 
 
 def twice(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
     """A disk that is a target."""
     target = machine.any_target()
     number = struct.pack("I", machine.fd(f"/dev/{target['disk']}"))
-    return _instead(parts, "fd", number), errno.EEXIST, f"{target['disk']} is target {target['id']} already"
+    return _instead(parts, "fd", number), errno.EEXIST, f"{target['disk']} is already target {target['id']}"
 
 
 def empty_range(_m: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
     """A range of no sectors."""
-    text = "the range of 0 sectors from sector 8 is no range"
+    text = "empty or too long: 0 sectors from sector 8"
     return _instead(parts, "journal", extent(8, 0)), errno.EINVAL, text
 
 
 def endless_range(_m: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
     """A range that ends before it begins."""
-    text = f"the range of {U64 - 8} sectors from sector 8 is no range"
+    text = f"empty or too long: {U64 - 8} sectors from sector 8"
     return _instead(parts, "journal", extent(64, 8), extent(8, U64 - 8)), errno.EINVAL, text
 
 

@@ -624,7 +624,7 @@ TEST(printed_requests)
 			    " 490 ms 2.00 ms 10.0 ms     7 write      20480   64 KiB journal   -- fio\n"
 			    "        2 requests were lost here\n"
 			    "   0 ns 2.00 ms  500 ms     7 write      32768   64 KiB data      FA -\n"
-			    "The last one is what was waited for.\n");
+			    "The last request is the one that tail waited for.\n");
 	free(text);
 	text = printed('c', &requests, 1);
 	assert_string_equal(text,

@@ -210,7 +210,7 @@ FIXTURE_TEST(old_journal, NULL, heal)
 	assert_int_equal(write(fd, "mine", 4), 4);
 	close(fd);
 	assert_int_equal(store_create(path, &store), -ENOTUNIQ);
-	assert_non_null(strstr(store_error(NULL), "a.rtdb-journal is there"));
+	assert_non_null(strstr(store_error(NULL), "a.rtdb-journal; remove it"));
 	assert_int_equal(access(path, F_OK), -1);
 	fd = open(journal, O_RDONLY);
 	assert_int_equal(read(fd, text, sizeof(text)), 4);
@@ -310,7 +310,7 @@ FIXTURE_TEST(writer_without_space, NULL, heal)
 	assert_int_equal(store_put_meta(writer_rows(writer), "c", "d"), 0);
 	assert_int_equal(writer_commit(writer), -ENOSPC);
 	assert_string_equal(store_error(store),
-			    "no space left where it is written");
+			    "no space left on its file system");
 	writer_stop(writer);
 	stored = number(store, "SELECT count(*) FROM sample");
 	assert_int_equal(stored, 3);

@@ -58,7 +58,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		given->cgroups = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "%s: disks are not named here; what is attached is shown: raidctl attach DISK", arg);
+		argp_error(state, "%s: the exporter serves all attached disks; to attach one: raidctl attach DISK",
+			   arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -144,7 +145,7 @@ static int write_metrics(FILE *to, bool cgroups, char *why, size_t size)
 	err = rt_info_get(client, &info);
 	if (!err && info.abi != RAIDTRACE_ABI) {
 		err = -EPROTO;
-		snprintf(why, size, "the loaded module has ABI %u, this raidctl has ABI %u; load the module that belongs to it",
+		snprintf(why, size, "the loaded module has ABI %u, this raidctl has ABI %u; load the module of the same version: raidctl unload, then raidctl load FILE",
 			 info.abi, RAIDTRACE_ABI);
 	} else if (!err) {
 		err = write_live(client, cgroups, to);
@@ -219,7 +220,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 	if (strcmp(method, MHD_HTTP_METHOD_GET) &&
 	    strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-			      "this server is only read\n");
+			      "this server answers only GET and HEAD\n");
 	if (strcmp(url, "/metrics"))
 		return refuse(connection, MHD_HTTP_NOT_FOUND,
 			      "raidtrace's counters are at /metrics\n");
@@ -293,14 +294,14 @@ static int serve(const struct addrinfo *address, const char *listen,
 	if (fd < 0)
 		return fail("exporter: %s: %s%s", listen, strerror(errno),
 			    errno == EADDRINUSE ?
-			    "; is an exporter running already? or name another port: --listen" : "");
+			    "; another exporter may be running; to use another port: --listen" : "");
 	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, cgroups,
 				  MHD_OPTION_LISTEN_SOCKET, fd,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				  MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S,
 				  MHD_OPTION_END);
 	if (!daemon)
-		return fail("exporter: %s: the server does not start", listen);
+		return fail("exporter: %s: the server cannot start", listen);
 	terminal_print(stdout, "http://%s/metrics\n", listen);
 	/* The address is only information: continue to serve the counters without it. */
 	if (fflush(stdout) || ferror(stdout))

@@ -98,10 +98,10 @@ static void explain_signing(struct kmod_module *module, char *text, size_t size)
 	rt_signing_advice(&signing, kmod_module_get_path(module), signer,
 			  advice, sizeof(advice));
 	if (signer[0])
-		snprintf(text, size, "this kernel takes signed modules only (%s), and has no key of \"%s\"; %s",
+		snprintf(text, size, "this kernel accepts only signed modules (%s), and has no key of \"%s\"; %s",
 			 why, signer, advice);
 	else
-		snprintf(text, size, "this kernel takes signed modules only (%s), and it is not signed; %s",
+		snprintf(text, size, "this kernel accepts only signed modules (%s), but this module is not signed; %s",
 			 why, advice);
 }
 
@@ -117,7 +117,7 @@ static void explain(struct kmod_module *module, int err, char *text,
 	case ENOEXEC:
 		module_value(module, "vermagic", vermagic, sizeof(vermagic));
 		snprintf(text, size,
-			 "it was built for %s, this kernel is %s; build it for this one: make modules",
+			 "it was built for %s, but this kernel is %s; build it for this kernel: make modules",
 			 vermagic, uts.release);
 		break;
 	case EKEYREJECTED:
@@ -128,7 +128,7 @@ static void explain(struct kmod_module *module, int err, char *text,
 		break;
 	case ENOENT:
 		snprintf(text, size,
-			 "a symbol is missing or the file is; see the kernel log: dmesg | tail");
+			 "a symbol or the file is missing; see the kernel log: dmesg | tail");
 		break;
 	case EINVAL:
 	case EBADMSG:
@@ -160,7 +160,7 @@ static int find_module(struct kmod_ctx *ctx, const char *path,
 	kmod_module_unref(*ret);
 	uname(&uts);
 	snprintf(text, size,
-		 "there is none under /lib/modules/%s; build it with make modules and name it: raidctl load FILE",
+		 "no raidtrace.ko under /lib/modules/%s; build it with make modules, then: raidctl load FILE",
 		 uts.release);
 	return -ENOENT;
 }

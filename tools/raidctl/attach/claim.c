@@ -263,7 +263,7 @@ void owner_sweep(struct rt_client *client)
 			left = true;
 			continue;
 		}
-		note("%s: detached; process %d, which had attached it, is gone",
+		note("%s: detached; process %d, which attached it, has ended",
 		     targets[i].disk, (int)pid);
 	}
 	free(targets);

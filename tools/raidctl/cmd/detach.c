@@ -53,7 +53,7 @@ static int refuse_recorded(const struct rt_target *targets, size_t nr)
 		pid_t pid = owner_of(&targets[i]);
 
 		if (pid)
-			return fail("%s: process %d records it; stop that first, or use --force",
+			return fail("%s: process %d records it; stop the recording first, or use --force",
 				    targets[i].disk, (int)pid);
 	}
 	return 0;

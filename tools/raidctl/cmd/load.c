@@ -114,7 +114,7 @@ static int refuse_recorded(struct context *context)
 		pid_t pid = owner_of(&targets[i]);
 
 		if (pid)
-			status = fail("unload: process %d records %s; stop it first, or use --force",
+			status = fail("unload: process %d records %s; stop the recording first, or use --force",
 				      (int)pid, targets[i].disk);
 	}
 	free(targets);

@@ -212,7 +212,7 @@ static int set_up_cutter(const struct record_options *record,
 	for (size_t i = 0, at = strlen(known); phase_program_name(i) && at < sizeof(known); i++)
 		at += (size_t)snprintf(known + at, sizeof(known) - at, ", %s",
 				       phase_program_name(i));
-	return usage_error("--phases: %s is not known; known are: %s",
+	return usage_error("--phases: unknown program %s; known programs: %s",
 			   record->phases, known);
 }
 

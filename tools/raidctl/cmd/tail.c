@@ -111,7 +111,7 @@ static int explain(struct rt_client *client, const struct rt_target *target, int
 	return fail("tail: %s: %s%s", target->disk,
 		    rt_reason(client, err),
 		    err == -EOPNOTSUPP && !target->bio_based ?
-		    "; raidctl attach and record --events keep one" : "");
+		    "; to keep requests: raidctl attach, or record --events" : "");
 }
 
 /* Append all requests that the module has after the one with a number. */

@@ -428,18 +428,18 @@ static int device_number(const char *word, dev_t *ret, char *text, size_t size)
 			return 0;
 		}
 		snprintf(text, size,
-			 "no such disk; see which there are: raidctl list");
+			 "no such disk; to list the disks: raidctl list");
 		return -ENOENT;
 	}
 	if (stat(word, &st)) {
 		snprintf(text, size,
-			 "%s; see which disks there are: raidctl list",
+			 "%s; to list the disks: raidctl list",
 			 errno == ENOENT ? "no such disk" : strerror(errno));
 		return -ENOENT;
 	}
 	if (!S_ISBLK(st.st_mode)) {
 		snprintf(text, size,
-			 "not a disk; see which there are: raidctl list");
+			 "not a disk; to list the disks: raidctl list");
 		return -EINVAL;
 	}
 	*ret = st.st_rdev;
@@ -458,13 +458,13 @@ int disk_resolve(const char *word, struct disk *disk, char *text, size_t size)
 	if (blkid_devno_to_wholedisk(devno, whole, sizeof(whole),
 				     &whole_devno) ||
 	    !fill(disk, whole)) {
-		snprintf(text, size, "%s; see which disks there are: raidctl list",
+		snprintf(text, size, "%s; to list the disks: raidctl list",
 			 errno == ENOMEM ? strerror(errno) : "no such disk");
 		return -ENOENT;
 	}
 	if (whole_devno != devno) {
 		snprintf(text, size,
-			 "a partition, and only whole disks are counted; name its disk: %s",
+			 "a partition, but only whole disks are counted; name its disk: %s",
 			 whole);
 		return -EINVAL;
 	}

@@ -87,7 +87,7 @@ static const struct shape shapes[] = {
 	  "requests issued, by size", SECTOR_BYTES, 1, 1 << 16,
 	  offsetof(struct rt_flow, bytes_issued) },
 	{ RAIDTRACE_HISTOGRAM_KIND_DEPTH_ISSUE, "depth_at_issue_requests",
-	  "requests", "requests issued, by requests of the disk in flight then",
+	  "requests", "requests issued, by the number of requests in flight at the issue",
 	  1, 1, 128, 0 },
 };
 

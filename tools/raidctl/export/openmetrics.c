@@ -209,7 +209,7 @@ static void write_info(FILE *to, const struct metric_info *info)
 	};
 
 	/* A gauge: the exporter that reads the file knows no other type of OpenMetrics than it had itself. */
-	metric_head(to, "recording_info", "gauge", NULL, "what was recorded");
+	metric_head(to, "recording_info", "gauge", NULL, "labels that describe the recording");
 	fputs("raidtrace_recording_info{", to);
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
 		fprintf(to, "%s%s=", i ? "," : "", labels[i].name);
@@ -245,7 +245,7 @@ static void write_gauges(FILE *to, const struct total *totals, size_t nr)
 static void write_gone(FILE *to, const struct total *totals, size_t nr)
 {
 	metric_head(to, "disk_gone", "gauge", NULL,
-		    "1: the disk was removed, its counters stand still");
+		    "1: the disk was removed, so its counters no longer change");
 	for (size_t i = 0; i < nr; i++) {
 		fputs("raidtrace_disk_gone", to);
 		metric_labels(to, totals[i].disk, NULL, NULL);

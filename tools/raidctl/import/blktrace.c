@@ -158,7 +158,7 @@ static int zeros_to_end(struct blktrace_reader *r)
 	do {
 		for (; r->at < r->end; r->at++)
 			if (r->buffer[r->at])
-				return refuse(r, "it is no record of blktrace");
+				return refuse(r, "not a record of blktrace");
 		if (fill(r, 1))
 			return -EIO;
 	} while (available(r));
@@ -177,8 +177,8 @@ static int read_magic(struct blktrace_reader *r, size_t *length)
 	if (!magic && r->version)
 		return zeros_to_end(r);
 	if ((magic & MAGIC_MASK) != MAGIC)
-		return refuse(r, r->version ? "it is no record of blktrace" :
-			      "it is no blktrace file");
+		return refuse(r, r->version ? "not a record of blktrace" :
+			      "not a file of blktrace");
 	switch (magic & ~MAGIC_MASK) {
 	case VERSION_1:
 		*length = LENGTH_1;
@@ -189,7 +189,7 @@ static int read_magic(struct blktrace_reader *r, size_t *length)
 		r->version = 2;
 		return 1;
 	}
-	return refuse(r, "its version is neither 7 nor 8, which are all that this raidctl knows");
+	return refuse(r, "its version is neither 7 nor 8; this raidctl reads no other version");
 }
 
 /* As kmod/probe.c has it, as far as categories tell the operation. */
@@ -256,12 +256,12 @@ static int decode(struct blktrace_reader *r, struct blktrace_event *event,
 	event->fua = categories & TC_FUA;
 	event->error = get16(r, device + BEHIND_DEVICE_ERROR);
 	if (cpu >= BLKTRACE_CPUS)
-		return refuse(r, "its CPU cannot be");
+		return refuse(r, "its CPU number is impossible");
 	if (event->time_ns > INT64_MAX)
-		return refuse(r, "its time cannot be");
+		return refuse(r, "its time is impossible");
 	/* Disks have at most as many bytes as a file offset can tell. */
 	if (event->sector > INT64_MAX >> 9)
-		return refuse(r, "its position cannot be");
+		return refuse(r, "its position is impossible");
 	return 1;
 }
 

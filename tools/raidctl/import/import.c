@@ -138,11 +138,11 @@ void blktrace_import_check(struct blktrace_import *import, char *text,
 				      &total);
 		if (blktrace_device_unknown(device) &
 		    (RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED))) {
-			snprintf(text, size, "not known: the trace was taken without issues or completions");
+			snprintf(text, size, "not known: the trace lacks issues or completions");
 			return;
 		}
 		if (device->given_up) {
-			snprintf(text, size, "do not hold: %llu requests never ended",
+			snprintf(text, size, "do not hold: %llu requests never completed",
 				 (unsigned long long)device->given_up);
 			return;
 		}

@@ -287,9 +287,9 @@ static const char *answer_mark(struct follow *follow, const char *text)
 	if (!strncmp(text, "phase ", 6) && mark_name_valid(text + 6))
 		phase = text + 6;
 	else if (strcmp(text, "end"))
-		return "not understood; is raidctl of the same version?";
+		return "unknown message; raidctl may be of another version";
 	if (follow->store_error)
-		return "the recording has failed and goes on no more";
+		return "the recording has failed and ended";
 	keep_first_error(follow, recorder_cut(follow->recorder, phase));
 	return follow->store_error ? "the recording has failed" : "ok";
 }
@@ -320,7 +320,7 @@ static void report_store_error(struct follow *follow)
 		return;
 	reported = true;
 	if (follow->child.pid)
-		command = follow->child.exited ? "" : "; the command goes on";
+		command = follow->child.exited ? "" : "; the command continues";
 	else if (follow->run->command)
 		command = "; the command was not started";
 	fail("recording stopped: %s; everything stored before can be read%s",
@@ -368,7 +368,7 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 		if (follow->store_error)
 			polls[SOURCE_FAILED].fd = -1;
 		if (poll(polls, NR_SOURCES, -1) < 0) {
-			/* The events are not known; the command goes on. */
+			/* The events are not known; the command continues. */
 			if (errno != EINTR)
 				keep_first_error(follow, -errno);
 			report_store_error(follow);

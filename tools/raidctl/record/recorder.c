@@ -255,7 +255,7 @@ static int take_snapshots(struct recorder *recorder, bool all)
 		err = counters_advance_again(recorder->client, disk->target.id,
 					     &disk->last, &disk->span);
 		if (err == -ENOENT || err == -ENODEV) {
-			end_disk(disk, "target gone: somebody else detached it or unloaded the module");
+			end_disk(disk, "target gone: another process detached it or unloaded the module");
 			disk->left_out = true;
 			continue;
 		}
@@ -389,7 +389,7 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size)
 		const struct recorded *disk = &recorder->disks[i];
 
 		if (disk->was_reset) {
-			snprintf(text, size, "%s: not known, its counters were reset meanwhile",
+			snprintf(text, size, "%s: not known, because its counters were reset",
 				 disk->target.disk);
 			return;
 		}

@@ -319,7 +319,7 @@ static void warn_of_own_writes(const char *path, const struct disk *disks,
 		return;
 	for (size_t i = 0; i < nr; i++)
 		if (disk_holds(disks[i].name, st.st_dev))
-			note("%s lies on %s, which is recorded: its own writes are counted too; name another place with -o",
+			note("%s is on %s, which is recorded, so the writes of the recording are counted, too; name another place with -o",
 			     path, disks[i].name);
 }
 

@@ -83,7 +83,7 @@ void requests_text(FILE *to, const struct requests *requests, size_t first, cons
 		     requests->ended[requests->nr - 1].completed_ns);
 	}
 	if (requests->has_awaited)
-		terminal_print(to, "The last one is what was waited for.\n");
+		terminal_print(to, "The last request is the one that tail waited for.\n");
 	if (lab_has_devices())
 		terminal_print(to, "Simulated: this machine is a guest of the lab.\n");
 }

@@ -35,7 +35,7 @@ int store_failed(struct store *store)
 	switch (code & 0xff) {
 	case SQLITE_FULL:
 		err = ENOSPC;
-		words = "no space left where it is written";
+		words = "no space left on its file system";
 		break;
 	case SQLITE_IOERR:
 		words = err ? strerror(err) : words;
@@ -293,7 +293,7 @@ static int refuse_old_journal(const char *path)
 	if (!access(path, F_OK) || access(journal, F_OK))
 		return 0;
 	snprintf(open_error, sizeof(open_error),
-		 "%.160s is there, the journal of an earlier recording; remove it",
+		 "the journal of an earlier recording exists: %.160s; remove it",
 		 journal);
 	return -ENOTUNIQ;
 }

@@ -89,7 +89,7 @@ static enum top_action begin_readahead(struct top_keys *keys, struct top *top)
 	if (!row)
 		return TOP_NOTHING;
 	if (row->state == TOP_GONE) {
-		top_keys_message(keys, "%s: gone; it has no readahead any more",
+		top_keys_message(keys, "%s: removed or detached, so its readahead cannot be changed",
 				 row->target.disk);
 		return TOP_NOTHING;
 	}

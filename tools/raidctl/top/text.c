@@ -109,7 +109,7 @@ const char *top_state_text(const struct top_row *row)
 	case TOP_GONE:
 		return "gone: the disk was removed";
 	case TOP_DETACHED:
-		return "detached: it is counted no more";
+		return "detached: no longer counted";
 	case TOP_FRESH:
 		return "the first interval is under way";
 	default:
@@ -232,11 +232,11 @@ const char *top_detail_label(int line)
 const char *top_help_line(int line)
 {
 	static const char *const lines[] = {
-		"raidctl top: what the request queues of disks are given, live",
+		"raidctl top: the requests of the attached disks, live",
 		"",
 		"up down k j  pick a disk; its details are shown below the list",
 		"s            sort by the next column; the column is marked with *",
-		"f or space   freeze the picture; the next interval includes that time",
+		"f or space   freeze the display; the next interval includes that time",
 		"+ -          longer or shorter interval",
 		"r            change the readahead of the selected disk; asks first",
 		"q or Ctrl-C  quit",
@@ -244,8 +244,8 @@ const char *top_help_line(int line)
 		"in flight    requests with the driver: mean over the interval, by time;",
 		"             in a bar # is the mean, - the maximum",
 		"size         most frequent size of a request; beyond 128 KiB a range,",
-		"             of which the list has the low end",
-		"seq.         share of requests that began where the one before ended",
+		"             of which the list prints the low end",
+		"seq.         share of requests that began where the previous one ended",
 		"D2C          from issue to completion; 99 % took at most p99",
 		"n/a          not counted for this disk, or there was no request",
 		"streams      share of requests that continue one of the last streams",

@@ -49,7 +49,7 @@ void look_describe(struct disturbance *what)
 	else if (!strcmp(kind, "steal"))
 		TEXT("the host of this virtual machine took %.1f %% of a processor", percent);
 	else if (!strcmp(kind, "clock") && llabs(what->value) < WATCH_STEP_NS)
-		TEXT("the clock was set, by %+.6f s in the end", (double)what->value / 1e9);
+		TEXT("the clock was set, by %+.6f s in total", (double)what->value / 1e9);
 	else if (!strcmp(kind, "clock"))
 		TEXT("the clock was set by %+.3f s", (double)what->value / 1e9);
 	else if (!strcmp(kind, "suspend"))
