@@ -234,7 +234,7 @@ def shell(out: Path) -> None:
     none = lab("shell")
     check("without a terminal it is refused", none.returncode == 125 and "raidctl lab run" in none.stderr, none)
     virtual = lab("shell", "--vm")
-    check("so it is in a virtual machine", virtual.returncode == 125 and "no terminal" in virtual.stderr, virtual)
+    check("so it is in a virtual machine", virtual.returncode == 125 and "not a terminal" in virtual.stderr, virtual)
 
 
 def main() -> None:

@@ -75,7 +75,7 @@ def refusals(directory: Path) -> None:
         ("a Makefile of something else", tree("other", "all:\n"), "no VERSION", "top of a kernel source tree"),
         ("a tree without User Mode Linux", tree("no-um", known), "no arch/um", "unpack"),
         ("a version that is too old", tree("old", VERSIONS.format(5, 15), "arch/um"), "5.15.7-rc1 is too old", "6.1"),
-        ("a tree that was built in place", unclean, ".config is there", "mrproper"),
+        ("a tree that was built in place", unclean, ".config exists", "mrproper"),
     )
     for name, path, why, todo in cases:
         done = lab("run", "--kernel", path, "--bare", "--out", str(directory / "out"), "--", "true")

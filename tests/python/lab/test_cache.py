@@ -174,7 +174,7 @@ def test_modules_of_a_tree_that_was_built_again_are_refused(tmp_path, monkeypatc
     (built / "build").symlink_to("../../build")
     (entry / "last").write_text("state two")
     kernel = linux.Kernel("linux", "6.1.1", built, tmp_path)
-    with pytest.raises(LabError, match="built again since"):
+    with pytest.raises(LabError, match="built again in the meantime"):
         tree.add_modules(kernel, Progress(quiet=True))
 
 

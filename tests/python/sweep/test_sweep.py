@@ -385,7 +385,7 @@ def test_a_guest_that_leaves_rubbish(recording, message, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("message", "ends"), [("the simulated disks' contents did not fit: ask", True), ("a BUG", False)]
+    ("message", "ends"), [("the simulated disks' contents did not fit; to", True), ("a BUG", False)]
 )
 def test_a_guest_with_a_full_store_ends_the_sweep(message, ends, tmp_path):
     raidctl = program(tmp_path / "raidctl", f'echo "raidctl lab: {message}" >&2\nprintf "1\\n2\\n3\\n" >&2\nexit 126')

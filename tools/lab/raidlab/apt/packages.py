@@ -72,7 +72,7 @@ class _Apt:
         except FileNotFoundError:
             raise LabError(
                 "finding a kernel",
-                f"{program} is not there",
+                f"{program} is not installed",
                 "The lab builds its kernel from Debian's packages: use a Debian system, or a container of one.",
             ) from None
 

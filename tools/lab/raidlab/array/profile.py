@@ -105,7 +105,9 @@ class Devices:
     def notes(self) -> list[str]:
         """Notes for the user on valid profiles."""
         kept = [one.name for one in self.profiles if one.driver == "virtio-blk" and one.is_set("fault.lose_")]
-        why = "the driver has no timeout: a request that is lost by fault.lose never ends, nor does what waits for it"
+        why = (
+            "its driver has no timeout: a request that fault.lose loses never completes, and its caller waits for ever"
+        )
         return [f"profile {name}: {why}" for name in kept]
 
     @property
@@ -231,7 +233,7 @@ def _text_of(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise LabError(
-            f"{path}:{line}", f"byte {content[error.start]:#04x} is no UTF-8", "A profile is text: TOML."
+            f"{path}:{line}", f"byte {content[error.start]:#04x} is not UTF-8", "A profile is text: TOML."
         ) from None
 
 
@@ -249,21 +251,27 @@ def _malformed(path: Path, text: str, why: str) -> LabError:
 
 def _contradiction(profile: Profile, text: str, settings: Sequence[str], key: str, why: str) -> LabError:
     """The message about contradicting values, with the line of the value to change, or that it is not set."""
-    todo = "Change it, or what it goes with; raidctl lab show explains the profile."
+    todo = "Change this value or the one that it contradicts. To list the keys of the profile: raidctl lab show"
     if any(setting.partition("=")[0].strip() == key for setting in settings):
         return LabError(f"--set {key}", why, todo)
     line = line_of(text, key)
     if line is None:
-        return LabError(f"{profile.path}: {key}, which it does not set", why, "Set it, or change what it goes with.")
+        return LabError(f"{profile.path}: {key} (not set)", why, "Set it, or change the value that it contradicts.")
     return _refusal(profile.path, text, key, why, todo)
 
 
 def _check_fit(path: Path, text: str, key: str, value: object, flat: dict[str, object]) -> None:
     """Check the table [fit]: for each fitted constant, the published figure. The model does not get this table."""
     if key.removeprefix(_FIT) not in flat:
-        raise _refusal(path, text, key, "the profile does not set that constant", "Name one that it sets.")
+        raise _refusal(path, text, key, "the profile does not set this constant", "Name a constant that it sets.")
     if not isinstance(value, str) or not re.fullmatch(r"raid[05] [0-9]+ [a-z]+", value):
-        raise _refusal(path, text, key, f"{value!r} names no figure", 'Array, test and metric: "raid0 7 read".')
+        raise _refusal(
+            path,
+            text,
+            key,
+            f"{value!r} does not name a published figure",
+            'Write array, test and metric, such as "raid0 7 read".',
+        )
 
 
 def _named(setting: str, drivers: Iterable[str], model: Model) -> None:
@@ -282,7 +290,9 @@ def _setting(setting: str, keys: dict[str, Key]) -> tuple[str, str]:
     """Check --set KEY=VALUE like a line of a profile."""
     name, separator, text = (part.strip() for part in setting.partition("="))
     if not separator:
-        raise LabError(f"--set {setting}", "not KEY=VALUE", "As in a profile, with its table: array.drives=4")
+        raise LabError(
+            f"--set {setting}", "not KEY=VALUE", "Write the key as in a profile, with its table, such as array.drives=4"
+        )
     if name not in keys:
         raise LabError(f"--set {name}", "unknown key", _instead(name, keys))
     number = keys[name].kind == "number" and re.fullmatch(r"[0-9]+|0x[0-9a-fA-F]+", text)
@@ -343,7 +353,7 @@ def _instead(key: str, keys: dict[str, Key]) -> str:
     same = [name for name in keys if name.rpartition(".")[0] == table]
     if not same:
         tables = sorted({name.partition(".")[0] for name in keys if "." in name})
-        return f"There is no table [{table}]; there are: {', '.join(tables)}."
+        return f"Unknown table [{table}]. Known tables: {', '.join(tables)}."
     close = difflib.get_close_matches(key, same, 1)
     hint = f"Did you mean {close[0]}? " if close else ""
     where = f"in [{table}]" if table else "without a table"

@@ -44,7 +44,7 @@ def root() -> Path:
         raise LabError(
             "no cache directory",
             f"{path}: {error.strerror}",
-            "Name a directory that can be written: export XDG_CACHE_HOME=DIR",
+            "Name a writable directory: export XDG_CACHE_HOME=DIR",
         ) from None
     return path.resolve()
 
@@ -167,5 +167,5 @@ def require_space(path: Path, mebibytes: int, what: str) -> None:
         raise LabError(
             what,
             f"{path} has {free} MiB free, {mebibytes} are needed",
-            "Free some, or name another place: export XDG_CACHE_HOME=DIR",
+            "Free some space, or name another directory: export XDG_CACHE_HOME=DIR",
         )

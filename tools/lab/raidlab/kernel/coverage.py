@@ -138,7 +138,7 @@ def ran(directory: Path) -> dict[int, int]:
     except OSError as error:
         raise LabError(what, str(error), "Look at kernel.log there.") from None
     if not rows or rows[0] != ["lost", "0"]:
-        raise LabError(what, "more blocks ran than were kept", "The change is too large for --coverage.")
+        raise LabError(what, "more code blocks ran than could be counted", "The change is too large for --coverage.")
     return {int(at, 16): int(times) for at, times in rows[1:]}
 
 

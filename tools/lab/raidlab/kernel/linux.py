@@ -394,7 +394,9 @@ def obtain_variant(name: str, plain: Kernel, progress: Progress) -> Kernel:
     if not name:
         return plain
     if plain.tree:
-        raise LabError(f"--variant {name}", f"{plain.tree} is a tree of yours", "Use it with 6.1, 6.12, 7.2 or 7.3.")
+        raise LabError(
+            f"--variant {name}", f"{plain.tree} is your own source tree", "Use --variant with 6.1, 6.12, 7.2 or 7.3."
+        )
     _check_series(name, plain.series)
     requested = configuration.read(_config(name).decode(), plain.series)
     built_by = compiler.get(progress)

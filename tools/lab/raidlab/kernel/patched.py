@@ -171,7 +171,7 @@ def telling(pair: Pair, progress: Progress, added: Added = NOTHING) -> tuple[Ker
     with cache.locked(other.parents[1], progress), tempfile.TemporaryDirectory(prefix="raidtrace-ran-") as overlay:
         tree.begin(other, third, progress, added, added)
         _bring(other, coverage.added(other, files, Path(overlay)), third)
-        kernel = tree.obtain(third, progress, f"{pair.patched.called}, telling what runs", added, _state(third))
+        kernel = tree.obtain(third, progress, f"{pair.patched.called}, with coverage", added, _state(third))
     changed_lines = {name: coverage.changed(before / name, other / name) for name in files}
     return kernel, coverage.lines(kernel.binary, changed_lines)
 
@@ -298,7 +298,8 @@ def _applied(what: str, source: Path, patches: list[Path], overlay: Path) -> tup
         raise LabError(
             what,
             f"the lab's kernel has none of the files: {' '.join(elsewhere)}",
-            "It has what it compiles: block, mm, fs, md, SCSI with 3w-9xxx (tools/lab/raidlab/kernel/kernel-files).",
+            "It contains only the files that it compiles: block, mm, fs, md, SCSI with 3w-9xxx "
+            "(tools/lab/raidlab/kernel/kernel-files).",
         )
     return {name: overlay / name if (overlay / name).exists() else None for name in touched}, list(elsewhere)
 
@@ -307,14 +308,18 @@ def _files(what: str, path: Path) -> dict[str, bool]:
     """The files that a patch changes, and whether it creates them. LabError if the patch is invalid or names files outside
     of the source."""
     if _UNREADABLE.search(path.read_bytes().decode("utf-8", "replace")):
-        raise LabError(what, f"{path} renames, copies or is binary", "Create it with: git diff --no-renames --text")
+        raise LabError(
+            what, f"{path} renames or copies files, or is binary", "Create it with: git diff --no-renames --text"
+        )
     done = subprocess.run(["lsdiff", "-s", "--strip=1", str(path)], capture_output=True, text=True, check=False)
     touched = {line[2:].strip(): line.startswith("+") for line in done.stdout.splitlines() if line}
     if not touched:
         raise LabError(what, f"{path} changes no file", "Name a diff as git format-patch or diff -u write it.")
     for name in touched:
         if name.startswith("/") or ".." in Path(name).parts:
-            raise LabError(what, f"{path} names a file outside of the source: {name}", "Look at it before you use it.")
+            raise LabError(
+                what, f"{path} names a file outside of the source: {name}", "Check the patch before you use it."
+            )
     return touched
 
 

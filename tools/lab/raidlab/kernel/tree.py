@@ -119,7 +119,7 @@ def obtain(path: Path, progress: Progress, called: str = "", added: Added = NOTH
     source = checked(path)
     version = _version(what, source)
     if _series(version) > _NEWEST_TRIED:
-        progress.report(f"{what}: Linux {version} is newer than any that was tried here")
+        progress.report(f"{what}: Linux {version} is newer than every version that the lab was tested with")
     toolchain.require(f"building {what}")
     described = describe(source)
     built_by = compiler.get(progress)
@@ -187,7 +187,9 @@ def _version(what: str, source: Path) -> str:
     """The version in the tree's Makefile. LabError if this is no kernel, or one that the lab does not support."""
     makefile = source / "Makefile"
     if not makefile.exists():
-        raise LabError(what, "it has no Makefile, so it is no kernel source", "Name the top of a kernel source tree.")
+        raise LabError(
+            what, "it has no Makefile, so it is not a kernel source", "Name the top of a kernel source tree."
+        )
     head = makefile.read_text(encoding="utf-8", errors="replace")[:2000]
     fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)\s*=[ \t]*(\S*)", head, re.MULTILINE))
     if not (fields.get("VERSION", "").isdigit() and fields.get("PATCHLEVEL", "").isdigit()):
@@ -220,7 +222,7 @@ def _refuse_unclean(what: str, source: Path) -> None:
         if (source / left).exists():
             raise LabError(
                 what,
-                f"it was built in place: {source / left} is there",
+                f"it was built in place: {source / left} exists",
                 f"Clean it with: make -C {source} ARCH=um mrproper (this deletes .config, too: save it first)",
             )
 
@@ -301,7 +303,9 @@ def add_modules(kernel: Kernel, progress: Progress) -> None:
             return
         if (entry / "last").read_text(encoding="ascii").partition(" ")[2] != kernel.entry.name:
             raise LabError(
-                f"building the modules of {kernel.name}", "the tree has been built again since", "Start the run again."
+                f"building the modules of {kernel.name}",
+                "the tree was built again in the meantime",
+                "Start the run again.",
             )
         what, places = f"building the modules of {kernel.name}", built_by.environment() | linux.ENVIRONMENT
         make = [*_command(kernel.tree, kernel.build), f"-j{toolchain.jobs()}"]

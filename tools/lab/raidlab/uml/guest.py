@@ -281,8 +281,8 @@ class _Silence:
         elif now - self._last >= self._next_s:
             left = self._timeout_s - (now - self._begin)
             self._report(
-                f"no output for {now - self._last:.0f} s of real time. A command that works long is quiet, too; one that waits"
-                f" for what never comes is ended in {left:.0f} s (--timeout), or now by Ctrl-C"
+                f"no output for {now - self._last:.0f} s of real time. The command may still work, or wait for ever. It is"
+                f" stopped in {left:.0f} s (--timeout); to stop it now: Ctrl-C"
             )
             self._next_s *= 2
 
@@ -345,7 +345,7 @@ def _memory_directory(mebibytes: int) -> Path:
         measured.append(f"{name} has {free} MiB free{noexec}")
     raise LabError(
         "no room for the guest's memory",
-        f"{mebibytes} MiB are needed; {'; '.join(measured) or 'no place can be written'}",
+        f"{mebibytes} MiB are needed; {'; '.join(measured) or 'no directory is writable'}",
         "Enlarge one (mount -o remount,size=... /dev/shm), or use less: --mem, --store",
     )
 

@@ -49,7 +49,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     lab_root = None if arguments.host else root.get(how.progress)
     if not lab_root:
         how.progress.report(
-            "not hermetic (--host): with this machine's programs figures are those of this machine alone"
+            "not hermetic (--host): the guest uses this machine's programs, so figures depend on this machine"
         )
     chance = chance_of(arguments.seed)
     memory_mib = arguments.mem + (devices.pool_mib + _MODULE_MIB if devices else 0)
@@ -80,7 +80,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     log = (out / "kernel.log").read_text(encoding="utf-8", errors="replace")
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
     if lab_root and result.status == _NOT_FOUND:
-        hint = "the guest has programs of its own; this machine's: --host"
+        hint = "the guest has its own programs; to use this machine's: --host"
         result = verdict.Verdict(result.status, (*result.messages, hint))
     verdict.write_json(
         out / "lab.json", result.status, ending, devices.name if devices else None, lab_kernel, _how(machine)
@@ -146,9 +146,9 @@ def out_directory(name: str) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LabError(f"--out {name}", str(error.strerror), "Name a directory that can be written.") from None
+        raise LabError(f"--out {name}", str(error.strerror), "Name a writable directory.") from None
     if not os.access(path, os.W_OK | os.X_OK):
-        raise LabError(f"--out {name}", "it cannot be written", "Name another one.")
+        raise LabError(f"--out {name}", "it is not writable", "Name another directory.")
     return path
 
 

@@ -62,7 +62,7 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
     if _number(model, "log_lost"):
         bad.append(f"the ground-truth log lost {model['log_lost']} commands: raise log_entries in the profile")
     if model.get("store_exhausted", "0") not in ("0", "no") or STORE_FULL.decode() in log:
-        bad.append("the simulated disks' contents did not fit: ask for more with --store SIZE")
+        bad.append("the simulated disks' contents did not fit; to give them more memory: --store SIZE")
     if bad:
         more = [f"... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
         lines = [f"the guest's kernel complained, see {log_path}:"]
@@ -71,7 +71,7 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
         return Verdict(
             TIMEOUT,
             (
-                f"no end after {timeout_s:g} s of real time, guest ended; a longer limit: --timeout SECONDS",
+                f"no end after {timeout_s:g} s of real time, so the guest was stopped; to allow more time: --timeout SECONDS",
                 "  For a program that waits by reading the clock instead of sleeping, time passes very slowly.",
             ),
         )
@@ -81,12 +81,12 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
         return Verdict(
             LAB_FAILED,
             (
-                "this machine forbids ptrace(2), by which a guest runs its processes",
+                "this machine forbids ptrace(2), which a guest needs to run its processes",
                 "  In a container allow it: --cap-add=SYS_PTRACE --security-opt seccomp=unconfined (docker, podman).",
                 "  Elsewhere see /proc/sys/kernel/yama/ptrace_scope, which must be less than 3.",
             ),
         )
-    why = ending.failure or f"the guest ended without a word (status {ending.process_code})"
+    why = ending.failure or f"the guest ended without a message (status {ending.process_code})"
     last = [line for line in log.splitlines() if line.strip()][-3:]
     return Verdict(LAB_FAILED, (f"{why}; the end of {log_path}:", *(f"  {line}" for line in last)))
 

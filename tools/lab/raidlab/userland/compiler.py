@@ -102,7 +102,7 @@ def get(progress: Progress) -> Compiler:
     library = os.confstr("CS_GNU_LIBC_VERSION") or ""
     if tuple(int(number) for number in library.removeprefix("glibc ").split(".") if number.isdigit()) < _C_LIBRARY:
         progress.report(f"built with this machine's {host}, as {library} is too old for the lab's own compiler: "
-                        "figures are those of this machine")  # fmt: skip
+                        "figures depend on this machine")  # fmt: skip
         toolchain.require("building what runs in a guest")
         return Compiler(host)
     programs = _made(get_sysroot(progress), progress)

@@ -114,10 +114,10 @@ def download(entry: Path, suite: str, packages: list[Package], why: str, progres
     digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in got}
     altered = [one.name for one in packages if f"{one.name}={one.version}" in versions and one.digest not in digests]
     if altered:
-        raise LabError(what, f"{', '.join(altered)}: not the content that root.lock names", "Is the mirror genuine?")
+        raise LabError(what, f"{', '.join(altered)}: the content differs from root.lock", "Is the mirror genuine?")
     if others:
         progress.report(
-            f"not as root.lock has it: {', '.join(others)}. Figures may differ from those of the documentation."
+            f"not the versions of root.lock: {', '.join(others)}. Figures may differ from those of the documentation."
         )
         (entry / _NOT_LOCKED).write_text("".join(f"{line}\n" for line in others), encoding="utf-8")
     return got

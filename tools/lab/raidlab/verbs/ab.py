@@ -95,7 +95,7 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
     if sum(map(bool, (arguments.patch or arguments.series, arguments.range, arguments.tree))) > 1:
         raise LabError("ab", "more than one of --patch, --range and --tree", "Commit the patch, or leave one out.")
     if one and count > 1:
-        raise LabError("ab", f"{count} kernels given", "Name the one that is patched, or has the range: --kernel 6.12")
+        raise LabError("ab", f"{count} kernels given", "Name only the kernel to change, such as --kernel 6.12")
     if not one and not 2 <= count <= _MOST:
         raise LabError(
             "ab",
@@ -113,7 +113,11 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
     if arguments.vm:
         virtual.require_comparable(arguments.kernels, arguments.repeat)
         if arguments.seeds > 1:
-            raise LabError("ab --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
+            raise LabError(
+                "ab --vm --seeds",
+                "the host causes the variation in a virtual machine, not a seed",
+                "Leave out --vm or --seeds.",
+            )
 
 
 def _compare(arguments: argparse.Namespace, contenders: list[Contender], more: list[str], progress: Progress) -> int:
@@ -289,12 +293,12 @@ def _verdicts(runs_of: list[list[measures.Recorded]], unlike: list[str], repeate
             commands = runs[0].facts["commands"]
             sentences.append(
                 f"{compare.letter(number)} is identical to A{f' with all {seeds} seeds' if seeds > 1 else ''}: "
-                f"the controller was given the same {commands:,} commands at the same times."
+                f"the controller received the same {commands:,} commands at the same times."
             )
     if seeds == 1 and any(runs[0].truth != runs_of[0][0].truth for runs in runs_of[1:]):
         sentences.append("One run of each kernel: to separate a difference of the kernels from chance, use --seeds 5.")
     if unlike:
-        sentences.append(f"NOT deterministic: {', '.join(unlike)} gave another ground truth when it ran again.")
+        sentences.append(f"NOT deterministic: a second run of {', '.join(unlike)} gave another ground truth.")
     elif repeated:
         sentences.append("Each ran twice with the same ground truth, byte for byte.")
     return sentences
@@ -312,7 +316,7 @@ def _print(
         print(f"{compare.letter(number)}          {name}")
     if arguments.vm:
         print(
-            f"simulated  profile {arguments.profile}: the controller. Times are the host's, no two alike, and so left out"
+            f"simulated  profile {arguments.profile}: the controller. Times are the host's and vary, so they are omitted"
         )
     else:
         print(f"simulated  profile {arguments.profile}: the disks and all times are of the lab's model")

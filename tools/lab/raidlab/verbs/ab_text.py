@@ -92,7 +92,7 @@ def _notes(judged: Judged) -> list[str]:
     if judged.real_time:
         spread = sorted(one.spread - 1 for one in judged.verdicts)
         sentences.append(
-            "Real time: the disks are simulated, their clock and the processors are this machine's. A against itself: the"
+            "Real time: the disks are simulated, their clock and the processors are this machine's. In A alone, the"
             f" slowest run of a workload took {spread[0]:.1%} to {spread[-1]:.1%} longer than its fastest."
         )
     return sentences

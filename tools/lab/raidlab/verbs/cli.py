@@ -187,7 +187,7 @@ def _recordings(out: Path) -> set[tuple[str, int]]:
 
 def _shell(arguments: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise LabError("shell", "this is no terminal", "For scripts: raidctl lab run -- CMD...")
+        raise LabError("shell", "standard input or output is not a terminal", "For scripts: raidctl lab run -- CMD...")
     command = arguments.command or ["bash", "--norc", "-i"]
     print("raidctl lab: a simulated array in real time; 'exit' ends the guest", file=sys.stderr)
     with _terminal_kept():
@@ -200,7 +200,7 @@ def _shell(arguments: argparse.Namespace) -> int:
 def _build(arguments: argparse.Namespace) -> int:
     warned = virtual.build(arguments) if arguments.vm else _built(arguments)
     if warned and arguments.werror:
-        print("raidctl lab build: a module's build warned (above)", file=sys.stderr)
+        print("raidctl lab build: the build of a module printed a warning (above)", file=sys.stderr)
         return _FAILED
     return 0
 

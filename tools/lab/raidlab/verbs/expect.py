@@ -32,7 +32,11 @@ def act(arguments: argparse.Namespace) -> int:
         print(f"raidctl lab expect: {error}; write for example: mib_per_s >= 380 and seeks < 100", file=sys.stderr)
         return EXPECT_USAGE
     if arguments.vm and arguments.seeds > 1:
-        raise LabError("expect --vm --seeds", "chance in a virtual machine is the host's", "Leave out one of the two.")
+        raise LabError(
+            "expect --vm --seeds",
+            "the host causes the variation in a virtual machine, not a seed",
+            "Leave out --vm or --seeds.",
+        )
     measures.require_tools()
     kernel, run = _in_virtual_machine(arguments, expression) if arguments.vm else _in_simulated_time(arguments)
     outcomes: list[bool] = []
@@ -54,7 +58,7 @@ def act(arguments: argparse.Namespace) -> int:
     if holds is None:
         raise LabError(
             f"expect {expression.text}",
-            f"undecided: it is true for {sum(outcomes)} of {len(outcomes)} seeds",
+            f"undecided: the expression is true for {sum(outcomes)} of {len(outcomes)} seeds",
             "Allow more seeds (--seeds), or test a limit that is farther from the measured figure.",
         )
     _print_verdict(arguments, expression, kernel(), outcomes, holds, spans[0])
@@ -142,7 +146,9 @@ def _chosen(spans: list[measures.Span], phase: str | None, disk: str | None) -> 
     chosen = [span for span in spans if phase in (None, span.phase) and disk in (None, span.disk)]
     names = ", ".join(dict.fromkeys(f"{span.phase} of {span.disk}" for span in spans)) or "none"
     if not chosen:
-        raise LabError(what, f"the recording has no such phase; it has {names}", "Choose one of them: --phase, --disk.")
+        raise LabError(
+            what, f"the recording has no such phase; its phases: {names}", "Choose one of them: --phase, --disk."
+        )
     if len(chosen) > 1:
         raise LabError(
             what, f"the recording has several phases: {names}", "Choose one: --phase, and --disk if necessary."

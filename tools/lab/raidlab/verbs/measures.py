@@ -68,7 +68,7 @@ def _idle(direction: dict[str, Any]) -> Value:
 
 
 _MEASURES = (
-    Measure("mib_per_s", "MiB/s", "bytes completed, by the length of the phase", _key("mib_per_s"), True),
+    Measure("mib_per_s", "MiB/s", "bytes completed, divided by the length of the phase", _key("mib_per_s"), True),
     Measure("requests", "", "requests issued", _key("requests")),
     Measure("bytes", "bytes", "bytes issued", _key("bytes")),
     Measure("in_flight_mean", "requests", "in flight, mean over time", _key("in_flight_mean"), True),
@@ -77,9 +77,9 @@ _MEASURES = (
     Measure("request_bytes_mean", "bytes", "size of a request, mean", _key("request_bytes_mean")),
     Measure("request_bytes_mode", "bytes", "size of a request, most frequent",
             _scaled("request_sectors_mode_low", _SECTOR_BYTES)),
-    Measure("sequential_share", "of 1", "share of requests that begin where the one before ended",
+    Measure("sequential_share", "of 1", "share of requests that begin where the previous one ended",
             _key("sequential_share")),
-    Measure("seeks", "", "requests that begin elsewhere", _key("seeks")),
+    Measure("seeks", "", "requests that begin elsewhere than the previous one ended", _key("seeks")),
     Measure("d2c_mean_ms", "ms", "from issue to completion, mean", _scaled("d2c_mean_ns", 1 / _NS_PER_MS), True),
     Measure("d2c_p99_ms", "ms", "99 of 100 requests take less", _scaled("d2c_p99_ns_high", 1 / _NS_PER_MS),
             True),
@@ -185,7 +185,7 @@ class Recorded:
 def require_tools() -> None:
     """Refuse missing tools before a kernel is built for minutes."""
     if not RAIDCTL.exists():
-        raise LabError("recording the command", f"{RAIDCTL} is not there", "Build it: make tools")
+        raise LabError("recording the command", f"{RAIDCTL} does not exist", "Build it: make tools")
 
 
 def wrapped(command: list[str], disk: str | None) -> list[str]:
@@ -205,12 +205,12 @@ def run(arguments: argparse.Namespace, kernel: str, boot: Boot, out: Path) -> Re
     result = boot(wrapped(arguments.command, arguments.disk), out)
     if result.status:
         why = "".join(f"\n  {message.strip()}" for message in result.messages)
-        raise LabError(what, f"exit status {result.status}{why}", f"What it left, kernel.log among it: {out}")
+        raise LabError(what, f"exit status {result.status}{why}", f"Its results, including kernel.log: {out}")
     recordings = sorted(out.glob("*.rtdb"))
     if len(recordings) != 1:
         raise LabError(
             what,
-            f"{len(recordings)} recordings (*.rtdb) in {out}, one is needed",
+            f"{len(recordings)} recordings (*.rtdb) in {out}, but exactly one is needed",
             "A command that records itself has to leave exactly one in its working directory.",
         )
     truths = sorted(out.glob("ground-truth*.csv"))  # one file for each controller

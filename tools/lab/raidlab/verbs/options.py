@@ -217,7 +217,7 @@ def _expect(verb: argparse.ArgumentParser) -> None:
 def _seed(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--seed", metavar="N", type=int, default=0,
-        help="random seed: vary what varies by chance on a real machine; the same N repeats a run (default 0)",
+        help="random seed: change the values that vary by chance on a real machine; the same N repeats a run (default 0)",
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def read(path: Path) -> tuple[Workload, ...]:
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8")).get("workload", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise LabError(what, str(error), f"The form is that of {OWN}.") from None
+        raise LabError(what, str(error), f"The format is that of {OWN}.") from None
     return tuple(_one(what, row) for row in rows)
 
 
@@ -87,7 +87,9 @@ def _one(what: str, row: dict[str, object]) -> Workload:
     ]
     wrong += [key for key in ("name", "does", "command") if key not in row]
     if wrong:
-        raise LabError(what, f"{row.get('name', 'a workload')}: {', '.join(wrong)}", f"The form is that of {OWN}.")
+        raise LabError(what, f"{row.get('name', 'a workload')}: {', '.join(wrong)}", f"The format is that of {OWN}.")
     if row.get("filesystem", "") not in ("", *_MAKE):
-        raise LabError(what, f"{row['name']}: filesystem {row['filesystem']}", f"It is one of: {', '.join(_MAKE)}.")
+        raise LabError(
+            what, f"{row['name']}: filesystem {row['filesystem']}", f"Known file systems: {', '.join(_MAKE)}."
+        )
     return Workload(**{**row, "needs": tuple(row.get("needs", ()))})  # type: ignore[arg-type]

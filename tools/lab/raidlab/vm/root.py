@@ -104,7 +104,7 @@ def vfio_user_emulator(progress: Progress) -> Emulator:
     if version < VFIO_USER_SINCE:
         raise LabError(
             "the simulated 3ware in a virtual machine",
-            f"vfio-user needs QEMU 10.1, {SUITE} and its backports offer {version[0]}.{version[1]}",
+            f"vfio-user needs QEMU 10.1, but {SUITE} and its backports offer {version[0]}.{version[1]}",
             "virtio-scsi and scsi_debug work without it.",
         )
     return emulator

@@ -61,7 +61,9 @@ def build(progress: Progress) -> pathlib.Path:
     with cache.entry(entry, progress) as is_new:
         if is_new:
             if shutil.which("gcc") is None:
-                raise LabError("building the simulated controller", "no gcc here", "apt-get install gcc libc6-dev")
+                raise LabError(
+                    "building the simulated controller", "gcc is not installed", "apt-get install gcc libc6-dev"
+                )
             words = ["gcc", *FLAGS, f"-I{cache.MODELS}", "-o", str(entry / "vfio-user"), *map(str, sources)]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             if done.returncode:
@@ -175,7 +177,7 @@ def run(session: Session, progress: Progress, outputs: tuple[int, int] = (1, 2))
     server = build(progress) if session.array else None
     session.out.mkdir(parents=True, exist_ok=True)
     if session.terminal:
-        progress.report(f"booting Debian's {kernel.kernel.release} in QEMU, some twenty seconds")
+        progress.report(f"booting Debian's {kernel.kernel.release} in QEMU, about 20 seconds")
     with boot.work_directory() as work, contextlib.ExitStack() as stack:
         cards = []
         if session.array and server:
@@ -259,7 +261,7 @@ def _judge(ended: Ended) -> verdict.Verdict:
     """Judge like verdict.judge for User Mode Linux: the log of commands must be complete."""
     # Check this first: if the store is full, the controller stops the guest, which then ended badly.
     if ended.model.get("store_exhausted", "no") != "no":
-        why = "the simulated disks' contents did not fit: ask for more with --store SIZE"
+        why = "the simulated disks' contents did not fit; to give them more memory: --store SIZE"
         return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))
     if ended.outcome.reason:
         return verdict.Verdict(ended.outcome.status, (ended.outcome.reason,))
