@@ -357,5 +357,5 @@ def test_a_job_file_that_cannot_be_read_or_is_named_by_half_its_path_is_refused(
         'title = "x"\n[workload.w]\nkind = "fio"\njob_file = "x.fio"\n[[matrix]]\narray = "one"\nfilesystem = "xfs"\n'
     )
     the_plan = plan.parse(text + 'workload = "w"\ndata_size = "1 MiB"\n', "p", "p.toml")
-    with pytest.raises(UserError, match="give its whole path"):
+    with pytest.raises(UserError, match="give an absolute path"):
         steps.job(the_plan.cells[0], the_plan, steps.Place(("sda",), "/mnt", 1 << 30, lab=True))

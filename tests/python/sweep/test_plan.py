@@ -113,7 +113,7 @@ ELSEWHERE = ["-Jdevice=sda", "-rrtdev=sda", "--device=sda", "--uuid=1",
 @pytest.mark.parametrize("options", ELSEWHERE)
 def test_no_option_of_a_plan_names_another_disk(key, options):
     text = GOOD.replace('workload = "seq"', f'workload = "seq"\n{key} = "{options}"')
-    message = rf"p.toml:\d+: matrix.{key}: .*({re.escape(options.split()[-1])}|no list of words)"
+    message = rf"p.toml:\d+: matrix.{key}: .*({re.escape(options.split()[-1])}|cannot be divided into words)"
     with pytest.raises(UserError, match=message):
         plan.parse(text, "p", "p.toml")
 
