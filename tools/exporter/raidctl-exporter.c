@@ -317,7 +317,7 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		options, parse, NULL,
 		"Serve the counters of all attached disks to Prometheus at http://" DEFAULT_LISTEN "/metrics, until Ctrl-C. The exporter attaches and changes nothing. Without CAP_SYS_ADMIN it serves only the counter group flow.\v"
-		"There is no password: everybody who reaches the address can read the names of the disks and their counters.",
+		"There is no password: anyone who can reach the address can read the names of the disks and their counters.",
 		NULL, NULL, NULL,
 	};
 	struct exporter_options given = { .listen = DEFAULT_LISTEN };

@@ -22,7 +22,7 @@ struct mark_options {
 };
 
 static const struct argp_option options[] = {
-	{ "end", KEY_END, NULL, 0, "End the current phase; the time after it is called outside", 0 },
+	{ "end", KEY_END, NULL, 0, "End the current phase; reports call the time that follows \"outside\"", 0 },
 	{ "record", KEY_RECORD, "ID", 0, "Use the recording with this number, as raidctl status prints it", 0 },
 	{ 0 }
 };

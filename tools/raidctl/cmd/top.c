@@ -331,7 +331,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_top = {
 	.argp = {
 		options, parse, "[DISK...]",
-		"Watch attached disks live. top attaches each DISK; without DISK and without attached disks, all 3ware units. At its end it detaches the disks that it attached. Press ? for the keys.",
+		"Watch attached disks live. top attaches each DISK; without DISK and without attached disks, all 3ware units (in a guest of the lab, all simulated disks). At its end it detaches the disks that it attached. Press ? for the keys.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct top_options),

@@ -106,8 +106,8 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     _variant(build)
     clean = verbs.add_parser(
         "clean",
-        help="list or remove entries of the cache that were not used for some time",
-        description="List the entries of the cache that were not used for some time; with --remove, remove them.",
+        help="list or remove cache entries that have not been used for some time",
+        description="List the cache entries that have not been used for some time; with --remove, delete them.",
     )
     clean.add_argument(
         "--days", metavar="N", type=int, default=30, help="entries that were not used for N days (default %(default)s)"
@@ -119,9 +119,9 @@ def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
         description="List the workloads of raidctl lab ab --workload.",
     )
     verbs.add_parser("profiles", help="list the simulated disks", description="List the simulated disks.")
-    verbs.add_parser("show", help="print the keys of a profile").add_argument(
-        "profile", metavar="P", help="a name that raidctl lab profiles prints, or a .toml file"
-    )
+    verbs.add_parser(
+        "show", help="print the keys of a profile", description="Print each key of a profile, its value and its source."
+    ).add_argument("profile", metavar="P", help="a name that raidctl lab profiles prints, or a .toml file")
     for name, verb in verbs.choices.items():
         verb.set_defaults(act=acts[name], parser=verb)
     verbs.choices["expect"].usage_status = EXPECT_USAGE
@@ -193,7 +193,7 @@ def _ab(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--repeat", action="store_true", help="run everything twice, and fail if the runs differ")
     _seeds(
         verb,
-        "run each kernel with N random seeds, which gives each ratio an interval of 95 %% (default 1, with --workload 2)",
+        "run each kernel with N random seeds, which gives each ratio a 95 %% confidence interval (default 1, with --workload 2)",
     )
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
     _vm(verb, "use Debian's own kernels in QEMU; compares only counts, not times; the same as LAB=vm")

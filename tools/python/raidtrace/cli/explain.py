@@ -13,8 +13,8 @@ from raidtrace.explain.evidence import Explanation
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
 
-DESCRIPTION = """Explain the throughput of a recording, step by step: readahead, requests, requests in flight, limit. Each step
-has its numbers and a verdict. Causes are inferred from the counters; raidctl why measures them."""
+DESCRIPTION = """Explain the throughput of a recording: what limits it, then each step from readahead to requests in flight.
+Each step has its numbers and a verdict. Causes are inferred from the counters; raidctl why measures them."""
 
 
 def parser() -> argparse.ArgumentParser:
