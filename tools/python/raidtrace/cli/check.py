@@ -14,8 +14,8 @@ from raidtrace.quantity.shown import UserError
 from raidtrace.sweep.device import Machine
 
 DESCRIPTION = """Check whether this machine is ready for a benchmark: whether the data is much larger than the memory, whether
-other programs are idle, and whether disk and kernel have suitable settings. Each rule prints its result (pass, warn, fail or not
-available) and its finding; if it warns or fails, also its advice. check changes nothing. Without DISK it checks all units
+other programs are idle, and whether disk and kernel have suitable settings. Each rule prints its result (pass, warn, fail or
+not available) and its finding; if it warns or fails, also its advice. check changes nothing. Without DISK it checks all units
 of 3ware controllers; in a guest of raidctl lab, all simulated disks."""
 EPILOG = "Exit status: 0 if no rule fails, 1 if one fails."
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"

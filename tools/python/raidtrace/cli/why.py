@@ -126,7 +126,7 @@ def parser() -> argparse.ArgumentParser:
         "--budget",
         type=_duration,
         metavar="TIME",
-        help=f"start no run after this time, such as 300 (seconds) or 5min (default {BUDGET_S // 60}min on a disk; in the lab none)",
+        help=f"start no run after this time, such as 300 (s) or 5min (default {BUDGET_S // 60}min on a disk; in the lab none)",
     )
     top.add_argument(
         "--runs",
