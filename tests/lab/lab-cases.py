@@ -86,8 +86,8 @@ def alike(quoted: str, printed: str) -> bool:
 
 
 def contains(output: str, quoted: str) -> bool:
-    """Whether the words of a quotation follow each other in an output, wherever its lines break."""
-    words, among = TOKEN.findall(quoted), TOKEN.findall(output)
+    """Whether the words of a quotation, without "...", follow each other in an output, wherever its lines break."""
+    words, among = TOKEN.findall(quoted.replace("...", "")), TOKEN.findall(output)
     starts = range(len(among) - len(words) + 1)
     return bool(words) and any(all(map(alike, words, among[at : at + len(words)])) for at in starts)
 

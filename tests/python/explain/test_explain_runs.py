@@ -266,7 +266,7 @@ def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
         tmp_path / "b", (("read", {"depth": 1, "i2d_ms": 5.0}),), {"readahead_sectors": "16384", "queue_depth": "1"}
     )
     (chain,) = explain_runs.two(fast, slow).chains
-    assert chain.summary[0].startswith("B is slower by a factor 4.00")
+    assert chain.summary[0].startswith("B is slower by a factor of 4.00")
     assert chain.summary[1] == "Inferred limit of B, not of A: queue depth."
 
 

@@ -193,7 +193,7 @@ def _ab(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--repeat", action="store_true", help="run everything twice, and fail if the runs differ")
     _seeds(
         verb,
-        "run each kernel with N random seeds, which gives each ratio a 95 %% confidence interval (default 1, with --workload 2)",
+        "run each kernel with N random seeds; each ratio has a 95 %% confidence interval (default 1, or 2 with --workload)",
     )
     _out(verb, f"a directory for each kernel: DIR/a, DIR/b, ... (default {_OUT})")
     _vm(verb, "use Debian's own kernels in QEMU; compares only counts, not times; the same as LAB=vm")

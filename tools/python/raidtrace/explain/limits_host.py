@@ -8,6 +8,7 @@ from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, dry, waits_ms
 from raidtrace.explain.limits_rate import io_max
 from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
 from raidtrace.quantity import units
+from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
@@ -56,9 +57,9 @@ def host(case: Case) -> Limit:
     if (computing := _kernel_computes(case, idle, value)) is not None:
         return computing
     if case.reading.above is not None:
-        nothing, whole = f"the disk had nothing to do for {q.percent(idle)} of the time", case.reading.above.disk.name
+        nothing, whole = f"the disk was idle for {q.percent(idle)} of the time", case.reading.above.disk.name
         return open_question(f"{nothing}: {whole}, which contains it, may wait for another disk", value)
-    nothing, limit = f"the disk had nothing to do for {q.percent(idle)} of the time", io_max(case)
+    nothing, limit = f"the disk was idle for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
         return ruled_out(f"{nothing}: io.max delayed requests", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
@@ -134,7 +135,7 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
     title, remedy = KERNEL_WORK[work]
     whole = (case.reading.above or case.phase).disk.name
     return inferred(
-        f"the disk had nothing to do for {q.percent(idle)} of the time while {title} used {used:.2f} of a processor",
+        f"the disk was idle for {q.percent(idle)} of the time while {title} used {used:.2f} of a processor",
         remedy.format(disk=whole),
         value,
         case.value("processors", used, "CPUs", f"kernel {work}"),
@@ -409,7 +410,8 @@ def filesystem(case: Case) -> Limit:
         case.value("dry-share", part, "of 1", "depth-issue", "depth-d2c"),
     )
     if part < MIN_TIME_SHARE or blocks < times / 2:
-        return ruled_out(f"{blocks} blocks of metadata between the data; the queue ran empty {times} times", *values)
+        text = f"{blocks} blocks of metadata between the data; the queue ran empty {times} time{plural(times)}"
+        return ruled_out(text, *values)
     if (case.phase.count("write", "issued") or 0) >= MIN_OTHERS_SHARE * (case.phase.count("read", "issued") or 1):
         return open_question(f"{blocks} blocks of metadata; it is unknown how many of them were read", *values)
     if blocks >= METADATA_ONLY_SHARE * (case.phase.count("read", "queued") or 1):

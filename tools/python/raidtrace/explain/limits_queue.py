@@ -305,7 +305,7 @@ def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
         return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
     if not case.reads_ahead():
         return f"only {q.percent(by_readahead)} of the bytes were read ahead"
-    return "no window is read ahead (No readahead)" if unread(case) is not None else None
+    return "the program may have turned readahead off (No readahead)" if unread(case) is not None else None
 
 
 def unread(case: Case) -> tuple[float, int] | None:
@@ -328,8 +328,8 @@ def advice(case: Case) -> Limit:
     if "readahead_sectors" in case.phase.changed:
         return open_question("the readahead changed during the phase")
     text = (
-        f"sequential reads arrive as requests of {small[0]:.3g} KiB, readahead is {small[1]} KiB: no window is "
-        "read ahead, as after POSIX_FADV_RANDOM or MADV_RANDOM"
+        f"sequential reads arrive as requests of {small[0]:.3g} KiB, much smaller than the readahead of {small[1]} KiB, as "
+        "after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
     if case.phase.settings.get("fstype") or case.reading.above is not None:
         return open_question(f"{text}, or the files are that small")

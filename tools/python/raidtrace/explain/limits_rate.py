@@ -44,12 +44,12 @@ def _kind(case: Case, mine: Even) -> str:
 
 TITLE = {"IOPS": "IOPS cap", "bandwidth": "Bandwidth cap", "": "Throttling"}
 REMEDY = {
-    "IOPS": "neither readahead nor depth helps. Larger requests move more, or raise the volume's limit of IOPS",
-    "bandwidth": "neither readahead, depth nor request size helps: transfer less, or raise the volume's limit of "
-    "bandwidth",
-    "": "neither readahead nor depth helps. If the limit counts requests, larger requests move more; if it counts "
-    "bytes, only a higher limit of the volume helps. A run with another request size shows which",
+    "IOPS": "neither readahead nor depth helps. Use larger requests, or raise the IOPS limit of the volume",
+    "bandwidth": "neither readahead, depth nor request size helps. Transfer less, or raise the bandwidth limit of the volume",
+    "": "neither readahead nor depth helps. If the limit counts requests, use larger ones; if it counts bytes, only a higher "
+    "limit of the volume helps. A run with another request size shows which",
 }
+NAMED = {"IOPS": "an IOPS limit", "bandwidth": "a bandwidth limit", "": "an IOPS or bandwidth limit"}
 
 
 @rule("throttled", "Throttling")
@@ -86,8 +86,8 @@ def throttled(case: Case) -> Limit:
         return open_question(f"{text} at even intervals: this may be a limit, or the pace of the program", *values)
     kind = _kind(case, rate)
     text = (
-        f"{text} at even intervals; the median is {times[1]:.3g} ms, and the fastest took {times[0]:.3g} ms: a "
-        f"limit of {kind or 'IOPS or bandwidth'}, of the volume or of a part of the disk, delays the others"
+        f"{text} at even intervals; the median is {times[1]:.3g} ms, and the fastest took {times[0]:.3g} ms: "
+        f"{NAMED[kind]}, of the volume or of a part of the disk, delays all but the fastest"
     )
     remedy = ". ".join(filter(None, (REMEDY[kind], cheaper(case))))
     return inferred(text, remedy, *values, gain=gain.twice_the_limit(case, rate.iops, times[0]), title=TITLE[kind])

@@ -243,7 +243,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     factors = ratios(a, b, direction)
     if factors is None:
         return Verdict.NOT_AVAILABLE, ["The recordings lack the counters that would explain the difference."]
-    speed = f"{'faster' if factors.speed > 1 else 'slower'} by a factor {max(factors.speed, 1 / factors.speed):.2f}"
+    speed = f"{'faster' if factors.speed > 1 else 'slower'} by a factor of {max(factors.speed, 1 / factors.speed):.2f}"
     rates = f"{q.mib_per_s(a.phase, direction) or 0:.1f} -> {q.mib_per_s(b.phase, direction) or 0:.1f} MiB/s"
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names

@@ -145,7 +145,7 @@ def _window(reading: Reading) -> str:
     text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"
     largest = window_sectors(reading)
     if largest is None:
-        return f"{text}; window sizes are not available on this kernel or in an imported trace"
+        return f"{text}; window sizes are not available"
     other = "" if _as_set(reading) else ", which is not the readahead setting"
     return f"{text}; {largest[1]:.0%} of the bytes of windows came in windows of {q.kib(largest[0])}{other}"
 
