@@ -495,7 +495,7 @@ def test_two_streams_have_twice_as_much_in_flight(depth, streams, verdict):
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["--bogus"], "unrecognized arguments: --bogus"), ([], "name a RECORDING"),
+    (["--bogus"], "not understood: --bogus. See: raidctl explain --help"), ([], "name a RECORDING"),
     (["a.rtdb", "--from", "2", "--to", "1"], "--from 2 is not before --to 1"),
     (["a.rtdb", "--from", "2", "--to", "2"], "--from 2 is not before --to 2"),
 ])  # fmt: skip

@@ -85,7 +85,7 @@ LAB = TOP / "tools" / "lab"
         (["expect", "--no-such-option", "1", "--", "true"], "unknown option --no-such-option"),
         (["expect", "--mem", "x", "1", "--", "true"], "'x' is not a size"),
         (["expect", "mib_per_s >= 80"], "no command; put it after --"),
-        (["profiles", "extra"], "unrecognized arguments: extra"),
+        (["profiles", "extra"], "not understood: extra"),
     ],
 )
 def test_what_is_missing_is_reported(words, message):

@@ -7,31 +7,20 @@ import argparse
 import os
 import re
 import shlex
-import sys
 from collections.abc import Callable
-from typing import NoReturn
 
 from raidlab.array import profile
 from raidlab.kernel import linux
 
+from raidtrace.quantity import usage
+
 TIMEOUT_S = 1200.0
 _MEM_MIB = 256
 _OUT = "lab-out"
-_USAGE = 2
 EXPECT_USAGE = 128  # git bisect run takes 1 to 127 as bad, and stops from 128 on
 _VM = "use Debian's own kernel in QEMU, with two processors and real time (Documentation/vm.rst); the same as LAB=vm"
 
 Act = Callable[[argparse.Namespace], int]
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser with its own exit status for a wrong command line."""
-
-    usage_status = _USAGE
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(self.usage_status, f"{self.prog}: error: {message}\n")
 
 
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
@@ -45,7 +34,7 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
 def parsed(top: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
     """Parse the command line. An unknown word is usually a command without its --."""
     arguments, extra = top.parse_known_args(words)
-    verb: _Parser = arguments.parser
+    verb: usage.Parser = arguments.parser
     if extra and extra[0].startswith("-"):
         verb.error(f"unknown option {extra[0]}; see: {verb.prog} --help")
     if extra and arguments.verb in ("run", "shell", "ab", "expect"):
@@ -61,7 +50,7 @@ def parsed(top: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace
 
 def parser(acts: dict[str, Act]) -> argparse.ArgumentParser:
     """The parser. `acts` has a function for each verb; the parser stores it as `act`."""
-    top = _Parser(
+    top = usage.Parser(
         prog="raidctl lab",
         description="Run commands in a guest: a Linux kernel with simulated disks. This machine is not changed.",
         epilog="Example: raidctl lab run -- dd if=/dev/sda of=/dev/null bs=1M count=1024",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from raidtrace.check import facts, rules
 from raidtrace.check.rules import Finding, Verdict
-from raidtrace.quantity import shown, terminal, units
+from raidtrace.quantity import shown, terminal, units, usage
 from raidtrace.quantity.shown import UserError
 from raidtrace.sweep.device import Machine
 
@@ -23,7 +23,7 @@ COLUMN = 38  # of the first word of a finding
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("raidctl check", description=DESCRIPTION, epilog=EPILOG)
+    top = usage.Parser("raidctl check", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("disks", metavar="DISK", nargs="*", help="a name as in /sys/block, or a path")
     top.add_argument("-s", "--data-size", type=_size, metavar="SIZE",
                      help="amount of data that the benchmark reads or writes, such as 20G")  # fmt: skip

@@ -10,6 +10,7 @@ from raidtrace.compare import comparison, paper
 from raidtrace.compare import sides as compare_sides
 from raidtrace.compare import spans
 from raidtrace.published import tables as published
+from raidtrace.quantity import usage
 from raidtrace.recording import invariants
 from raidtrace.recording.columns import RecordingError
 
@@ -19,7 +20,7 @@ differences of machine, command and settings. --with TABLE alone checks the tabl
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("raidctl compare", description=DESCRIPTION)
+    top = usage.Parser("raidctl compare", description=DESCRIPTION)
     top.add_argument("a", type=pathlib.Path, nargs="?", help="a recording, or the directory of a sweep")
     top.add_argument("b", type=pathlib.Path, nargs="?", help="a second recording or sweep")
     top.add_argument(

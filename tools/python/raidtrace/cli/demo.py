@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Verbs of raidctl that Python implements: raidctl-demo."""
 
-import argparse
 import functools
 import os
 import pathlib
 import sys
+
+from raidtrace.quantity import usage
 
 DESCRIPTION = (
     """Run dd and bonnie++ with small and large readahead on a simulated 3ware array, and explain the difference."""
@@ -15,7 +16,7 @@ RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 
 def main(arguments: list[str]) -> int:
     """raidctl demo. Exit status: 0 all verified, 1 failed, 2 usage."""
-    parser = argparse.ArgumentParser("raidctl demo", description=DESCRIPTION)
+    parser = usage.Parser("raidctl demo", description=DESCRIPTION)
     parser.add_argument(
         "--out",
         type=pathlib.Path,

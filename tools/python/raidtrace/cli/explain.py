@@ -10,6 +10,7 @@ from raidtrace.cli import front
 from raidtrace.explain import evidence
 from raidtrace.explain import runs as explain_runs
 from raidtrace.explain.evidence import Explanation
+from raidtrace.quantity import usage
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import index as sweep_index
 
@@ -18,9 +19,7 @@ Each step has its numbers and a verdict. Causes are inferred from the counters; 
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(
-        "raidctl explain", description=DESCRIPTION, usage="raidctl explain [options] RECORDING [OTHER]"
-    )
+    top = usage.Parser("raidctl explain", description=DESCRIPTION, usage="raidctl explain [options] RECORDING [OTHER]")
     top.add_argument(
         "recording",
         type=pathlib.Path,

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """raidctl export: a recording as tables that other programs read."""
 
-import argparse
 import gc
 import pathlib
 from collections.abc import Sequence
 
-from raidtrace.quantity import shown
+from raidtrace.quantity import shown, usage
 from raidtrace.recording import sample_rows
 
 DESCRIPTION = """Convert a recording to CSV (RFC 4180), to a Perfetto trace, or to JSON."""
@@ -14,7 +13,7 @@ DESCRIPTION = """Convert a recording to CSV (RFC 4180), to a Perfetto trace, or 
 
 def main(arguments: Sequence[str]) -> int:
     """Exit status: 0 done, 1 failed, 2 usage."""
-    top = argparse.ArgumentParser("raidctl export", description=DESCRIPTION)
+    top = usage.Parser("raidctl export", description=DESCRIPTION)
     top.add_argument("recording", type=pathlib.Path, metavar="RECORDING", help="a file of raidctl record or import")
     top.add_argument("-c", "--csv", type=pathlib.Path, metavar="DIR", help="write one CSV file for each table into DIR, "
                      "which is created if necessary; columns.csv defines each column")  # fmt: skip

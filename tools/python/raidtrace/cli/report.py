@@ -7,7 +7,7 @@ import gc
 import pathlib
 from collections.abc import Callable, Sequence
 
-from raidtrace.quantity import shown, terminal
+from raidtrace.quantity import shown, terminal, usage
 from raidtrace.recording import columns, sample_rows
 from raidtrace.recording.columns import RecordingError
 
@@ -17,7 +17,7 @@ and their differences."""
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("raidctl report", description=DESCRIPTION)
+    top = usage.Parser("raidctl report", description=DESCRIPTION)
     top.add_argument(
         "recordings", metavar="RECORDING", nargs="*", help="a file of raidctl record or import; two are compared"
     )

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 
+from raidtrace.quantity import usage
 from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import destruction, device
 from raidtrace.sweep import index as sweep_index
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("raidctl sweep", description=DESCRIPTION, epilog=EPILOG)
+    top = usage.Parser("raidctl sweep", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument(
         "plan", nargs="?", help="a name that raidctl sweep plans prints, or a .toml file; not needed with --resume"
     )
@@ -98,9 +99,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _plans(arguments: Sequence[str]) -> int:
-    argparse.ArgumentParser("raidctl sweep plans", description="List the plans that come with raidtrace.").parse_args(
-        arguments
-    )
+    usage.Parser("raidctl sweep plans", description="List the plans that come with raidtrace.").parse_args(arguments)
     for name in plan.ready():
         the_plan = plan.load(plan.find(name))
         print(f"{name:9} {len(the_plan.cells):3} cells  {the_plan.title}")
@@ -108,9 +107,7 @@ def _plans(arguments: Sequence[str]) -> int:
 
 
 def _show(arguments: Sequence[str]) -> int:
-    top = argparse.ArgumentParser(
-        "raidctl sweep show", description="Print the table of a sweep, and write its CSV again."
-    )
+    top = usage.Parser("raidctl sweep show", description="Print the table of a sweep, and write its CSV again.")
     top.add_argument("out", type=pathlib.Path, help="directory of the sweep")
     top.add_argument("--stack", action="store_true", help="compare each md disk with its members instead")
     options = top.parse_args(arguments)
@@ -126,7 +123,7 @@ def _show(arguments: Sequence[str]) -> int:
 
 
 def _merge(arguments: Sequence[str]) -> int:
-    top = argparse.ArgumentParser(
+    top = usage.Parser(
         "raidctl sweep merge", description="Combine the indexes of sweeps, also of several hosts, into one SQLite file."
     )
     top.add_argument("into", type=pathlib.Path, help="SQLite file to write")
@@ -144,7 +141,7 @@ def _merge(arguments: Sequence[str]) -> int:
 
 
 def _restore(arguments: Sequence[str]) -> int:
-    argparse.ArgumentParser(
+    usage.Parser(
         "raidctl sweep restore",
         description="Restore the settings that a killed sweep changed. The next sweep also does this.",
     ).parse_args(arguments)

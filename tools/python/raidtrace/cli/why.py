@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from raidtrace.explain import runs
+from raidtrace.quantity import usage
 from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import device, journal
 from raidtrace.why import chance
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
     if words[:1] == ["restore"]:
-        argparse.ArgumentParser("raidctl why restore", description=RESTORE).parse_args(words[1:])
+        usage.Parser("raidctl why restore", description=RESTORE).parse_args(words[1:])
         return _restore()
     top = parser()
     options = top.parse_args(words)
@@ -96,10 +97,10 @@ def _duration(text: str) -> float:
 
 def parser() -> argparse.ArgumentParser:
     """The command line, without the command."""
-    top = argparse.ArgumentParser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
-                                  usage="raidctl why [options]\n"
-                                  "       (--lab [PROFILE] [--disk DISK] | --disk DISK | --destroy-data DISK)\n"
-                                  "       -- CMD...")  # fmt: skip
+    top = usage.Parser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
+                       usage="raidctl why [options]\n"
+                       "       (--lab [PROFILE] [--disk DISK] | --disk DISK | --destroy-data DISK)\n"
+                       "       -- CMD...")  # fmt: skip
     top.add_argument("-l", "--lab", nargs="?", const=PROFILE, metavar="PROFILE",
                      help=f"in guests with these simulated disks (default {PROFILE}); this machine is not changed")  # fmt: skip
     top.add_argument(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
-from raidtrace.quantity import units
+from raidtrace.quantity import units, usage
 from raidtrace.quantity.shown import UserError
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[3] / "bin"
@@ -23,7 +23,7 @@ DESCRIPTION = """Run a known benchmark and print its figures, or parse the outpu
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser("raidctl workload", description=DESCRIPTION)
+    top = usage.Parser("raidctl workload", description=DESCRIPTION)
     verbs = top.add_subparsers(dest="verb", required=True, metavar="list|show|run|parse")
     verbs.add_parser("list", help="list the benchmarks")
     verbs.add_parser("show", help="print the parameters of a benchmark").add_argument("name")
