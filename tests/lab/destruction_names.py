@@ -105,7 +105,7 @@ def _(do, a, b):
     return do.partition(a)
 
 
-@row("a disk that is not named", "this plan overwrites A: name it with --destroy-data")
+@row("a disk that is not named", "this plan overwrites A; if this is intended, name it with --destroy-data")
 def _(do, a, b):
     return ["--disk", a]
 

@@ -238,7 +238,7 @@ def pages(model: profile.Model) -> None:
                 check(f"{driver}: {key.name} is documented", row or f"``{kind}``" in page or f"``{key.name}``" in page)
                 continue
             presets = set(row[0].split()) if row else set()
-            expected = {"text", "empty", "unnamed"} if key.kind == "text" else {key.preset}
+            expected = {"text", "text)", "empty", "unnamed"} if key.kind == "text" else {key.preset}
             expected |= {"none"} if key.preset == "0" else set()
             check(f"{driver}: {key.name} is documented with its preset", presets & expected, row)
 

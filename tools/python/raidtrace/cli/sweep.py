@@ -338,7 +338,7 @@ def _print_steps(
             print(f"  {step.text()}{comment}")
         changed = [] if lab else journal.kept(step.path for step in cell_steps if step.path)
         if changed:
-            print("  # and then back to: " + ", ".join(f"{path} {value}" for path, value in changed))
+            print("  # then restores: " + ", ".join(f"{path} {value}" for path, value in changed))
 
 
 def _not_again(options: argparse.Namespace) -> set[str]:
