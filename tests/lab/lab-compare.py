@@ -136,6 +136,15 @@ def expects(out: Path) -> None:
     )
     for name, done, status, part in cases:
         check(name, done.returncode == status and part in done.stderr, done)
+    made = "modprobe raid0 && mdadm --quiet --create /dev/md0 --run --level=0 --raid-devices=2 /dev/sda /dev/sdb"
+    md = f"{made} && raidctl record -q -d md0 -o md.rtdb -- dd if=/dev/md0 of=/dev/null bs=1M count=4"
+    for measure, status, part in (("seconds", 0, "holds"), ("mib_per_s", 125, "md0 receives only bios")):
+        done = expect(f"{measure} > 0", "sh", "-c", md, options=("-d", "md0", "--profile", "jbod-4"))
+        check(
+            f"of an md disk {measure} is {status}",
+            done.returncode == status and part in done.stdout + done.stderr,
+            done,
+        )
     check("its time can be tested", expect("seconds < 3", "true").returncode == 0)
     own = expect("seeks < 3 and write_requests == 0", "sh", "-c", f"raidctl record -q -o own.rtdb -- {' '.join(READ)}")
     check("a command that records itself is not recorded twice", own.returncode == 0, own)

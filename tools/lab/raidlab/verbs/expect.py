@@ -69,10 +69,15 @@ def _holds(expression: Expression, span: measures.Span) -> bool:
     try:
         return expression.holds({name: span.named(name) for name in expression.names()})
     except NotKnown as error:
+        why = (
+            "the phase has no such request"
+            if span.has_requests()
+            else f"{span.disk} receives only bios, as md and dm do"
+        )
         raise LabError(
             f"expect {expression.text}",
-            f"{error} has no value in phase {span.phase}, because the phase has no such request",
-            "Choose another phase or measure.",
+            f"{error} has no value in phase {span.phase}, because {why}",
+            "Choose another phase or measure." if span.has_requests() else "Choose a member of it: --disk",
         ) from None
 
 

@@ -104,8 +104,12 @@ class Span:
     directions: dict[str, dict[str, Any]]
 
     def main_direction(self) -> str:
-        """The direction that moved more bytes; reads if both moved the same."""
-        return max(DIRECTIONS, key=lambda name: float(self.directions[name]["bytes"]))
+        """The direction that moved more bytes; reads if both moved the same, and of md and dm, which have no requests."""
+        return max(DIRECTIONS, key=lambda name: float(self.directions[name]["bytes"] or 0))
+
+    def has_requests(self) -> bool:
+        """Whether the disk has requests. md and dm have not."""
+        return self.directions["read"]["requests"] is not None
 
     def is_idle(self) -> bool:
         """Whether it neither read nor wrote. False if its requests are not counted."""
