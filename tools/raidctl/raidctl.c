@@ -110,7 +110,7 @@ static void usage(FILE *to)
 			terminal_print(to, "  %-8s %s\n", commands[i].name,
 				       commands[i].summary);
 	fputs("\nOptions of a verb: raidctl VERB --help. Manual: man raidctl-VERB.\n"
-	      "--debug: if a verb ends because of a defect of raidctl, print the traceback.\n"
+	      "--debug: if a verb in Python ends with an error, print the traceback.\n"
 	      "Exit status: 0 success, 1 failure, 2 wrong command line; record and lab run\n"
 	      "pass on the exit status of their command.\n",
 	      to);

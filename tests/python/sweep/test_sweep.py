@@ -298,6 +298,8 @@ def test_ctrl_c_before_the_first_cell_is_no_traceback(monkeypatch, capsys):
     [
         (["quick"], 2, "name the disks: --lab"),
         (["--lab", "--disk", "sda", "quick"], 2, "exclude each other"),
+        (["--lab", "--no-record", "quick"], 2, "--no-record: no effect in the lab; leave out it"),
+        (["--disk", "sda", "--jobs", "2", "--kernel", "6.1", "quick"], 2, "--jobs, --kernel: no effect on real disks"),
         (["--lab"], 2, "name a plan"),
         (["--lab", "quik"], 2, "did you mean quick"),
         (["--lab", "--trials", "0", "quick"], 2, "must be at least 1"),

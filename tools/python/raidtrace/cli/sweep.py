@@ -174,6 +174,10 @@ def _sweep(options: argparse.Namespace) -> int:
         raise _Usage("--lab and real disks (--destroy-data, --disk) exclude each other: name one of them")
     if not options.lab and not real:
         raise _Usage("name the disks: --lab, or real ones: --destroy-data DISK, --disk DISK")
+    names = ("array", "force_signature", "ignore_check", "no_record") if options.lab else ("jobs", "kernel", "store")
+    if useless := [f"--{name.replace('_', '-')}" for name in names if getattr(options, name)]:
+        where = "in the lab" if options.lab else "on real disks"
+        raise _Usage(f"{', '.join(useless)}: no effect {where}; leave out {'it' if len(useless) == 1 else 'them'}")
     return (_lab if options.lab else _disks)(options, the_plan, overrides)
 
 
