@@ -38,8 +38,8 @@ def test_the_direction_of_the_command_comes_first_and_the_other_names_its_proces
     path = with_others(tmp_path, 4 * READ, who=(("w", 4 * READ),))
     first, second = explain_runs.one(path).chains
     assert (first.direction, second.direction) == ("read", "write")
-    assert first.title == "sda, phase run (reads, cat xfs)" and not any("account" in text for text in first.summary)
-    assert second.title == "sda, phase run (writes of w, next to cat xfs)"
+    assert first.title == "sda, phase run (reads, cat on xfs)" and not any("account" in text for text in first.summary)
+    assert second.title == "sda, phase run (writes of w, next to cat on xfs)"
     assert "cat wrote none of these 2 GiB by the kernel's account of processes; most are of w." in second.summary
 
 

@@ -74,7 +74,7 @@ class Case:
 
     def elsewhere(self) -> float:
         """Part of the requests that do not begin where the one before ended."""
-        return (q.seeks(self.phase) or 0) / max(q.total(self.phase, "issued"), 1)
+        return (q.seeks(self.phase) or 0) / max(q.positioned(self.phase), 1)
 
     def seeks_seldom(self) -> bool:
         """Whether so few requests begin elsewhere that the disk works in order."""

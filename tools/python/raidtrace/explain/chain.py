@@ -46,7 +46,7 @@ def links(readings: Sequence[Reading], direction: str) -> tuple[Link, ...]:
 def title(reading: Reading, direction: str, meta: Mapping[str, str]) -> str:
     """The disk, the phase and the direction of the chain."""
     where = reading.phase.settings.get("fstype") or (reading.above.settings.get("fstype", "") if reading.above else "")
-    what = " ".join(word for word in (observation.program(meta), where.splitlines()[0] if where else "") if word)
+    what = " on ".join(word for word in (observation.program(meta), where.splitlines()[0] if where else "") if word)
     owner = (
         f" of {q.movers(reading.phase, direction) or 'others'}, next to "
         if q.foreign(reading.phase, direction)

@@ -168,7 +168,7 @@ def half_the_flushes(case: Case) -> Gain:
     """The gain of a program that waits for each flush: the writes between two flushes take next to no time. On one disk
     with heads they take turns of the platter that depend on their places."""
     heads = case.one_disk() and case.rotates()
-    return NO_GAIN if heads else _figure(TWICE, "with half as many flushes")
+    return NO_GAIN if heads else _figure(TWICE, "with half as many fsync calls, each with twice the data")
 
 
 def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gain:

@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import ONE_DISK, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.gain import even, local, straight
 from raidtrace.explain.steps import in_order
@@ -281,7 +281,7 @@ def parity(case: Case) -> Limit:
 @rule("device", "Rate of the array")
 def device(case: Case) -> Limit:
     limit = _device(case)
-    return dataclasses.replace(limit, title=DISK_TITLE) if case.one_disk() else limit
+    return dataclasses.replace(limit, title=DISK_TITLE) if case.phase.disk.driver in ONE_DISK else limit
 
 
 def _device(case: Case) -> Limit:
@@ -307,13 +307,15 @@ def _device(case: Case) -> Limit:
         remedy = "a higher depth does not help: this is the rate of the disk, or of its link (lspci -vv: LnkSta)"
         return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if ran := emptied(case):
-        alone = f"for {ran[1]:.0%} of the time it had at most one request"
-        text = f"{_gain(grown)}{rate:.0f} MiB/s, but the queue ran empty {ran[0]} times: {alone}"
-        return open_question(f"{text}, so it may do more", *values)
+        alone = 1 - (q.share_at_least(case.phase, "all", 2) or 0.0)
+        text = (
+            f"{_gain(grown)}{_mib(rate)}, but the queue ran empty {ran[0]} times: the disk had at most one request for"
+        )
+        return open_question(f"{text} {alone:.0%} of the time, so it may do more", *values)
     if near:
         text = (
-            f"{_gain(grown)}{rate:.0f} MiB/s is its rate; in the profile {near.profile} the controller reaches "
-            f"{near.controller:.0f} MiB/s, the drives {near.drives:.0f}"
+            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of its limit: in the profile "
+            f"{near.profile} the controller reaches {near.controller:.0f} MiB/s, the drives {near.drives:.0f}"
         )
         return inferred(
             text, remedy, *values, gain=gain.MORE_IN_FLIGHT, key=near.lower(), title=near.lower().capitalize()
@@ -358,8 +360,8 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     if queued is None:
         return open_question(f"{text}; it is unknown whether a higher depth is faster", *values)
     return inferred(
-        f"{text} is its rate: with {queued.few:.0f} in flight a request takes {about_ms(queued.few_ms)}, with "
-        f"{queued.many:.0f} in flight {about_ms(queued.many_ms)}, so a higher depth is not faster",
+        f"{text}: with about {queued.many:.0f} in flight instead of {queued.few:.0f} the rate is only "
+        f"{max(queued.growth, 0):.0%} higher, so this is its limit",
         _other_than_depth(case),
         *values,
         gain=gain.MORE_IN_FLIGHT,
@@ -391,6 +393,11 @@ def cheaper(case: Case) -> str:
     if SMALL_FACTOR * size <= largest and case.direction == "read" and case.reads_ahead():
         return f"If the limit counts requests, larger requests move more: blockdev --setra 4096 /dev/{name}"
     return ""
+
+
+def _mib(rate: float) -> str:
+    """A rate with three digits, in MiB/s."""
+    return f"{rate:.0f} MiB/s" if rate >= 10 else f"{rate:.2g} MiB/s"
 
 
 def _gain(grown: tuple[int, float] | None) -> str:

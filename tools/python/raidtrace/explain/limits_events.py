@@ -169,9 +169,9 @@ def degraded(case: Case) -> Limit:
             "wait for its end, or lower its rate in the settings of the controller",
             title=BACKGROUND_WORK[last],
         )
-    known = above is not None or "md_degraded" in phase.settings or "controller_events" in phase.settings
-    text = "the recording shows no missing drive"
-    return open_question(text) if known else unknown(text)
+    if above is not None or "md_degraded" in phase.settings:
+        return ruled_out("md reports no missing drive")
+    return unknown("no source reports the state of the array")
 
 
 def _lacking(case: Case, text: str, *values: Value) -> Limit:

@@ -168,8 +168,8 @@ def sync(case: Case) -> Limit:
         return open_question(f"{text}; only an experiment can show whether they waited for this data", *values)
     part = min(part, 0.999)
     return inferred(
-        f"{number} flushes and {writes} writes took {part:.0%} of the time: each flush waits until the cache of "
-        "the drive is written",
+        f"{number} flushes for {writes} writes were in flight for {part:.0%} of the time: each waits until the drive has "
+        "written its cache",
         "call fsync less often, or "
         + (
             "use a drive with power-loss protection, whose cache need not be flushed"

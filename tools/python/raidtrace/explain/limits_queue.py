@@ -287,7 +287,7 @@ def _stream(case: Case) -> str:
 
 def _ordered(case: Case, other: Observation) -> bool:
     order = in_order(Reading(case.reading.letter, other, case.reading.above))
-    issued = q.total(other, "issued")
+    issued = q.positioned(other)
     return (
         order is not None
         and order >= MIN_ORDERED_SHARE
@@ -316,7 +316,12 @@ def unread(case: Case) -> tuple[float, int] | None:
     if case.direction != "read" or not window or not largest or not each:
         return None
     alone = (in_order(case.reading) or 0.0) >= MIN_STREAM_SHARE and not case.direct()
-    return (each / 2, int(window / 2)) if alone and NO_WINDOW_FACTOR * each <= min(window, largest) else None
+    chunk = (case.reading.above.setting("md_chunk_bytes") or 0) // q.SECTOR if case.reading.above else 0
+    return (
+        (each / 2, int(window / 2))
+        if alone and NO_WINDOW_FACTOR * each <= min(window, largest, chunk or window)
+        else None
+    )
 
 
 @rule("no readahead", "No readahead")
@@ -324,7 +329,8 @@ def advice(case: Case) -> Limit:
     """A program that has switched readahead off for its reads: then a larger setting has no effect."""
     small = unread(case)
     if small is None:
-        return ruled_out("the reads are as large as with readahead, or readahead does not apply to them")
+        why = "bypass the page cache" if case.direct() else "are as large as with readahead, or are random"
+        return ruled_out(f"the {case.direction}s {why}")
     if "readahead_sectors" in case.phase.changed:
         return open_question("the readahead changed during the phase")
     text = (
@@ -354,7 +360,8 @@ def readahead(case: Case) -> Limit:
     streams = case.streams()
     low, high = windows * (1 - q.AGREEMENT), MAX_WINDOWS * windows * streams
     each = f" for each of up to {streams} streams" if streams > 1 else ""
-    text = f"{depth:.2f} in flight while busy, and a readahead window is {windows:g}{each}"
+    unit = "request" if windows == 1 else "requests"
+    text = f"{depth:.2f} requests in flight while busy; a readahead window is {windows:g} {unit}{each}"
     allowed = slots(case)
     if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= MIN_FULL_SHARE and allowed[0] < windows:
         return ruled_out(f"{text}: the queue takes at most {allowed[0]}", value)
@@ -368,7 +375,7 @@ def readahead(case: Case) -> Limit:
         return open_question(f"{text}; only an experiment can show whether more readahead is faster", value)
     doubled = " (twice the setting, as with POSIX_FADV_SEQUENTIAL)" if depth > high else ""
     return inferred(
-        f"{text}{doubled}: this is the number that readahead allows",
+        f"{text}, and the kernel keeps one or two windows in flight{doubled}",
         f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.phase).disk.name}",
         value,
         gain=gain.twice_the_readahead(case),

@@ -58,9 +58,7 @@ def throttled(case: Case) -> Limit:
     intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
     (rate, both) = even(case, case.phase)
     if case.rotates():
-        return ruled_out(
-            "the disk rotates: one request per rotation, or the rate of the platter, is as even as a limit"
-        )
+        return unknown("the rate of a rotating disk can be as even as a limit")
     times = waits_ms(case)
     if rate is None or times is None:
         return unknown("too few samples, or requests of too many sizes, to judge how even the rate is")

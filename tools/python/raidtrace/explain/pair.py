@@ -306,7 +306,7 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
     alike = "Program, load, kernel and all other recorded settings are the same"
     if arguments:
         alike = f"Also {arguments} changed, but the counters of both loads are similar"
-    return Verdict.INFERRED, f"Inferred cause: readahead. {alike}, and each step is counted."
+    return Verdict.INFERRED, f"Inferred cause: readahead. {alike}, and the counters confirm each step."
 
 
 def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:

@@ -147,7 +147,7 @@ def _window(reading: Reading) -> str:
     if largest is None:
         return f"{text}; window sizes are not available"
     other = "" if _as_set(reading) else ", which is not the readahead setting"
-    return f"{text}; {largest[1]:.0%} of the bytes of windows came in windows of {q.kib(largest[0])}{other}"
+    return f"{text}; {largest[1]:.0%} of the bytes read ahead came in windows of {q.kib(largest[0])}{other}"
 
 
 def _window_values(reading: Reading) -> list[Value]:
@@ -247,7 +247,7 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
     def say(reading: Reading) -> str:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
         if mode is None:
-            return "the most frequent size was not counted exactly"
+            return "the most frequent size is in a bin of several sizes"
         text = f"{q.percent(mode[1])} of the requests are {q.kib(mode[0])}"
         if largest is None:
             return text
@@ -420,7 +420,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
         if not number:
             return "none"
         mean = q.seek_sectors(reading.phase) / number
-        return f"{number} of {issued} requests were not sequential, {q.kib(mean)} away on average"
+        return f"{number} of {issued} reads and writes were not sequential, {q.kib(mean)} away on average"
 
     def verdict(reading: Reading) -> Verdict:
         number, issued = q.seeks(reading.phase), _issued(reading)
@@ -438,7 +438,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
 
 
 def _issued(reading: Reading) -> int:
-    return q.total(reading.phase, "issued")
+    return q.positioned(reading.phase)
 
 
 def blamed(reading: Reading) -> list[tuple[int, str, str]]:
@@ -519,9 +519,8 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
         calls, served = counts
         if served > MIN_EXCESS_FACTOR * calls:
             return (
-                f"the disk served {served / q.MIB:.1f} MiB; the requested bytes are unknown: read and write calls "
-                f"requested {calls / q.MIB:.1f} MiB, but libaio, io_uring, mapped files and the pages of the "
-                "program itself are not counted"
+                f"the disk served {served / q.MIB:.1f} MiB, {(served - calls) / q.MIB:.1f} MiB more than read and write calls "
+                "requested: readahead past the end, or libaio, io_uring and mapped files, which are not counted"
             )
         part = f"{served / q.MIB:.1f} MiB ({q.percent(served / calls)}) served by the disk"
         return f"{calls / q.MIB:.1f} MiB requested by calls, {part}"

@@ -202,6 +202,11 @@ def seek_sectors(phase: Observation) -> int:
     return total(phase, "seek_forward_sectors") + total(phase, "seek_backward_sectors")
 
 
+def positioned(phase: Observation) -> int:
+    """Requests that have a position on the disk: reads and writes (Documentation/counters.rst)."""
+    return sum(phase.of(direction).issued for direction in ("read", "write"))
+
+
 def total(phase: Observation, counter: str) -> int:
     """A counter of all directions together; issued are the requests, each counted once."""
     again = "reissued" if counter == "issued" else ""
