@@ -55,7 +55,7 @@ def use(sda=(0, 0), sdb=(1, 4096)):
 # rule, changes of the machine, verdict, text, value, advice
 CASES = [
     ("data-set", {}, PASS, "20 GiB is 40 times the memory of 512 MiB", 40, ""),
-    ("data-set", {"data_bytes": 20 * GIB - 1}, WARN, "20.0 GiB is 40 times", None, "use 20 GiB or more, or boot with less"),
+    ("data-set", {"data_bytes": 20 * GIB - 1}, WARN, "20.0 GiB is 40 times", None, "use 20 GiB (40 times) or more"),
     ("data-set", {"data_bytes": GIB + 1}, WARN, "", None, ""),
     ("data-set", {"data_bytes": GIB}, FAIL, "1 GiB is 2 times the memory of 512 MiB", 2, "20 GiB"),
     ("data-set", {"data_bytes": None}, UNKNOWN, "not given; memory is 512 MiB", None, "--data-size SIZE; use 20 GiB or more"),

@@ -356,8 +356,9 @@ def _instead(key: str, keys: dict[str, Key]) -> str:
         return f"Unknown table [{table}]. Known tables: {', '.join(tables)}."
     close = difflib.get_close_matches(key, same, 1)
     hint = f"Did you mean {close[0]}? " if close else ""
+    others = "" if table else "; all others are TABLE.KEY, such as drive.sectors"
     where = f"in [{table}]" if table else "without a table"
-    return f"{hint}Keys {where}: {', '.join(same)}. For the keys that a profile sets: raidctl lab show PROFILE"
+    return f"{hint}Keys {where}: {', '.join(same)}{others}. For the keys that a profile sets: raidctl lab show PROFILE"
 
 
 def _refusal(path: Path, text: str, key: str, why: str, todo: str) -> LabError:

@@ -29,7 +29,7 @@ def act(arguments: argparse.Namespace) -> int:
     try:
         expression = Expression(arguments.expression, measures.unknown, truth=True)
     except BadExpression as error:
-        print(f"raidctl lab expect: {error}; write for example: mib_per_s >= 380 and seeks < 100", file=sys.stderr)
+        print(f"raidctl lab expect: {error}; write for example: 'mib_per_s >= 380 and seeks < 100'", file=sys.stderr)
         return EXPECT_USAGE
     if arguments.vm and arguments.seeds > 1:
         raise LabError(

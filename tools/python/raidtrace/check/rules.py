@@ -132,7 +132,7 @@ def _data_set(case: Case) -> Result | None:
     times = data / ram
     verdict = PASS if times >= DATA_TIMES_RAM else WARN if times > DATA_TIMES_RAM_CACHED else FAIL
     return Result(f"{octets(data)} is {times:.3g} times the memory of {octets(ram)}",
-                  f"use {least} or more, or boot with less memory: mem=SIZE on the kernel's command line",
+                  f"use {least} ({DATA_TIMES_RAM:g} times) or more, or boot with less memory: mem=SIZE as kernel option",
                   times, verdict)  # fmt: skip
 
 

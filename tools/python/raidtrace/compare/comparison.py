@@ -141,7 +141,7 @@ def unlike(rows: Iterable[Row]) -> list[str]:
 VERSION = 1
 MAX_NOTES = 8
 HEADER = ("", "A", "B", "ratio", "percent", "A +-", "B +-", "real")
-LEGEND = """Percent: (B - A) / A. A +-, B +-: spread of the trials,
+LEGEND = """Counted: at the disk; other rows: as the program printed. Percent: (B - A) / A. A +-, B +-: spread of the trials,
 (largest - smallest) / median. Real: yes if the trials of A and B do not overlap and chance alone
 causes such a difference in at most 5 of 100 cases; ?: one trial each; x: not the same test."""
 MORE = "All counters: raidctl compare -v A B. To explain the difference: raidctl explain A B"

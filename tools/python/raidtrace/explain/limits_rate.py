@@ -123,7 +123,7 @@ def amplification(case: Case) -> Limit:
         return open_question(f"{text}; but pages of a mapping that were used without waiting are not counted", *values)
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
     each = units.octets(used / jumps)
-    text = f"{text}: readahead is {q.kib(window)}, and the program uses {each} of each piece"
+    text = f"{text}: readahead is {q.kib(window)}, and the program uses {each} at each place"
     place_ms = case.phase.seconds() * 1e3 / jumps
     least = (
         None if case.rotates() else fastest_ms(case.phase.histogram("read", "d2c"))

@@ -243,8 +243,9 @@ _UNREADABLE = {
 def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
     if not path.is_file():
-        what = "not a recording" if path.exists() else "no such recording"
-        raise RecordingError(f"{path}: {what}; name a file that raidctl record made")
+        what = "a directory" if path.is_dir() else "not a recording" if path.exists() else "no such recording"
+        inside = next(iter(sorted(path.glob("*.rtdb"))), None) if path.is_dir() else None
+        raise RecordingError(f"{path}: {what}; name {inside or 'a file that raidctl record made'}")
     try:
         with contextlib.closing(read(path)) as opened:
             opened.row_factory = sqlite3.Row
