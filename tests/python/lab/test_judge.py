@@ -283,13 +283,13 @@ HOLDS = {
     "mib_per_s >= 100 or request_bytes_mode > 3": True,
 }
 BAD = {
-    "mib_per_s": "compares nothing",
+    "mib_per_s": "is not a comparison",
     "mib_per_s >": "not an expression",
     "mib_per_s >= 'fast'": "neither a number nor a measure",
     "mib_per_s >= True": "neither a number nor a measure",
     "mib_per_sec >= 3": "Did you mean mib_per_s?",
     "__import__('os').system('false') > 0": "neither a number nor a measure",
-    "seeks in (1, 2)": "compares nothing",
+    "seeks in (1, 2)": "is not a comparison",
     "mib_per_s ** 2 > 3": "neither a number",
     "": "not an expression",
 }

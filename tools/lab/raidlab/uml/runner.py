@@ -155,7 +155,7 @@ def out_directory(name: str) -> Path:
 def recording_here(out: str, name: str) -> str:
     """The name of a recording of the guest and the command that reads it, for the user's shell: in the guest it has another."""
     path = Path(out, name)
-    return f"here that recording is {path}; see it: raidctl report {shlex.quote(str(path))}"
+    return f"on this machine, the recording is {path}; to see it: raidctl report {shlex.quote(str(path))}"
 
 
 def _terminal() -> dict[str, str]:

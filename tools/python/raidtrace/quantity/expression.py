@@ -68,7 +68,7 @@ class Expression:
             for part in (node.left, *node.comparators):
                 self._check_number(part)
         else:
-            raise BadExpression(f"{self._part(node)} compares nothing")
+            raise BadExpression(f"{self._part(node)} is not a comparison")
 
     def _check_number(self, node: ast.AST) -> None:
         if isinstance(node, ast.Name):
