@@ -156,7 +156,7 @@ def parser() -> argparse.ArgumentParser:
         help="overwrite the disk even if it has a signature, such as an unused file system",
     )
     real.add_argument(
-        "--in-use", action="store_true", help="the disk is mounted, and the command may write files there"
+        "--in-use", action="store_true", help="allow a disk that is in use; the command may write files there"
     )
     real.add_argument("--freeze", action="append", default=[], metavar="CGROUP",
                       help="control group that may be frozen during a run, to measure its cost, such as "
