@@ -400,7 +400,7 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
             )
         if run.failure or wrong:
             hint = "; if the command runs for a fixed time, use --metric rate" if "requested" in wrong else ""
-            raise UserError(f"the runs of the unchanged command cannot be compared: {wrong}{hint}")
+            raise UserError(f"a run of the unchanged command does not count: {wrong}{hint}")
     if runs[0].status:
         raise UserError(f"the unchanged command failed: exit status {runs[0].status}{runs[0].printed()}")
     costs = [run.cost(what) for run in runs]
