@@ -131,7 +131,7 @@ ANSWERS: dict[str, tuple[Made, str, Kind | None, tuple[str, ...], tuple[str, ...
     "no group, though the depth stands narrow, too": (
         Made(ahead, {**NOW, "queue_depth": "16"}), "readahead", Kind.SETTING, (SETRA,), ()),
     "physics, which nobody can type": (
-        PHYSICS, "seeks", Kind.LAB, (), ("Nothing settable helps", "Its limit: seeks")),
+        PHYSICS, "seeks", Kind.LAB, (), ("No setting helps", "Its limit: seeks")),
     "a load, and a setting that helps somewhat": (
         Made(loaded, extra=(changes.ALONE,)), "concurrent load", Kind.LOAD, (BFQ,), ()),
     "a program that sleeps": (SLEEPS, "program sleeps", Kind.PROGRAM, (), ("remove the pauses",)),

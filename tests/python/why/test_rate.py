@@ -137,7 +137,7 @@ def test_a_command_that_reaches_a_rate_is_limited_by_it(name: str) -> None:
     other, rates, causes, words = LIMITS[name]
     result = cause_and_sentence(dataclasses.replace(SECOND, **other), rates)
     assert result.causes == causes and fits(words, result.sentence), result
-    assert result.shown == bool(causes) == ("nothing settable helps" in result.sentence)
+    assert result.shown == bool(causes) == ("no setting helps" in result.sentence)
 
 
 def test_sentences() -> None:

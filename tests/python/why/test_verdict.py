@@ -123,7 +123,7 @@ def test_causes() -> None:
 
 
 @pytest.mark.parametrize("factor, message", [
-    (1.04, "Nothing settable helps: none of 1 changes gave more than 1.04x"),
+    (1.04, "No setting helps: none of 1 changes gave more than 1.04x"),
     (1.2, "No change helps beyond chance (the best of 1 gave 1.20x; a gain below 1.33x may be chance)"),
 ])  # fmt: skip
 def test_what_chance_may_have_gained_is_not_nothing(factor: float, message: str) -> None:

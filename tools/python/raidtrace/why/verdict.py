@@ -194,7 +194,7 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
         least = f"a gain below {table.least():.2f}x may be chance"
         none = f"No change helps beyond chance (the best of {len(tried)} gave {top:.2f}x; {least})"
     elif tried:
-        none = f"Nothing settable helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
+        none = f"No setting helps: none of {len(tried)} changes gave more than {max(top, 1.0):.2f}x"
     physics = [row for row in table.helpful(Kind.LAB) if row.shown]
     if physics:
         row = physics[0]
