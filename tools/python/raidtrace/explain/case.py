@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The input of the rules: a phase in one direction without the idle time around it, and the concurrent work of others."""
+"""The input of the rules: one direction of a phase, without the idle time at its ends, and the load of others."""
 
 import dataclasses
 import functools
@@ -12,21 +12,21 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 
-# Drivers of one disk or one volume: there are no drives that could work at once, and no controller in front of them.
+# Drivers of one disk or one volume. No controller distributes the requests among several drives.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 SATA = ("ahci", "ata_piix")
-NO_HEADS = ("nvme", "mmcblk")  # whatever `rotational` says
-MIN_FACTOR = 1.15  # of two times or rates: what differs less needs no cause
-MIN_TIME_SHARE = 0.13  # of the time: without a cause that takes less, the rate would rise by less than MIN_FACTOR
+NO_HEADS = ("nvme", "mmcblk")  # their disks have no heads, even if the kernel reports `rotational`
+MIN_FACTOR = 1.15  # quotient of two times or rates: a smaller difference needs no cause
+MIN_TIME_SHARE = 0.13  # of the time: removing a cause with a smaller share raises the rate by less than MIN_FACTOR
 IDLE_SHARE = 0.15  # of the time
 DIRECT_SHARE = 0.5  # of the bytes
 FEW_SEEKS, MANY_SEEKS = 0.02, 0.25  # of the requests
-MIN_EDGE_IDLE_S = 0.05  # s: shorter idle time before and after the requests is not reported
+MIN_EDGE_IDLE_S = 0.05  # s: shorter idle time at the ends of a phase is not reported
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A reading with the facts of its recording. siblings: the other phases of the disk."""
+    """A reading with the facts of its recording. siblings: the other phases of the same disk."""
 
     reading: Reading
     direction: str
@@ -38,50 +38,50 @@ class Case:
         return self.reading.phase
 
     def value(self, name: str, number: float | None, unit: str, *counters: str) -> Value:
-        """A number of this reading."""
+        """A number of this reading, with its source."""
         return Value(name, number, unit, source(self.reading, *counters))
 
     def idle(self) -> float | None:
-        """Part of the time with nothing in flight."""
+        """Share of the time without a request in flight, from 0 to 1. None: not counted."""
         return q.idle_share(self.phase)
 
     def waits_for_host(self) -> bool:
-        """Whether nothing is in flight for so long that the host, or a limit above the disk, makes it wait."""
+        """Whether the disk is idle for so long that the host, or a limit above the disk, delays requests."""
         return (self.idle() or 0.0) >= IDLE_SHARE
 
     def depth(self) -> float | None:
-        """Mean number in flight of this direction while anything was."""
+        """Mean number of requests of this direction in flight while the disk is not idle. None: not counted."""
         mean, idle = q.depth_mean(self.phase, self.direction), self.idle()
         return None if mean is None or idle is None or idle >= 1 else mean / (1 - idle)
 
     def area(self, direction: str) -> float:
-        """Requests of a direction in flight, mean over the time, by their times to completion."""
+        """Mean number of requests of a direction in flight, from the sum of their times to completion."""
         length = self.phase.seconds()
         return (self.phase.count(direction, "d2c_sum_ns") or 0) / 1e9 / length if length else 0.0
 
     def wait_ms(self, counter: str, of: str) -> float | None:
-        """Mean of a time of this direction."""
+        """Mean time of this direction in ms: a counter of ns divided by the counter `of`. None: not counted."""
         return ratio(self.phase.count(self.direction, counter), self.phase.count(self.direction, of), 1e6)
 
     def streams(self) -> int:
-        """Readers or writers in order, at least one."""
+        """Number of sequential streams, at least 1."""
         return max(self.phase.timeline.streams or 1, 1)
 
     def table_full(self) -> bool:
-        """Whether more streams than are remembered may have been there."""
+        """Whether the table of streams is full, so that there may be more streams than it holds."""
         table = self.phase.timeline.table
         return bool(table) and self.phase.timeline.streams == table
 
     def elsewhere(self) -> float:
-        """Part of the requests that do not begin where the one before ended."""
+        """Share of the reads and writes that are seeks, from 0 to 1. 0: none, or not counted."""
         return (q.seeks(self.phase) or 0) / max(q.positioned(self.phase), 1)
 
     def seeks_seldom(self) -> bool:
-        """Whether so few requests begin elsewhere that the disk works in order."""
+        """Whether so few requests are seeks that the access is sequential."""
         return self.elsewhere() <= FEW_SEEKS
 
     def seeks_often(self) -> bool:
-        """Whether so many requests begin elsewhere that access is random."""
+        """Whether so many requests are seeks that the access is random."""
         return self.elsewhere() >= MANY_SEEKS
 
     def direct(self) -> bool:
@@ -93,40 +93,42 @@ class Case:
         return (ahead(self.reading) or 0.0) >= MIN_AHEAD_SHARE
 
     def windows(self) -> float | None:
-        """Requests that one window of readahead is cut into."""
+        """Number of requests that make up one readahead window. None: not known."""
         predicted = self.reading.predicted_depth()
         return predicted[0] if predicted else None
 
     def rotates(self) -> bool:
-        """Whether a seek may take time: of a disk that does not say, as of one that does. A disk of a hypervisor does not,
-        whatever it says."""
+        """Whether a seek may take time. A disk that does not report `rotational` counts as rotating. A disk of a
+        hypervisor never does, even if it reports `rotational`."""
         flag = self.phase.settings.get("rotational", "1") != "0"
         return flag and self.phase.disk.driver not in NO_HEADS and not self.virtual()
 
     def virtual(self) -> bool:
-        """Whether a hypervisor or a cloud makes the disk."""
+        """Whether a hypervisor or a cloud provides the disk."""
         return is_virtual(self.phase.disk.driver or "", self.phase.settings.get("model", ""))
 
     def one_disk(self) -> bool:
-        """Whether it is one disk, or one volume, and no array."""
+        """Whether the disk is a single disk or volume: no array, and no device above it."""
         return self.phase.disk.driver in ONE_DISK and self.reading.above is None
 
     def local_array(self) -> bool:
-        """Whether a RAID controller of this machine makes it, of several drives, and no other device is above it."""
+        """Whether the disk is an array of a RAID controller in this machine, and no other device is above it."""
         return self.phase.disk.driver in RAID_DRIVERS and self.reading.above is None
 
     def sata(self) -> bool:
-        """Whether it is a SATA disk of this machine: nothing in front of it limits its rate but its link."""
+        """Whether the disk is a local SATA disk, so that only the disk and its link limit its rate."""
         return self.phase.disk.driver in SATA and not self.virtual()
 
     def simulated(self) -> bool:
-        """Whether computing takes no time."""
+        """Whether time is simulated, so that computing takes no time."""
         return self.meta.get("lab_time") == "simulated"
 
 
 def trimmed(phase: Observation, direction: str) -> tuple[Observation, float, float]:
-    """The phase without the idle time before a direction began and after it ended, and how long these are in s. It begins
-    when it began and is shorter."""
+    """Remove the idle time before the first and after the last request of a direction.
+
+    Returns the phase and the removed times in s. The new phase keeps its start and ends earlier. A phase with several
+    spans, or with less than MIN_EDGE_IDLE_S of idle time, is returned unchanged."""
     if len(phase.spans) != 1:
         return phase, 0.0, 0.0
     lead, tail = phase.timeline.idle_ends(direction)
@@ -139,7 +141,7 @@ def trimmed(phase: Observation, direction: str) -> tuple[Observation, float, flo
     host = dict(phase.host)
     if (
         q.COMMAND_CPU in host and phase.timeline.computed
-    ):  # what a program needs to start is not what the disk waited for
+    ):  # The processor time that the program uses to start does not delay the disk.
         host[q.COMMAND_CPU] = phase.timeline.computed_between(start + lead, end - tail)
     span = dataclasses.replace(phase.span, bins=bins)
     return dataclasses.replace(phase, spans=((start, end - lead - tail),), span=span, host=host), lead / 1e9, tail / 1e9
@@ -150,7 +152,7 @@ def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:
 
 
 def rule(key: str, title: str) -> Callable[[Callable[[Case], Limit]], Callable[[Case], Limit]]:
-    """Name the cause that a function judges: key and title of its Limit, unless that has its own."""
+    """Decorate a function that judges a cause. Its Limit gets this key and title, unless it sets its own."""
 
     def named(judge: Callable[[Case], Limit]) -> Callable[[Case], Limit]:
         @functools.wraps(judge)
@@ -164,21 +166,22 @@ def rule(key: str, title: str) -> Callable[[Callable[[Case], Limit]], Callable[[
 
 
 def unknown(why: str) -> Limit:
-    """The recording lacks the evidence."""
+    """A verdict: the recording lacks the evidence."""
     return Limit("", "", why, Verdict.NOT_AVAILABLE)
 
 
 def ruled_out(text: str, *values: Value) -> Limit:
-    """The counts contradict the cause."""
+    """A verdict: the counters contradict the cause."""
     return Limit("", "", text, Verdict.CONTRADICTED, values)
 
 
 def open_question(text: str, *values: Value, remedy: str = "") -> Limit:
-    """The counts could have shown the cause, and do not. remedy: of a fault that should be mended in any case."""
+    """A verdict: the counters could have shown the cause, but do not. remedy: for a fault that needs a repair in any
+    case."""
     return Limit("", "", text, Verdict.NOT_SHOWN, values, remedy)
 
 
 def inferred(text: str, remedy: str, *values: Value, share: float | None = None, gain: Gain = NO_GAIN, key: str = "",
              title: str = "") -> Limit:  # fmt: skip
-    """The counts have the signature of the cause. key, title: of another cause than that of the rule."""
+    """A verdict: the counters have the signature of the cause. key, title: if the cause is not the one of the rule."""
     return Limit(key, title, text, Verdict.INFERRED, values, remedy, share, *gain)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The chain of one phase of one disk: its links, what limits it, and whether readahead is the story."""
+"""The chain of one phase of one disk: its links, its limits, and whether readahead explains the throughput."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-# No setting changes these, so no experiment tries one.
+# No setting changes these limits, so no experiment tries one.
 NO_SETTING = (
     "throttled",
     "device",
@@ -23,13 +23,14 @@ NO_SETTING = (
     "drives",
     "reset",
 )
-NEED_EVIDENCE = ("throttled", "read amplification", "processor")  # causes whose evidence is on the first screen
-MAX_IOPS_SECTORS = 64  # sectors of a request up to which a rate is first given in requests a second
-READAHEAD_LINKS = ("window", "depth", "throughput")  # if one is not available, readahead explains nothing
+NEED_EVIDENCE = ("throttled", "read amplification", "processor")  # causes with their evidence in the summary
+MAX_IOPS_SECTORS = 64  # sectors: for smaller requests the summary gives the rate in requests per second first
+READAHEAD_LINKS = ("window", "depth", "throughput")  # if one of these is not available, readahead explains nothing
 
 
 def links(readings: Sequence[Reading], direction: str) -> tuple[Link, ...]:
-    """All links of one reading, or of two side by side. Only one reading has a link for the cost of its seeks."""
+    """All links of one reading, or of two readings side by side. Only a single reading has a link for the cost of its
+    seeks."""
     both = readings
     first = (steps.setting(both), steps.window(both)) if direction == "read" else ()
     requests = () if any(r.phase.disk.bio_based for r in both) else (
@@ -37,7 +38,7 @@ def links(readings: Sequence[Reading], direction: str) -> tuple[Link, ...]:
         steps.busy(both),
         steps.throughput(both, direction), steps.seeks(both),
     )  # fmt: skip
-    whole = not any(r.above for r in both)  # the bytes that a command requests are not those of one member
+    whole = not any(r.above for r in both)  # a member serves only a part of the bytes that a command requests
     spent = (steps.cost(both[0]),) if len(both) == 1 and requests else ()
     last = (steps.blame(both), *spent, *((steps.cache(both, direction),) if whole else ()))
     return (*first, steps.bios(both, direction), *requests, *last)
@@ -58,7 +59,7 @@ def title(reading: Reading, direction: str, meta: Mapping[str, str]) -> str:
 
 
 def single(reading: Reading, direction: str, meta: Mapping[str, str], siblings: Sequence[Observation] = ()) -> Chain:
-    """One direction of a phase of one recording, without the idle time at its ends."""
+    """The chain of one direction of a phase of one recording, without the idle time at its ends."""
     part, whole = _part(reading.phase, siblings), Case(reading, direction, meta, siblings)
     phase, lead, tail = trimmed(reading.phase, direction)
     reading = dataclasses.replace(reading, phase=phase)
@@ -77,13 +78,14 @@ def single(reading: Reading, direction: str, meta: Mapping[str, str], siblings: 
 
 
 def _part(phase: Observation, siblings: Sequence[Observation]) -> float | None:
-    """The phase's share of the time of all phases of the disk."""
+    """The phase's share of the time of all phases of the disk, from 0 to 1. None: they took no time."""
     whole = phase.seconds() + sum(other.seconds() for other in siblings)
     return phase.seconds() / whole if whole else None
 
 
 def _story(steps: Sequence[Link], limits: Sequence[Limit]) -> Verdict:
-    """Whether readahead is the first limit by the counts; the links have the verdicts of its chain."""
+    """Whether the counters show readahead as the first limit. The verdicts of the links tell whether it was counted at
+    all."""
     first = limits[0] if limits else None
     if first is not None and first.verdict is Verdict.INFERRED:
         return Verdict.INFERRED if first.key == "readahead" else Verdict.NOT_SHOWN
@@ -95,7 +97,7 @@ def _story(steps: Sequence[Link], limits: Sequence[Limit]) -> Verdict:
 
 
 def _ahead_text(story: Verdict, steps: Sequence[Link]) -> str:
-    """The sentence on readahead's part; empty where the limit has it."""
+    """The sentence about the effect of readahead. Empty: the limits already contain it."""
     verdicts = {link.key: link.verdict for link in steps}
     if story is Verdict.NOT_AVAILABLE and verdicts.get("depth") is verdicts.get("throughput") is Verdict.SHOWN:
         return "The number in flight is the one that readahead predicts; the readahead windows were not counted."
@@ -103,7 +105,7 @@ def _ahead_text(story: Verdict, steps: Sequence[Link]) -> str:
 
 
 def summary(reading: Reading, direction: str, ahead: str, limits: Sequence[Limit]) -> tuple[str, ...]:
-    """The sentences of the summary. ahead: the sentence on readahead's part."""
+    """The sentences of the summary. ahead: the sentence about the effect of readahead, or an empty text."""
     rate, mean = q.mib_per_s(reading.phase, direction), q.depth_mean(reading.phase, direction)
     if reading.phase.disk.bio_based:
         return (
@@ -119,7 +121,7 @@ def summary(reading: Reading, direction: str, ahead: str, limits: Sequence[Limit
     )
     inferred = [limit for limit in limits if limit.verdict is Verdict.INFERRED]
     open_ = [limit for limit in limits if limit.verdict is Verdict.NOT_SHOWN]
-    failed = [limit.statement for limit in open_ if limit.key == "errors" or limit.remedy]  # whatever it costs
+    failed = [limit.statement for limit in open_ if limit.key == "errors" or limit.remedy]  # whatever they cost
     if not inferred:
         missing = [limit for limit in open_ if limit.key not in ("errors", "degraded")]
         why = (
@@ -149,7 +151,7 @@ def summary(reading: Reading, direction: str, ahead: str, limits: Sequence[Limit
 
 
 def _rate(reading: Reading, direction: str, mib_per_s: float) -> str:
-    """Small requests count by their number."""
+    """The rate as text: in requests per second and MiB/s for small requests, else in MiB/s."""
     number, size_of, seconds = (
         reading.phase.count(direction, "completed"),
         q.size_mean(reading.phase, direction),
@@ -161,8 +163,10 @@ def _rate(reading: Reading, direction: str, mib_per_s: float) -> str:
 
 
 def longest(reading: Reading, direction: str) -> str:
-    """The longest time to completion of the direction, and when; or the longest time without a completion, if that is more: a
-    command that was lost is issued again, and its time begins anew."""
+    """The slowest request of a direction and its time, as a clause; empty: not recorded.
+
+    If no request completed for longer than this, the clause reports that silence instead: a lost command is issued
+    again, and its time starts at 0 again."""
     slowest, (silent, ended) = reading.phase.timeline.longest.get(direction), reading.phase.timeline.silence()
     if slowest is None or slowest.time_ns is None or not reading.phase.spans:
         return ""

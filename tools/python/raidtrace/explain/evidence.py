@@ -1,28 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The result of raidctl explain: a chain of links, each with its numbers, their sources, and a verdict.
 
-Text, JSON and the HTML report are made of these values alone; nothing below reads a file.
+Text, JSON and the HTML report use only these values. No function here reads a file.
 
     Explanation                     of one recording, of two, or of a sweep
-      subjects: Subject, ...        the recordings, in the order given; a letter names each in tables
-      chains: Chain, ...            one for each phase (of each disk) that moved enough data to say something; that
-                                    with the largest effect first
+      subjects: Subject, ...        the recordings in the order given; tables name each by a letter
+      chains: Chain, ...            one for each phase (of each disk) that moved enough data; the one with the
+                                    largest effect first
         links: Link, ...            cause before effect, keys in the order of LINKS
           values: Value, ...        a number with unit and Source (recording, disk, phase, counters), maybe predicted
-          distributions             how often each of a range of values was there
-        limits: Limit, ...          everything that may hold the throughput down; those that do come first
-        story: a verdict            whether readahead is why the throughput is what it is, or changed as it did
-        effect: a number            how much there is to explain: the part of the recorded time that the phase took; of
-                                    two recordings or a sweep the factor between the rates, 1 or more; None: not known
-        summary: sentences          the same in plain words, the one that matters first
-      summary: sentences            of all chains together, in their order
-      opening: (name, sentence)     of a recording with several phases: a row each, in order of time
+          distributions             how often each range of values occurred
+        limits: Limit, ...          each possible limit of the throughput; inferred limits come first
+        story: a verdict            whether readahead explains the throughput, or its difference
+        effect: a number            the importance of the chain. Of one recording: the phase's share of the time of
+                                    all phases. Of two recordings or a sweep: the factor between the rates, at least 1.
+                                    None: not known
+        summary: sentences          the same in plain words, the most important first
+      summary: sentences            those of all chains, in their order
+      opening: (name, sentence)     of a recording with several phases: a row for each, in order of time
 
-A verdict is one of Verdict. "shown": the counts show it. A cause is never counted: "inferred" means that the counts have its
-signature and lack those of the others; only an experiment tests it. "not shown": the recording could have shown it and does
-not. "contradicted": the counts show the opposite. "not available": it was not recorded, with the reason. A Value of None is
-not available, never zero.
-A statement about two recordings has a line for each, "A: ..." and "B: ...", or one line where both are alike.
+The verdicts:
+
+- "shown": the counters show it.
+- "inferred": the counters have the signature of this cause and of no other. No counter shows a cause itself; only an
+  experiment can test it.
+- "not shown": the recording could have shown it, but does not.
+- "contradicted": the counters show the opposite.
+- "not available": it was not recorded; the text gives the reason. The value is None, never zero.
+
+A statement about two recordings has a line for each, "A: ..." and "B: ...", or one line if both are alike.
 """
 
 import dataclasses
@@ -32,7 +38,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 VERSION = (
-    2  # of the JSON; a change of meaning or a member less is another, a new member is not. 2: causes are "inferred"
+    2  # of the JSON. New members keep the number; a removed member or a new meaning raises it. 2: causes are "inferred"
 )
 # keys of links, in the order of the chain
 LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame",
@@ -40,7 +46,7 @@ LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "bus
 
 
 class Verdict(enum.StrEnum):
-    """How a link or a story stands to what was counted."""
+    """The relation of a link, a limit or a story to the counters."""
 
     SHOWN = "shown"
     INFERRED = "inferred"
@@ -51,7 +57,7 @@ class Verdict(enum.StrEnum):
 
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """A recording or a sweep that is explained. facts: (name, text) pairs to print with it."""
+    """An explained recording or sweep. facts: (name, text) pairs to print with it."""
 
     letter: str
     path: str
@@ -61,8 +67,8 @@ class Subject:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """Where a number is from. counters: names of counters.rst, or of settings. subject: letter of the recording. cell: of a
-    sweep, the name of the cell; of a number that several make, the first of them."""
+    """The origin of a number. counters: names in counters.rst, or settings. subject: letter of the recording. cell:
+    name of the cell of a sweep; of a number from several cells, the first."""
 
     subject: str
     disk: str
@@ -73,7 +79,8 @@ class Source:
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """One number. predicted: from and to, in the same unit. value None: not available, and note says why."""
+    """One number. predicted: lower and upper bound, in the same unit. If the value is not available (None), note gives
+    the reason."""
 
     name: str
     value: float | None
@@ -85,7 +92,7 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Distribution:
-    """How often, or how long, a quantity was in each bin. bins: (low, high, weight), high not included."""
+    """How often, or how long, a quantity was in each bin. bins: (low, high, weight); high is not part of the bin."""
 
     name: str
     unit: str
@@ -106,17 +113,18 @@ class Link:
     distributions: tuple[Distribution, ...] = ()
 
 
-Gain = tuple[tuple[float, float] | None, str]  # gain and gain_of of a Limit
+Gain = tuple[tuple[float, float] | None, str]  # members gain and gain_of of a Limit
 NO_GAIN: Gain = (None, "")
 
 
 @dataclasses.dataclass(frozen=True)
 class Limit:
-    """Something that may hold the throughput down. verdict INFERRED: the counts say so; CONTRADICTED: it is ruled out.
+    """A possible limit of the throughput. verdict INFERRED: the counters indicate it; CONTRADICTED: they rule it out.
 
-    remedy: what to do, where inferred. share: part of the time that it took, of 1, where that was counted.
-    gain: how many times as fast it is after a change. From and to: both are equal where the recording gives a figure; else the
-    second is an upper bound. gain_of: the change, as "with twice the limit"; empty: without the cause, nothing else changed.
+    remedy: the advice, if inferred. share: the share of the time that it took, from 0 to 1; None: not counted. gain:
+    the factor between the rates with and without a change, as lower and upper bound. Both are equal if the recording
+    gives a figure; else only the second is meaningful. gain_of: the change, such as "with twice the limit"; empty: only
+    the cause is removed.
     """
 
     key: str
@@ -134,8 +142,8 @@ class Limit:
         return self.gain[1] if self.gain is not None and self.gain[0] == self.gain[1] else None
 
     def expected(self) -> str:
-        """The sentence on the gain of the remedy. A bound is none of the whole gain: without a wait requests may also follow
-        each other in another order."""
+        """The sentence about the gain of the remedy. The bound holds only for the removed time: without a wait,
+        requests may also come in another order."""
         if self.gain is None:
             return "To measure the gain: raidctl why."
         factor = f"{self.gain[1]:.2g}" if self.gain[1] < 100 else f"{self.gain[1]:.0f}"
@@ -160,23 +168,23 @@ class Chain:
     effect: float | None = None
 
     def link(self, key: str) -> Link:
-        """A link by its key; KeyError when the chain has none."""
+        """The link with a key. Raises KeyError if the chain has none."""
         return {link.key: link for link in self.links}[key]
 
     def text(self) -> str:
-        """The summary as one text, with the title."""
+        """The title and the summary as one text."""
         return f"{self.title}: {' '.join(self.summary)}"
 
     def limited_by(self) -> tuple[str, ...]:
-        """Keys of the limits that were inferred."""
+        """Keys of the inferred limits, in their order."""
         return tuple(limit.key for limit in self.limits if limit.verdict is Verdict.INFERRED)
 
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """The explanation of the subjects. kind: recording, pair or sweep. notes: facts that limit the conclusions.
-    tested: the result of an experiment of raidctl why with the first subject; empty: all is inferred. opening: the phases of a
-    recording in order of time, each with its first sentence; empty: there is one phase, or it is no recording.
+    """The explanation of the subjects. kind: recording, pair or sweep. notes: facts that limit the conclusions. tested:
+    the result of an experiment of raidctl why with the first subject; empty: everything is inferred. opening: the
+    phases of a recording in order of time, each with its first sentence; empty: a single phase, or no recording.
     """
 
     kind: str
@@ -188,18 +196,19 @@ class Explanation:
     opening: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> str:
-        """The whole of it; Documentation/explain.rst describes the members, which are those of the classes above."""
+        """The explanation as JSON. Documentation/explain.rst describes the members, which are those of the classes
+        above."""
         return json.dumps({"version": VERSION, **dataclasses.asdict(self)}, indent=1, ensure_ascii=False)
 
 
 def by_effect(chains: Iterable[Chain]) -> tuple[Chain, ...]:
-    """The largest effect first. Chains with the same effect, or an unknown one, stay in their order."""
+    """Sort chains by effect, the largest first. Chains with the same or an unknown effect keep their order."""
     return tuple(sorted(chains, key=lambda chain: (chain.effect is None, -(chain.effect or 0.0))))
 
 
 def opening(phases: Sequence[str], chains: Sequence[Chain]) -> tuple[tuple[str, str], ...]:
-    """The rows that the answer opens with where there are several phases, of each disk the direction that comes first. phases:
-    names in order of time."""
+    """The opening rows (name, sentence) of a recording with several phases; empty: fewer than two phases. Each disk
+    contributes its first direction. phases: names in order of time."""
     rows: dict[tuple[str, str], str] = {}
     for phase in phases:
         for chain in chains:
@@ -212,12 +221,12 @@ def opening(phases: Sequence[str], chains: Sequence[Chain]) -> tuple[tuple[str, 
 
 
 def lower_initial(title: str) -> str:
-    """A title within a sentence: its first letter is small, except in an abbreviation (IOPS limit)."""
+    """A title within a sentence. Its first letter becomes small, except in an abbreviation (IOPS limit)."""
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of the weakest link. A link that is not available counts only if all are."""
+    """The worst verdict of several. NOT_AVAILABLE is the result only if no link has another verdict."""
     known = [verdict for verdict in verdicts if verdict is not Verdict.NOT_AVAILABLE]
     for verdict in (Verdict.CONTRADICTED, Verdict.NOT_SHOWN, Verdict.INFERRED, Verdict.SHOWN):
         if verdict in known:
@@ -225,10 +234,10 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return Verdict.NOT_AVAILABLE
 
 
-# An explanation as text for a terminal.
+# The text of an explanation for a terminal.
 
 
-MIN_WIDTH, MAX_WIDTH = 60, 120  # columns: narrower cannot be read, wider neither
+MIN_WIDTH, MAX_WIDTH = 60, 120  # columns of readable text
 MARKS = {
     Verdict.SHOWN: "+",
     Verdict.INFERRED: "*",
@@ -241,8 +250,8 @@ RULED_OUT = "Ruled out"
 
 
 def text(explanation: Explanation, columns: int, verbose: bool = False) -> list[str]:
-    """The lines of an explanation: the summary, then the evidence of each chain, then the notes. Without `verbose` the limits
-    that the recording rules out are named in one row."""
+    """The lines of an explanation: the summary, then the evidence of each chain, then the notes. Without `verbose` one
+    row names all limits that the recording rules out."""
     width = min(max(columns, MIN_WIDTH), MAX_WIDTH)
     lines = []
     for subject in explanation.subjects:
@@ -302,7 +311,7 @@ def _row(row: Link | Limit, width: int) -> list[str]:
 
 
 def rows(named: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """A name and a sentence each; a name that is too long has a line of its own."""
+    """Lines of (name, sentence) pairs. A name that is too long gets its own line."""
     column = min(max(len(name) for name, _ in named), TITLE_WIDTH) + 2
     lines = []
     for name, sentence in named:
@@ -312,7 +321,7 @@ def rows(named: Sequence[tuple[str, str]], width: int) -> list[str]:
 
 
 def wrap(sentence: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """One paragraph."""
+    """The lines of one paragraph, at least one. first, rest: the indents."""
     return textwrap.wrap(sentence, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False) or [
         first
     ]

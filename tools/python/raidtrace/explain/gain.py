@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many times as fast a change makes a phase, computed from its own recording.
+"""The factor by which a change makes a phase faster, computed from the recording of this phase.
 
-Each function returns (gain, change): the gain as Limit.gain has it, the change in words. A change is a small one, twice or half
-of something, so that nothing else becomes the limit first. NO_GAIN: the recording does not give the number.
+Each function returns (gain, change): the gain as in Limit.gain, and the change in words. The change is small (twice or
+half of something), so that no other limit is reached first. NO_GAIN: the recording does not give the number.
 """
 
 import collections
@@ -14,17 +14,18 @@ from raidtrace.quantity import bins
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Even, Observation
 
-# How even the rate of a phase is: requests that are served at a fixed rate complete along a straight line.
+# How even the rate of a phase is: with a fixed rate, the sum of completions is a straight line.
 
-EVEN_REQUESTS = 2.0  # requests by which a sum of completions may leave a straight line
-EVEN_SHARE = 0.005  # of all requests, where that is more: timers of a busy host are late
-MIN_LINK_MIB_S = 2000.0  # from this rate on it may be that of a link (PCIe)
-MIN_FLASH_IOPS = 50_000.0  # from this rate on it may be that of the flash and its controller
-MIN_OTHER_SHARE = 0.05  # of the bytes: from here on a limit is judged by both directions together
+EVEN_REQUESTS = 2.0  # requests by which a sum of completions may deviate from a straight line
+EVEN_SHARE = 0.005  # of all requests, if that is more: timers of a busy host are late
+MIN_LINK_MIB_S = 2000.0  # a higher rate may be that of a link (PCIe)
+MIN_FLASH_IOPS = 50_000.0  # a higher rate may be that of the flash and its controller
+MIN_OTHER_SHARE = 0.05  # of the bytes in the other direction: with more, a limit is judged by both directions together
 
 
 def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
-    """How even the rate of a phase is; of both directions together where the other one moves a part worth naming."""
+    """How even the rate of a phase is (None: not known), and whether this counts both directions. Both count if each
+    moved at least MIN_OTHER_SHARE of the bytes."""
     moved = {direction: q.octets(phase, direction) or 0 for direction in ("read", "write")}
     both = min(moved.values()) >= MIN_OTHER_SHARE * sum(moved.values())
     directions = ("read", "write") if both else (case.direction,)
@@ -38,35 +39,36 @@ def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
 
 
 def tolerance(rate: Even) -> float:
-    """Requests by which the sum of completions may leave a straight line."""
+    """Requests by which the sum of completions may deviate from a straight line."""
     return max(EVEN_REQUESTS, EVEN_SHARE * rate.number)
 
 
 def straight(rate: Even, times: float = 1.0) -> bool:
-    """Whether completions, by requests or by bytes, stay within so many tolerances of a straight line."""
+    """Whether completions, in requests or in bytes, stay within `times` tolerances of a straight line."""
     return min(rate.requests, rate.bytes) <= times * tolerance(rate)
 
 
 def local(case: Case, rate: Even) -> bool:
-    """Whether a rate may be that of a local disk and its link, and no limit of a volume: of a SATA disk, or a high one."""
+    """Whether a local disk or its link may cause this rate, instead of the limit of a volume: for a SATA disk, or a
+    high rate."""
     return case.sata() or rate.mib_per_s >= MIN_LINK_MIB_S or rate.iops >= MIN_FLASH_IOPS
 
 
 TWICE = 2.0
-MAX_SEEK_KIB = 64  # size of a random request up to which the seek takes nearly all of its time
-PLATTER_KIB_MS = 100.0  # what a disk with heads transfers in a ms, about
-MAX_EQUAL_FACTOR = 1.1  # two times, or gains, that differ less are equal
-MIN_NETWORK_MS = 0.3  # of the fastest request: a slower disk without heads is no local one
-MIN_ONE_SIZE_SHARE = 0.95  # of the requests: then the fastest is the same request as the others
-MIN_ALONE_SHARE = 0.95  # of the requests that are issued with nothing in flight
-LONG_IDLE_SHARE = 0.75  # of the time: from here on pauses decide, even if the disk works during them
-MAX_PIECE_KIB = 32  # of an array: twice this size is still within the stripe of one drive
-MIN_FAR_KIB = 1 << 16  # mean distance of random places from which on larger pieces are no closer
-MAX_FEW_SLOTS = 2  # of an array: twice as many requests still go to different drives
-WINDOW_DELAY = 1 / 7  # of the time of a request: the next of its window ends so much later; 9500S and 9650SE of the lab
-MIN_WHOLE_SHARE = 0.98  # of the largest request: from this mean size on all of a window are as large
-MAX_ROOM_DEPTH = 4.2  # requests in flight up to which the drives of an array have room for twice as many
-MAX_WRITE_SHARE = 0.1  # writes by reads in flight: fewer are ignored
+MAX_SEEK_KIB = 64  # KiB of a random request: for a smaller one, the seek takes nearly all of the time
+PLATTER_KIB_MS = 100.0  # KiB that a disk with heads transfers in a ms, approximately
+MAX_EQUAL_FACTOR = 1.1  # two times, or gains, with a smaller quotient are equal
+MIN_NETWORK_MS = 0.3  # ms of the fastest request: a slower disk without heads is not local
+MIN_ONE_SIZE_SHARE = 0.95  # of the requests of one size: then the fastest request is comparable with the others
+MIN_ALONE_SHARE = 0.95  # of the requests that are issued while none is in flight
+LONG_IDLE_SHARE = 0.75  # of the time: above this the pauses decide, even if the disk works during them
+MAX_PIECE_KIB = 32  # KiB on an array: twice this size still fits into the chunk of one drive
+MIN_FAR_KIB = 1 << 16  # KiB, mean distance of seeks: above this, larger pieces do not shorten it
+MAX_FEW_SLOTS = 2  # on an array: twice as many requests still go to different drives
+WINDOW_DELAY = 1 / 7  # of a request's time: delay of the next request in its window; from 9500S and 9650SE in the lab
+MIN_WHOLE_SHARE = 0.98  # of the largest request: if the mean size is larger, nearly all requests have the largest size
+MAX_ROOM_DEPTH = 4.2  # requests in flight: up to here the drives of an array can serve twice as many
+MAX_WRITE_SHARE = 0.1  # writes by reads in flight: fewer writes are ignored
 
 
 def _figure(gain: float, change: str) -> Gain:
@@ -74,59 +76,63 @@ def _figure(gain: float, change: str) -> Gain:
 
 
 def at_most(part: float) -> Gain:
-    """The bound of a gain without a cause that took this part of the time, of 1."""
+    """The upper bound of the gain if a cause is removed that took this share of the time, from 0 to 1."""
     return (1.0, 1 / (1 - min(part, 0.999))), ""
 
 
 def found_idle(case: Case) -> float:
-    """Part of the requests, of 1, that were issued with nothing in flight."""
+    """Share of the requests, from 0 to 1, that were issued while none was in flight."""
     depths = case.phase.histogram("all", "depth_issue")
     return depths.get(0, 0) / max(sum(depths.values()), 1)
 
 
 def alone(case: Case) -> bool:
-    """Whether nearly all requests were issued with nothing in flight: the program waits for each."""
+    """Whether nearly all requests were issued while none was in flight: the program waits for each."""
     return found_idle(case) >= MIN_ALONE_SHARE
 
 
 def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
-    """The gain of a volume with twice its limit. The time from one request to the next halves, but a request takes no less
-    than the fastest did."""
+    """The gain if the limit of a volume is doubled. The time between two requests halves, but a request never takes
+    less than the fastest one did. fast_ms: time of the fastest request."""
     mean_ms = q.d2c_mean_ms(case.phase, case.direction)
     if not mean_ms or not iops:
         return NO_GAIN
-    cycle = 1e3 / iops if alone(case) else mean_ms  # ms from one request of a thread to its next
+    cycle = 1e3 / iops if alone(case) else mean_ms  # ms between two requests of a thread
     least = cycle - max(mean_ms - fast_ms, 0.0)
     return _figure(cycle / max(cycle / TWICE, least), "with twice the limit")
 
 
-# Gains on a disk whose rate does not grow with more requests in flight.
+# The gain on a disk where a higher depth does not raise the rate.
 MORE_IN_FLIGHT = _figure(1.0, "from a higher depth or more readahead")
 
 
 def twice_io_max(idle: float) -> Gain:
-    """The gain of a limit of the kernel (io.max) twice as high, where the disk is idle for this part of the time: the rate
-    doubles, or the disk is busy all the time."""
+    """The gain if a limit of the kernel (io.max) is doubled: the rate doubles, or the disk is always busy. idle: the
+    share of the time that the disk is idle."""
     return _figure(min(TWICE, 1 / max(1 - idle, 1e-3)), "with twice the limit")
 
 
 def _unhindered(case: Case, fast_ms: float, middle_ms: float) -> bool:
-    """Whether the median request of a local disk without heads, or of a local array, takes as long as the fastest: as many
-    again would not wait either. A volume behind a network may have a limit that does not show below it."""
+    """Whether the median request takes as long as the fastest, so that twice as many requests would not wait.
+
+    True only of a local disk without heads, or a local array. A volume behind a network may have a limit that only
+    appears at a higher rate."""
     local = case.one_disk() and not case.rotates() and not case.virtual() and fast_ms < MIN_NETWORK_MS
     array = case.local_array() and (case.depth() or 0.0) <= MAX_ROOM_DEPTH
     return (local or array) and middle_ms <= MAX_EQUAL_FACTOR * fast_ms
 
 
 def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
-    """The gain of twice as many requests in flight, where they do not wait for each other."""
+    """The gain of twice as many requests in flight, if they do not wait for each other."""
     return _figure(TWICE, "with twice as many in flight") if _unhindered(case, fast_ms, middle_ms) else NO_GAIN
 
 
 def twice_the_readahead(case: Case) -> Gain:
-    """The gain on a local array that one reader reads in windows of few whole requests, two windows at a time. The requests
-    of a window are issued together and come one after the other, so that a window of n takes 1 + (n - 1) * LATER times as
-    long as one request does, and half of it is the time from window to window."""
+    """The gain of twice the readahead on a local array with one reader, two windows in flight, and requests of full
+    size.
+
+    The requests of a window are issued together and complete one after the other. So a window of n requests takes 1 +
+    (n - 1) * WINDOW_DELAY times as long as one request. A new window starts every half of this time."""
     window, largest, depth = (
         case.reading.readahead_sectors() or 0,
         case.reading.largest_sectors() or 0,
@@ -150,8 +156,10 @@ def twice_the_readahead(case: Case) -> Gain:
 
 
 def larger_pieces(case: Case) -> Gain:
-    """The gain of larger random reads: a piece twice as large costs the same seek, and its transfer. On an array it must not
-    need a second drive that works for another read, and near places may be in a cache."""
+    """The gain in MiB/s of random requests twice as large: each costs the same seek, and a longer transfer.
+
+    On an array a larger piece must not need a second drive, which works for another read. Places close to each other
+    are left out, because they may be cached."""
     size, mean_ms = (q.size_mean(case.phase, case.direction) or 0.0) / 2, q.d2c_mean_ms(case.phase, case.direction)
     far_kib = q.seek_sectors(case.phase) / 2 / max(q.seeks(case.phase) or 0, 1)
     if (
@@ -165,15 +173,15 @@ def larger_pieces(case: Case) -> Gain:
 
 
 def half_the_flushes(case: Case) -> Gain:
-    """The gain of a program that waits for each flush: the writes between two flushes take next to no time. On one disk
-    with heads they take turns of the platter that depend on their places."""
+    """The gain of half as many flushes, for a program that waits for each one. Writes between flushes take hardly any
+    time. NO_GAIN for one disk with heads: there a write takes turns of the platter that depend on its place."""
     heads = case.one_disk() and case.rotates()
     return NO_GAIN if heads else _figure(TWICE, "with half as many fsync calls, each with twice the data")
 
 
 def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gain:
-    """The gain of a queue with more requests. Those that wait for one are counted by Little's law: rate times the time from
-    queue to completion. waits: ms of the fastest request and of the median."""
+    """The gain of a queue with more requests. Little's law gives the number of waiting requests: rate times the time
+    from queue to completion. waits: ms of the fastest and of the median request."""
     seconds = case.phase.seconds()
     queued = (case.phase.count(case.direction, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
     flash = case.one_disk() and not case.rotates()
@@ -184,14 +192,17 @@ def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gai
 
 
 def not_held_back(case: Case, held_ms: float, served_ms: float) -> Gain:
-    """The gain without a scheduler that delays requests by more than the disk then takes, on drives that work at once."""
+    """The gain without the delay of a scheduler, on flash or a local array. held_ms: delay by the scheduler. served_ms:
+    time from issue to completion."""
     local = not case.virtual() and not case.rotates() if case.one_disk() else case.local_array()
     return _figure((held_ms + served_ms) / served_ms, "") if local else NO_GAIN
 
 
 def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
-    """The gain without the load of others, on a disk without heads. part: their share of the load. At the limit of a volume
-    their part is free then; on a local disk a request takes what the fastest did."""
+    """The gain without the load of others, on one disk without heads. part: their share of the load, from 0 to 1.
+
+    At the limit of a volume, their share becomes available. On a local disk each request then takes as long as the
+    fastest."""
     mean_ms, rate = q.d2c_mean_ms(case.phase, case.direction), even(case, case.phase)[0]
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
         return NO_GAIN
@@ -207,8 +218,8 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
 
 
 def unbroken(length: float, silent: float, interval: float) -> Gain:
-    """The gain of a phase without its silence, all in s. The silence is known by the sample, so that it may have been two
-    intervals longer. NO_GAIN: the rest is too short to tell."""
+    """The gain of a phase without its silence; length, silence and interval in s. Samples give the silence, so it may
+    be up to two intervals longer. NO_GAIN: the rest of the phase is too short."""
     rest = length - silent
     if rest <= 2 * interval:
         return NO_GAIN
@@ -217,10 +228,12 @@ def unbroken(length: float, silent: float, interval: float) -> Gain:
 
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
-    """The gain of a program without its pauses, or computing. Without pauses its rate is that while the disk was busy,
-    where it waits for each request, and where the disk is a local one without heads. Elsewhere a limit, or other seeks, may
-    come first, and the figure is of pauses half as long. The disk's time is in addition to them where it does not work
-    during them; where that is not known, the figure is in the middle of both, no more than an eighth from either."""
+    """The gain of a program without its pauses or its computing. idle: their share of the time.
+
+    - A program that waits for each direct request, on a local disk without heads, reaches the rate of the busy time.
+    - Elsewhere a limit or other seeks may come first. The figure is then for pauses half as long.
+    - If the disk works during the pauses (readahead), both may overlap. For long pauses the figure is the geometric
+      mean of both cases, at most an eighth away from either. For shorter pauses only an upper bound is returned."""
     calls, waits = case.direct(), alone(case)
     if calls and waits and not case.rotates() and not case.virtual() and fast_ms < MIN_NETWORK_MS:
         return _figure(1 / (1 - min(idle, 0.999)), "")

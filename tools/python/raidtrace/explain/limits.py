@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The possible limits of the throughput of a phase, each with the counts for and against it.
+"""The possible limits of the throughput of a phase, each with the counters for and against it.
 
-Right or silent: a cause is inferred only where the counts have its signature and lack those of similar causes; else the
-missing evidence is named. The limit that took most of the time by count comes first, then those nearer to the cause: a disk
-that waits for its program is not limited by its ceiling.
+A cause is inferred only if the counters have its signature and not that of similar causes. Otherwise its text names the
+missing evidence. A limit with a counted share of at least MIN_COUNTED_SHARE comes first, the largest share at the top.
+The others keep the order of MAKERS, from the program to the disk: a disk that waits for its program is not at its
+ceiling.
 """
 
 import dataclasses
@@ -17,14 +18,14 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-MIN_COUNTED_SHARE = 0.4  # of the time: a counted cause that takes more comes before all that is nearer
-MIN_CROWD_FACTOR = 1.4  # of the time with few in flight: requests of one disk that take longer wait for each other
-# More in flight, or larger requests, cure these causes.
+MIN_COUNTED_SHARE = 0.4  # of the time: a cause with a larger counted share comes before all others
+MIN_CROWD_FACTOR = 1.4  # by the time at low depth: if requests of one disk take longer, they wait for each other
+# A higher depth or larger requests remove these causes.
 DEPTH_CAUSES = ("readahead", "no readahead", "direct", "seeks", "request size")
 HOST_CAUSES = ("program", "processor")
 CEILING_CAUSES = ("device", "controller", "drives")
-ORDERED_CAUSES = ("readahead", "direct")  # counts show none of them where one disk reads in order
-# No cause where a limit decides.
+ORDERED_CAUSES = ("readahead", "direct")  # the counters show none of these for sequential reads of one disk
+# These are no causes while a limit of the volume determines the rate.
 CAUSES_UNDER_LIMIT = (
     *DEPTH_CAUSES,
     "program",
@@ -65,7 +66,8 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
 def limits(
     reading: Reading, direction: str, meta: Mapping[str, str], siblings: Sequence[Observation] = ()
 ) -> tuple[Limit, ...]:
-    """Those that are inferred first, the first what matters most; then open questions, what is ruled out, what is not known."""
+    """All limits: inferred ones first, the most important at the top; then open questions, contradicted,
+    not available."""
     case = Case(reading, direction, meta, siblings)
     made = [make(case) for make in MAKERS]
 
@@ -75,7 +77,7 @@ def limits(
     def leave_open(keys: Container[str], reason: str) -> None:
         made[:] = [_open(limit, reason) if limit.key in keys else limit for limit in made]
 
-    if any(limits_rate.reached(limit) for limit in made):  # then nothing else is what to change first
+    if any(limits_rate.reached(limit) for limit in made):  # then no other cause needs a change first
         leave_open({limit.key for limit in made} - {"io.max", "reset"}, "io.max allows little more")
     if inferred("throttled"):
         leave_open(CAUSES_UNDER_LIMIT, "a limit of the volume determines the rate")
@@ -89,7 +91,7 @@ def limits(
         text = "a rotating disk reads ahead by itself: only an experiment can show whether more is faster"
         leave_open(ORDERED_CAUSES, text)
     if (crowd := limits_device.crowd(case)) and _wait_for_each_other(case, crowd):
-        # The seek to each place stays, however many requests wait for it.
+        # On a disk with heads each request still needs its seek, however many wait.
         text = (
             f"with {crowd.many:.0f} in flight a request takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in "
             f"flight {about_ms(crowd.few_ms)}: requests already wait for each other"
@@ -107,7 +109,8 @@ def limits(
 
 
 def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tuple[Limit, ...]:
-    """Where the direction took so few seconds of its phase that no limit of it counts. Computing may have taken the rest."""
+    """The limits of a direction that took so few seconds of its phase that its limits do not matter. All but computing
+    become open questions; computing may have taken the rest of the phase. whole: the phase with its idle time."""
     text = f"{whole.direction}s took {seconds:.2g} s of the phase's {whole.phase.seconds():.3g} s"
     host = limits_host.host(whole)
     rest = tuple(_open(limit, text) for limit in limits if limit.key not in HOST_CAUSES)
@@ -115,7 +118,7 @@ def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tup
 
 
 def _wait_for_each_other(case: Case, crowd: limits_device.Crowd) -> bool:
-    """Whether requests of one disk already wait for each other, so that more in flight would not help."""
+    """Whether requests of one disk already wait for each other, so that a higher depth would not help."""
     longer = crowd.many_ms / crowd.few_ms if crowd.few_ms else 0.0
     return limits_device.full(case) is not None or (
         longer >= MIN_CROWD_FACTOR and crowd.growth < limits_device.MIN_DEPTH_GAIN
@@ -123,7 +126,7 @@ def _wait_for_each_other(case: Case, crowd: limits_device.Crowd) -> bool:
 
 
 def _open(limit: Limit, reason: str) -> Limit:
-    """An inferred limit becomes an open question, for this reason."""
+    """Turn an inferred limit into an open question, with this reason. Other limits are returned unchanged."""
     if limit.verdict is not Verdict.INFERRED:
         return limit
     text = f"{limit.statement}; but {reason}"

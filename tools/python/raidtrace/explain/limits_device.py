@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ceiling of a disk: more in flight does not come faster."""
+"""The ceiling of a disk: more requests in flight do not raise the rate."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import lab_config
 from raidtrace.recording.quantities import Reading
 
-# The highest rates of the simulated array of a recording, from its recorded profile with all changes of --set. A real
-# array reports no such rates: its counters show a ceiling, but not whether controller or drives make it.
+# The highest rates of the simulated array of a recording, from its recorded profile with all changes of --set. The
+# counters of a real array show a ceiling, but not whether the controller or the drives cause it.
 
 KIB_PER_MIB = 1024
 
 
 @dataclasses.dataclass(frozen=True)
 class Ceiling:
-    """MiB/s of large transfers in order, of the controller and of the drives of one unit together."""
+    """Rates of large sequential transfers in MiB/s: of the controller, and of all drives of one unit together."""
 
     profile: str
     controller: float
@@ -32,18 +32,18 @@ class Ceiling:
     stripe_sectors: int = 0  # of all data drives together
 
     def lower(self) -> str:
-        """Which of the two comes first."""
+        """The name of the lower rate: "controller" or "drives"."""
         return "controller" if self.controller <= self.drives else "drives"
 
 
 def lab_ceiling(meta: Mapping[str, str], direction: str) -> Ceiling | None:
-    """The ceiling of a direction. None: not simulated, or what was simulated is not recorded."""
+    """The ceiling of a direction. None: the recording is not simulated, or does not have the profile."""
     config = lab_config(meta)
     try:
         drives, rate = int(config["array.drives"]), int(config["drive.media_outer_kib_s"])
         controller = float(config[f"controller.{direction}_kib_s"])
         level, stripe = config["array.level"], int(config["array.stripe_kib"])
-        if level == "raid5" and direction == "write":  # parity is worked out of what was taken, one after the other
+        if level == "raid5" and direction == "write":  # the controller first takes the data, then computes the parity
             controller = 1 / (1 / controller + 1 / int(config["controller.parity_kib_s"]))
     except (KeyError, ValueError, ZeroDivisionError):
         return None
@@ -54,37 +54,38 @@ def lab_ceiling(meta: Mapping[str, str], direction: str) -> Ceiling | None:
     )
 
 
-MIN_NEAR_SHARE = 0.85  # of a known ceiling: a higher rate is at it
-MIN_DEPTH_GAIN = 0.2  # of twice the depth: a rate that gains less is at its ceiling; means of depth-d2c are no better
-MIN_FLAT_DEPTH = 32  # requests in flight: an array of fewer drives has all of them at work
-MIN_CEILING_DEPTH = 8  # requests in flight, from which on a ceiling is looked for
-MIN_RATE_REQUESTS = 24  # fewer do not distinguish a volume's limit from the rate of the disk
-MIN_ROW_REQUESTS = 8  # requests in a row of depth-d2c that its mean is taken of
+MIN_NEAR_SHARE = 0.85  # of a known ceiling: a higher rate has reached it
+MIN_DEPTH_GAIN = 0.2  # of the rate at half the depth: a smaller gain means a ceiling; depth-d2c is no more exact
+MIN_FLAT_DEPTH = 32  # requests in flight: up to this number of drives, all of them work
+MIN_CEILING_DEPTH = 8  # requests in flight: a ceiling is judged from here on
+MIN_RATE_REQUESTS = 24  # fewer do not distinguish the limit of a volume from the rate of the disk
+MIN_ROW_REQUESTS = 8  # requests in a row of depth-d2c: the mean of fewer is not used
 DISK_TITLE = "Rate of the disk"
 PARITY_LEVELS = ("raid4", "raid5", "raid6")
-MIN_DRIVE_WRITE_MS = 5.0  # from issue to completion: a slower write waits for drives
-SMALL_FACTOR = 4  # the disk would take requests so many times as large
-MIN_OTHERS_SHARE = 0.15  # of what is in flight, or of the requests, that is not the direction's or the command's own
+MIN_DRIVE_WRITE_MS = 5.0  # ms from issue to completion: a slower write waits for drives
+SMALL_FACTOR = 4  # the disk would accept requests this many times as large
+MIN_OTHERS_SHARE = 0.15  # of the requests, or of those in flight, that belong to the other direction or another process
 MIN_TIMES_EMPTY = 8  # times that the queue ran empty
-MIN_EMPTY_SHARE = 0.05  # of the time with an empty queue: from here on more requests would increase the rate
+MIN_EMPTY_SHARE = 0.05  # of the time with an empty queue: above this, more requests would raise the rate
 MIN_ONE_SIZE_SHARE = 0.9  # of the requests that are of one size
 MIN_WAIT_FACTOR = 1.25  # of the fastest request: a longer median waits for something
-MIN_QUEUED_FACTOR = 2.5  # of the fastest request: most of a longer median is a wait for other requests
-MIN_COMPARABLE_SHARE = 0.8  # of the requests that are of one size, so that their times can be compared
-MIN_LONGER_FACTOR = 1.05  # of the end of the bin of the fastest request
-PRESET_REQUEST_KIB = 1280  # what Linux sets by itself
-LARGE_READAHEAD_KIB = 4096  # programs that do not read in order may fetch much more than they use
-# Conditions of a sequential read: shares of the bios that continue a stream, and of the requests that begin elsewhere.
+MIN_QUEUED_FACTOR = 2.5  # of the fastest request: most of a longer median is the wait for other requests
+MIN_COMPARABLE_SHARE = 0.8  # of the requests that are of one size: then their times are comparable
+MIN_LONGER_FACTOR = 1.05  # of the upper bound of the fastest request's bin
+PRESET_REQUEST_KIB = 1280  # the default of Linux
+LARGE_READAHEAD_KIB = 4096  # programs with random reads may fetch much more than they use
+# A read is sequential with this share of bios that continue a stream, and at most this share of seeks.
 MIN_ORDER_SHARE, MAX_ORDER_SEEKS = 0.9, 0.1
-SATA_MIB_S = 525.0  # of 6 Gbit/s, with its coding and protocol, as disks' data sheets have it: 550 to 560 MB/s
-MIN_PLATTER_MIB_S = 60.0  # a disk of the last fifteen years reads at least so much in order, wherever its heads are
+SATA_MIB_S = 525.0  # of a link with 6 Gbit/s after coding and protocol; data sheets give 550 to 560 MB/s
+MIN_PLATTER_MIB_S = 60.0  # any disk of the last fifteen years reads at least this much sequentially, on any track
 
 
 def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
-    """How often the queue ran empty, the ms that a request alone takes, and the part of the time that this cost.
+    """How often the queue ran empty, the ms of a request alone, and the share of the time that this cost. None: not
+    counted.
 
-    Each time the disk delivers nothing for as long as one request alone takes, which is the time from the first issue to the
-    first completion.
+    Each time the disk delivers nothing from the first issue to the first completion, as long as one request alone
+    takes.
     """
     times = reading.phase.histogram("all", "depth_issue").get(0)
     alone = bins.rows(reading.phase.histogram(direction, "depth_d2c")).get(0)
@@ -94,8 +95,8 @@ def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
 
 
 def saturated(reading: Reading, direction: str) -> tuple[int, float] | None:
-    """The depth at the issue of half of the requests or more, as a row of depth-d2c, and the gain over the throughput of the
-    row of half the depth, of 1. None: there are no such rows."""
+    """The depth that at least half of the requests met at issue, as a row of depth-d2c, and the gain in throughput over
+    the row of half this depth (0.2: 20 % more). None: these rows do not exist or have too few requests."""
     rows = bins.rows(reading.phase.histogram(direction, "depth_d2c"))
     at_issue = reading.phase.histogram("all", "depth_issue")
     deep = _half(rows, at_issue)
@@ -107,27 +108,27 @@ def saturated(reading: Reading, direction: str) -> tuple[int, float] | None:
 
 
 def _half(rows: Mapping[int, tuple[int, float]], at_issue: Mapping[int, int]) -> int:
-    """The deepest row of depth-d2c that half of all issues reach; 0: there is none."""
+    """The deepest row of depth-d2c that at least half of the issues reach. 0: none."""
     least = sum(at_issue.values()) / 2
     return max((at for at in rows if sum(n for depth, n in at_issue.items() if depth >= at) >= least), default=0)
 
 
 def _in_flight(at_issue: Mapping[int, int], row: int) -> float:
-    """Requests in flight for those of a row, themselves counted: the mean."""
+    """Mean number of requests in flight for the requests of a row, including the request itself."""
     met = {depth: n for depth, n in at_issue.items() if row <= depth < max(2 * row, 1)}
     return 1 + sum(depth * n for depth, n in met.items()) / max(sum(met.values()), 1)
 
 
 def flat(case: Case) -> bool:
-    """Whether twice the depth added nothing, with as many in flight as an array can use."""
+    """Whether twice the depth added no throughput, although the depth keeps all drives of an array busy."""
     grown = saturated(case.reading, case.direction)
     return grown is not None and grown[0] >= MIN_FLAT_DEPTH and grown[1] < MIN_DEPTH_GAIN
 
 
 @dataclasses.dataclass(frozen=True)
 class Crowd:
-    """The effect of more requests in flight on one disk: requests in flight, few and many, ms that one takes then, and the
-    growth of the rate from few to many."""
+    """The effect of a higher depth on one disk: a low and a high number in flight, the ms of a request at each, and the
+    growth of the rate between them (0.2: 20 % more)."""
 
     few: float
     many: float
@@ -137,12 +138,13 @@ class Crowd:
 
 
 def about_ms(ms: float) -> str:
-    """A time that is known by the octave, as those of depth-d2c."""
+    """Text for a time from depth-d2c, of which only the octave is known."""
     return f"about {float(f'{ms:.1g}'):g} ms"
 
 
 def crowd(case: Case) -> Crowd | None:
-    """For one disk, not an array. None: all requests had as many in flight, or their times were not counted."""
+    """The effect of a higher depth on one disk. None: an array, a depth that did not vary, or times that were not
+    counted."""
     rows = bins.rows(case.phase.histogram(case.direction, "depth_d2c"))
     at_issue = case.phase.histogram("all", "depth_issue")
     if not case.one_disk() or not rows or not at_issue:
@@ -160,14 +162,14 @@ def crowd(case: Case) -> Crowd | None:
 
 
 def fastest_ms(times: Mapping[int, int]) -> float | None:
-    """The end of the bin of the fastest request, in ms. None: there is no request."""
+    """The upper bound of the fastest request's bin, in ms. None: there is no request."""
     used = [at for at, number in times.items() if number]
     return bins.time(min(used))[1] / 1e6 if used else None
 
 
 def waiting(case: Case) -> tuple[float, float] | None:
-    """On one disk without heads, where nearly all requests are as large: ms that the fastest took, and the mean, if that is
-    so much longer that requests wait for each other."""
+    """The times of the fastest request and of the mean in ms, if the mean is so much longer that requests wait for each
+    other. None: they do not, or one cannot judge it: an array, a disk with heads, or requests of several sizes."""
     sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
     mean = q.d2c_mean_ms(case.phase, case.direction)
     if not case.one_disk() or case.rotates() or not times or not sizes or not mean:
@@ -179,8 +181,8 @@ def waiting(case: Case) -> tuple[float, float] | None:
 
 
 def waits_ms(case: Case) -> tuple[float, float] | None:
-    """The times of the fastest request and of half of them, if they are of one size; else with few and with many in flight.
-    None: times were not counted, or cannot be compared."""
+    """The ms of the fastest and of the median request, if most requests have one size; else of requests at low and at
+    high depth. None: times were not counted, or cannot be compared."""
     sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
     if sizes and times and max(sizes.values()) >= MIN_COMPARABLE_SHARE * sum(sizes.values()):
         median = bins.quantile(times, 0.5)
@@ -191,16 +193,17 @@ def waits_ms(case: Case) -> tuple[float, float] | None:
 
 
 def full(case: Case) -> Crowd | None:
-    """The same where one disk gives no more with more in flight: each then waits for the others."""
+    """The result of crowd() if a higher depth of one disk does not raise its rate, so that each request waits for
+    others. None: it does, or is not known."""
     queued, waits = crowd(case), waits_ms(case)
-    if waits is None or waits[1] < MIN_WAIT_FACTOR * waits[0]:  # rows of depth-d2c are octaves: times tell better
+    if waits is None or waits[1] < MIN_WAIT_FACTOR * waits[0]:  # more exact than depth-d2c, whose rows are octaves
         return None
     return queued if queued is not None and queued.growth < MIN_DEPTH_GAIN and not case.waits_for_host() else None
 
 
 def emptied(case: Case) -> tuple[int, float] | None:
-    """How often the queue ran empty, and the part of the time that this took: without work, and with one request alone. None:
-    too seldom to matter."""
+    """How often the queue ran empty, and the share of the time without work or with one request alone. None: too little
+    to matter."""
     ran_dry, idle = dry(case.reading, case.direction), case.idle() or 0.0
     if ran_dry is None or ran_dry[0] < MIN_TIMES_EMPTY or idle + ran_dry[2] < MIN_EMPTY_SHARE:
         return None
@@ -208,8 +211,8 @@ def emptied(case: Case) -> tuple[int, float] | None:
 
 
 def even_rate(case: Case) -> tuple[float, float] | None:
-    """The times of the fastest request and of half of them, in ms, where a local disk without heads serves requests at an even
-    rate and each waits for others most of the time. None: it does not."""
+    """The ms of the fastest and of the median request, if a local disk without heads completes requests at an even rate
+    and each mostly waits for others. None: otherwise."""
     if not case.one_disk() or case.rotates() or case.waits_for_host():
         return None
     rate, waits = even(case, case.phase)[0], waits_ms(case)
@@ -219,8 +222,8 @@ def even_rate(case: Case) -> tuple[float, float] | None:
 
 
 def platter(case: Case) -> bool:
-    """Whether one disk with heads reads or writes in order all the time: it reads ahead by itself, so that neither readahead
-    nor depth makes it faster."""
+    """Whether one disk with heads reads sequentially all the time. Such a disk reads ahead by itself: neither readahead
+    nor depth makes it faster. False for writes."""
     order = in_order(case.reading) if case.direction == "read" else None
     return (
         case.one_disk()
@@ -238,7 +241,8 @@ def link_near(case: Case) -> bool:
 
 
 def ceiling_near(case: Case) -> Ceiling | None:
-    """The limit of the lab's array, if the rate is near it. The lab records the status of its first device."""
+    """The ceiling of the lab's array, if the rate is near it; None: not near, or one disk. The lab records only the
+    status of its first device."""
     if case.one_disk():
         return None
     top, rate = lab_ceiling(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
@@ -247,7 +251,7 @@ def ceiling_near(case: Case) -> Ceiling | None:
 
 @rule("parity", "Parity")
 def parity(case: Case) -> Limit:
-    """Writes smaller than a stripe of an array with parity: old data or parity is read first."""
+    """Writes smaller than a stripe of an array with parity: the array must read old data or parity first."""
     mean = q.size_mean(case.phase, case.direction)
     top, above = lab_ceiling(case.meta, case.direction), case.reading.above
     level = above.settings.get("md_level", "") if above else top.level if top else ""
@@ -340,13 +344,13 @@ def _device(case: Case) -> Limit:
 
 
 def _iops(case: Case) -> float:
-    """Requests a second that were completed."""
+    """Completed requests per second."""
     seconds = case.phase.seconds()
     return (case.phase.count(case.direction, "completed") or 0) / seconds if seconds else 0.0
 
 
 def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
-    """The rate of one disk, or one volume, as its limit."""
+    """The limit of one disk or one volume: its own rate."""
     queued = full(case)
     text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.direction}s a second"
     if case.rotates() and case.streams() > 1:
@@ -369,14 +373,14 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
 
 
 def _other_than_depth(case: Case) -> str:
-    """The remedy where more requests in flight do not help."""
+    """The remedy if a higher depth does not help."""
     text = "a higher depth does not help: this is the rate of the disk, or the limit of its volume"
     return f"{text}. {cheaper(case) or 'If that limit counts requests, larger requests move more'}"
 
 
 def cheaper(case: Case) -> str:
-    """The setting that lets the same bytes cost less of a rate that is full: fewer requests, or no byte that nobody uses.
-    Empty: none is known."""
+    """Advice for a disk at its full rate: the setting that moves the same bytes with fewer requests, or without bytes
+    that nobody uses. Empty: none is known."""
     name, window = case.phase.disk.name, (case.reading.readahead_sectors() or 0) // 2
     if case.direction == "read" and window >= LARGE_READAHEAD_KIB and case.reads_ahead():
         disk = (case.reading.above or case.phase).disk.name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events of a disk: resets, errors, a lost or slow drive, settings that changed while it was measured."""
+"""Events of a disk: resets, errors, a lost or slow drive, settings that changed during the phase."""
 
 import re
 
@@ -13,10 +13,10 @@ from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
 
 RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
-MIN_SILENT_S = 1.0  # without a completion though requests were in flight: from here on that is an event
-MIN_SILENT_SHARE = 0.1  # of the time that silence must take to be a limit
-MIN_FLUSH_SHARE = 0.9  # of the silence with a flush in flight: then the disk emptied its cache
-MIN_CHANGE_GAIN = 1.05  # of the last setting from the beginning on: a change that gains less is no limit
+MIN_SILENT_S = 1.0  # s without a completion although requests were in flight: longer silence is an event
+MIN_SILENT_SHARE = 0.1  # of the time: shorter silence is not a limit
+MIN_FLUSH_SHARE = 0.9  # of the silence with a flush in flight: then the disk wrote its cache
+MIN_CHANGE_GAIN = 1.05  # rate after the change by the rate of the whole phase: a change that gains less is no limit
 DECIDING_SETTINGS = (
     "readahead_sectors",
     "scheduler",
@@ -26,12 +26,12 @@ DECIDING_SETTINGS = (
     "queue_depth",
     "wbt_lat_usec",
 )
-MIN_ALIKE_SHARE = 0.8  # of requests and bios that must be of one size and in order, to judge the spread of their times
-MIN_SPREAD = 4.0  # p95 by p50 of the times of such requests: some part of the array is slower
-MIN_WIDE_SPREAD = 15.0  # p95 by p5 of them
-MIN_UNEVEN_SPREAD = 1.5  # p95 by p50 of them: up to here none was slower
-MIN_PARALLEL_READS = 2  # in flight: the additional reads for a missing drive delay each other
-# Work of the controller's own.
+MIN_ALIKE_SHARE = 0.8  # of requests and bios that are of one size and sequential: then their times are comparable
+MIN_SPREAD = 4.0  # p95 by p50 of the times of equal requests: above this, a part of the array is slower
+MIN_WIDE_SPREAD = 15.0  # p95 by p5 of these times
+MIN_UNEVEN_SPREAD = 1.5  # p95 by p50 of these times: below this, no part was slower
+MIN_PARALLEL_READS = 2  # in flight: then the reads that replace a missing drive delay each other
+# Background work of the controller.
 BACKGROUND_WORK = {
     "rebuild": "Rebuild",
     "initialize": "Initialisation",
@@ -40,7 +40,7 @@ BACKGROUND_WORK = {
 
 
 def resets(case: Case) -> int:
-    """How often the driver reset its controller in this phase, as it counts."""
+    """Number of resets of the controller in this phase, from the driver's own counters. 0: none, or not recorded."""
     stats = [change for change in case.phase.timeline.changes if change.name == "driver_stats"]
     counts = [[int(m[1]) for m in RESETS.finditer(text)] for change in stats for text in (change.before, change.after)]
     known = [number for numbers in counts for number in numbers]
@@ -49,7 +49,7 @@ def resets(case: Case) -> int:
 
 @rule("reset", "Reset")
 def reset(case: Case) -> Limit:
-    """A disk that says nothing for a long time with requests in flight."""
+    """A long silence: no completion although requests were in flight."""
     silent, ended = case.phase.timeline.silence()
     length, number = case.phase.seconds(), resets(case)
     if not length or not len(case.phase.timeline.samples):
@@ -89,7 +89,7 @@ def reset(case: Case) -> Limit:
 
 @rule("errors", "Errors")
 def errors(case: Case) -> Limit:
-    """Requests that failed. They are reported whatever they cost, because the program may have ended by them."""
+    """Failed requests. They are reported in any case, because they may have ended the program."""
     number = case.phase.count(case.direction, "errors")
     if number is None:
         return unknown("errors were not counted")
@@ -102,7 +102,8 @@ def errors(case: Case) -> Limit:
 
 @rule("changed", "Changed setting")
 def changed(case: Case) -> Limit:
-    """A setting that another rate came with: one sentence cannot be true of both parts."""
+    """A setting that changed during the phase, with a change of the rate. One explanation cannot hold for
+    both parts."""
     changes = [change for change in case.phase.timeline.changes if change.name in DECIDING_SETTINGS]
     if not changes or len(case.phase.spans) != 1:
         return ruled_out("no setting that affects the rate was changed")
@@ -112,7 +113,7 @@ def changed(case: Case) -> Limit:
         case.phase.timeline.rates(*part, case.direction) for part in ((start, first.time_ns), (first.time_ns, end))
     )
     after_s = (first.time_ns - case.phase.begin_ns) / 1e9
-    since_s = (first.time_ns - int(case.meta.get("start_ns", start))) / 1e9  # --from and --to count from the beginning
+    since_s = (first.time_ns - int(case.meta.get("start_ns", start))) / 1e9  # as --from and --to count
     text = f"{first.name} was changed from {first.before} to {first.after} {after_s:.1f} s into the phase"
     if len({change.time_ns for change in changes}) > 1:
         text += ", and others after it"
@@ -123,7 +124,7 @@ def changed(case: Case) -> Limit:
         case.value("after", after, "MiB/s", "bytes-completed"),
     )
     text += f": {before:.1f} MiB/s before, {after:.1f} after"
-    gained = after / case_rate(case)  # by the last setting from the beginning on
+    gained = after / case_rate(case)  # by the last setting, if it had been there from the start
     if max(before, after) / min(before, after) < MIN_FACTOR or (after > before and gained < MIN_CHANGE_GAIN):
         return open_question(text, *values)
     return inferred(
@@ -135,13 +136,13 @@ def changed(case: Case) -> Limit:
 
 
 def case_rate(case: Case) -> float:
-    """MiB/s of the whole phase."""
+    """MiB/s of the whole phase. 1.0: not known."""
     return q.mib_per_s(case.phase, case.direction) or 1.0
 
 
 @rule("degraded", "Degraded array")
 def degraded(case: Case) -> Limit:
-    """An array that lacks a drive, or works at having it again, where something says so."""
+    """An array that lacks a drive or rebuilds, if md or the controller reports it."""
     phase, above = case.phase, case.reading.above
     missing = (above.setting("md_degraded") if above else None) or phase.setting("md_degraded") or 0
     action = (above or phase).settings.get("md_sync_action", "idle")
@@ -175,8 +176,10 @@ def degraded(case: Case) -> Limit:
 
 
 def _lacking(case: Case, text: str, *values: Value) -> Limit:
-    """A missing drive costs the reads of the others in its place: much where several reads go to all drives at once, little
-    where one follows the other in order or another ceiling comes first. It is reported in either case."""
+    """The limit for a missing drive, reported in any case.
+
+    Its data needs additional reads from all others. This costs much for parallel random reads, and little for
+    sequential reads or at another ceiling. Only the first case is inferred."""
     remedy = "replace the drive and let the array rebuild; until then the array computes its data from the others"
     parallel = case.direction == "read" and (case.depth() or 0.0) >= MIN_PARALLEL_READS and case.seeks_often()
     if parallel and not ceiling_near(case):
@@ -185,12 +188,12 @@ def _lacking(case: Case, text: str, *values: Value) -> Limit:
 
 
 def _lines(events: str) -> list[str]:
-    """The events that the controller reported. The ends of lines in foreign text are escaped."""
+    """The events that the controller reported, one per line. The recording escapes the ends of lines."""
     return events.replace("\\n", "\n").splitlines()
 
 
 def _state(events: str) -> str:
-    """The last word of the controller on its array."""
+    """The last state of the array that the controller reported: "degraded", a key of BACKGROUND_WORK, or empty."""
     state = ""
     for line in _lines(events.lower()):
         work = next((name for name in BACKGROUND_WORK if f"{name} " in line), "")
@@ -205,7 +208,7 @@ def _state(events: str) -> str:
 
 @rule("slow part", "Slow drive")
 def slow_part(case: Case) -> Limit:
-    """A member that is slower than the others: requests alike in size and order take very different times."""
+    """A drive that is slower than the others: sequential requests of one size take very different times."""
     phase = case.phase
     times, mode, order = (
         phase.histogram(case.direction, "d2c"),

@@ -13,27 +13,28 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 
-# Processor time by the time that the disk waited: from MIN_COMPUTING on computing explains the wait, up to MAY_BE_COMPUTING
-# something else does. The rest is what accounts miss: being scheduled, completions, work of the kernel for the command.
+# Processor time by the time that the disk was idle. From MIN_COMPUTING on, computing explains the idle time. Below
+# MAY_BE_COMPUTING it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
 MIN_COMPUTING, MAY_BE_COMPUTING = 0.75, 0.4
 MIN_FLUSH_SHARE = 0.15  # of the time with a flush in flight
-MIN_FLUSHES = 4  # one at the end waits for all that was written
-MAX_FLUSHED_BYTES = 1 << 20  # written for each flush: up to here the flush takes the time and not the data
-MIN_OWN_SHARE = 0.5  # of the bytes of the other direction: if the command requested more, they may be its own
-MAX_DIRTY_LIMIT = 64 << 20  # bytes: writers may wait for so little memory
-METADATA_ONLY_SHARE = 0.9  # of the bios: from here on the program reads metadata itself, not to find its data
-SEEK_S = 0.004  # the shortest seek to another place, with half a turn
+MIN_FLUSHES = 4  # a single flush at the end waits for all written data
+MAX_FLUSHED_BYTES = 1 << 20  # bytes written for each flush: up to here the flush takes the time, not the data
+MIN_OWN_SHARE = 0.5  # of the bytes of the other direction: if the command requested more, these may be its own
+MAX_DIRTY_LIMIT = 64 << 20  # bytes: with such a low limit writers may wait
+METADATA_ONLY_SHARE = 0.9  # of the bios: above this the program reads metadata itself, not to find its data
+SEEK_S = 0.004  # s: the shortest seek to another place, with half a turn
 SEVERAL_FILES = "read several files at once, or store the data in fewer, larger files"
-# Requests are cut by the ends of files if they are larger than a call, and smaller than a window, by these factors.
+# The ends of files cut requests if these are larger than a call, and smaller than a window, by these factors.
 MIN_CALL_FACTOR, MIN_WINDOW_FACTOR = 2, 2
-MIN_DISCARD_FACTOR = 1.5  # of the fastest request: discards may be why the median takes longer
-# Share of the requests that found the disk idle. If fewer did, even the fastest may have waited for others.
+MIN_DISCARD_FACTOR = 1.5  # of the fastest request: discards may cause a longer median
+# Share of the requests that were issued to an idle disk. If fewer were, even the fastest may have waited for others.
 MIN_FOUND_IDLE_SHARE = 0.05
 SHARING_SCHEDULER = "bfq"  # shares a disk between processes
 
 
 def dirty_limit(case: Case) -> int | None:
-    """Bytes that may be unwritten, of writes through the page cache, where somebody set so few that writers wait for them."""
+    """The limit of unwritten bytes (vm.dirty_bytes), if it is so low that writes through the page cache wait. Otherwise
+    None."""
     text = case.phase.machine.get("vm.dirty_bytes", "")
     limit = int(text) if text.isdigit() else 0
     buffered = case.direction == "write" and not case.direct()
@@ -42,7 +43,7 @@ def dirty_limit(case: Case) -> int | None:
 
 @rule("program", "Program")
 def host(case: Case) -> Limit:
-    """A disk that waits: for a processor, or for what the program does otherwise."""
+    """An idle disk: the program computes, or does something else than I/O."""
     idle, used = case.idle(), q.processors_used(case.phase)
     computed = 0.0 if case.simulated() else (used or 0.0) + q.kernel_work(case.phase)[1]
     if idle is None:
@@ -71,7 +72,7 @@ def host(case: Case) -> Limit:
             value,
             case.value("processors", used, "CPUs", "command cpu"),
             share=idle,
-            gain=gain.at_most(idle),  # to start a program is to compute, too
+            gain=gain.at_most(idle),  # the start of a program is computing, too
             key="processor",
             title="Processor",
         )
@@ -119,8 +120,9 @@ KERNEL_WORK = {
 
 
 def _kernel_busy(case: Case) -> float:
-    """Processors that the kernel used, of a disk below md or dm, mean over the phase. A worker that did something else when it
-    was looked at last does not count as theirs, so this is more than what _kernel_computes() sees. 0: not below them.
+    """Processors that the kernel used (system and softirq), mean over the phase. This is an upper bound for md and dm
+    above the disk: _kernel_computes() misses workers that did other work at the last reading. 0: kernel threads were
+    not recorded.
     """
     below = "kernel-threads" in case.meta.get("host_available", "").split()
     used = sum(case.phase.host.get(("cpu", name), 0) for name in ("system", "softirq"))
@@ -128,7 +130,8 @@ def _kernel_busy(case: Case) -> float:
 
 
 def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
-    """A disk that waits for dm-crypt or md to compute. None: they used little of a processor by the time that it waited."""
+    """A disk that is idle while dm-crypt or md compute. None: they used too little of a processor to explain the idle
+    time."""
     (work, used), command = q.kernel_work(case.phase), q.processors_used(case.phase) or 0.0
     if case.simulated() or used + command < MIN_COMPUTING * idle or used <= command:
         return None
@@ -148,7 +151,7 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
 
 @rule("sync", "Flushes")
 def sync(case: Case) -> Limit:
-    """Flushes: a program that asks for its data to be on the platters waits for each."""
+    """Flushes: a program that wants its data on the platters waits for each one."""
     number, part = case.phase.count("flush", "completed") or 0, case.area("flush")
     writes = case.phase.count("write", "completed") or 0
     values = (
@@ -184,7 +187,7 @@ def sync(case: Case) -> Limit:
 
 @rule("discard", "Discards")
 def discards(case: Case) -> Limit:
-    """Discards and zeroing that the disk works on while the direction waits: fstrim, a file system with the option discard."""
+    """Discards and zeroing (fstrim, the mount option discard) that delay the requests of this direction."""
     numbers = {name: case.phase.count(name, "completed") or 0 for name in q.CLEARING}
     part = sum(case.area(name) for name in q.CLEARING)
     values = (
@@ -215,9 +218,11 @@ def discards(case: Case) -> Limit:
 
 
 def strangers(case: Case) -> tuple[float, str]:
-    """The share of this disk, of 1, that processes other than the command's used, and a sentence on it. The recorder
-    observed them. It is their part of the bios, or of the bytes, or the time that heads need to reach their places. Kernel
-    threads write for other processes, and are left out."""
+    """The share of this disk, from 0 to 1, that processes other than the command used, and a sentence about it.
+
+    The share is the largest of three: of the bios, of the bytes, and, on one disk with heads, of the time for data and
+    seeks. The recorder observed these processes. Kernel threads are left out, because they write for other processes.
+    """
     rows = case.phase.submitters or ()
     whole = sum(one.bios for one in rows)
     others = [one for one in rows if one.pid in case.phase.others and not (one.comm or "").startswith(KERNEL_THREADS)]
@@ -226,7 +231,7 @@ def strangers(case: Case) -> tuple[float, str]:
     most = max(others, key=lambda one: one.bios)
     bios = sum(one.bios for one in others)
     moved = sum(q.octets(case.phase, direction) or 0 for direction in ("read", "write"))
-    waiting = max(sum(one.bytes for one in rows) - moved, 0)  # queued, not completed: may be all of the others
+    waiting = max(sum(one.bytes for one in rows) - moved, 0)  # bytes queued and not completed: all may be of the others
     theirs = max(sum(one.bytes for one in others) - waiting, 0)
     parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
     if case.one_disk() and case.rotates() and case.phase.seconds():
@@ -238,15 +243,16 @@ def strangers(case: Case) -> tuple[float, str]:
 
 
 def _all_its_own(case: Case) -> bool:
-    """Whether no more than a small part of the bios are of kernel threads or of others than the command."""
+    """Whether kernel threads and other processes than the command queued only a small share of the bios."""
     rows = case.phase.submitters or ()
     kernel = sum(one.bios for one in rows if (one.comm or "").startswith(KERNEL_THREADS))
     return bool(rows) and strangers(case)[0] + kernel / max(sum(one.bios for one in rows), 1) < MIN_OTHERS_SHARE
 
 
 def _own(case: Case, direction: str) -> str:
-    """Why what moved in a direction may be the command's own; empty: it is not. A kernel thread writes back what the command
-    wrote to memory, also in an earlier phase."""
+    """The reason why the bytes of a direction may belong to the command; empty: they do not.
+
+    A kernel thread writes data back that the command wrote to memory, maybe in an earlier phase."""
     own, moved = case.phase.by_command.get(direction), q.octets(case.phase, direction) or 0
     if own is None:
         return f"the processes of these {direction}s were not recorded"
@@ -259,7 +265,7 @@ def _own(case: Case, direction: str) -> str:
 
 
 def _undelayed(case: Case) -> str:
-    """Why the load of others costs a disk without heads nothing; empty: it may."""
+    """The reason why the load of others does not delay requests of a disk without heads; empty: it may delay them."""
     waits, mean = waits_ms(case), q.d2c_mean_ms(case.phase, case.direction)
     if not case.one_disk() or case.rotates() or waits is None or mean is None:
         return ""
@@ -271,7 +277,7 @@ def _undelayed(case: Case) -> str:
 
 @rule("competing", "Competing load")
 def competing(case: Case) -> Limit:
-    """Concurrent work of the disk for other processes, or for the other direction."""
+    """Concurrent load of the disk by other processes, or in the other direction."""
     other = "write" if case.direction == "read" else "read"
     meanwhile = case.phase.timeline.meanwhile(case.direction)
     ours, theirs, issued = (
@@ -335,7 +341,8 @@ def competing(case: Case) -> Limit:
 
 
 def run_sectors(reading: Reading) -> float | None:
-    """The mean length of a contiguous run: bytes by bios that continue no stream."""
+    """Mean length of a contiguous run in sectors: bytes by the number of bios that continue no stream. None: not
+    counted."""
     queued, streams = reading.phase.count("read", "queued"), reading.phase.count("read", "stream_queued")
     moved = reading.phase.count("read", "bytes_queued")
     if queued is None or streams is None or moved is None or not queued:
@@ -345,7 +352,7 @@ def run_sectors(reading: Reading) -> float | None:
 
 @rule("pieces", "Size of files")
 def pieces(case: Case) -> Limit:
-    """Files, or pieces of them, that end before a window of readahead does."""
+    """Files, or extents of them, that end before the readahead window."""
     run, readahead = run_sectors(case.reading), case.reading.readahead_sectors()
     order, depth, windows = in_order(case.reading), case.depth(), case.windows()
     if run is None or readahead is None or case.direction != "read" or None in (order, depth, windows):
@@ -377,8 +384,9 @@ def pieces(case: Case) -> Limit:
 
 
 def _windows_end(case: Case) -> tuple[float, float] | None:
-    """Sectors of a request and bytes of a call of the program, where requests are larger than calls, so that readahead is at
-    work, and far smaller than a window: files that lie next to each other end in it."""
+    """Sectors of a request and bytes of a read call, if adjacent files end within the readahead window; else None.
+
+    The signature: requests are larger than the calls, so readahead works, but far smaller than a window."""
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
     each, calls = q.size_mean(case.phase, "read"), case.phase.host.get(("command", "syscr"), 0)
     if not window or not largest or not each or not calls or q.foreign(case.phase, "read"):
@@ -392,13 +400,13 @@ def _windows_end(case: Case) -> tuple[float, float] | None:
 
 
 def metadata(reading: Reading) -> int:
-    """Bios of metadata and journal."""
+    """Number of bios of metadata and journal."""
     return sum((reading.phase.origin or {}).get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
 
 
 @rule("file system", "File system")
 def filesystem(case: Case) -> Limit:
-    """Metadata that must be read before it is known what to read next."""
+    """Metadata that the file system must read before it knows the place of the next data."""
     ran_dry = dry(case.reading, case.direction)
     if ran_dry is None or case.phase.origin is None or case.direction != "read":
         return unknown("not counted")

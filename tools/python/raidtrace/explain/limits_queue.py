@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Causes in the queue and in how it is used: depth, requests, scheduler, their size, direct I/O, order, readahead."""
+"""Causes in the queue and its use: depth, requests, scheduler, request size, direct I/O, seeks, readahead."""
 
 import dataclasses
 
@@ -15,31 +15,32 @@ from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
 MIN_FULL_SHARE = 0.5  # of the time: a queue that is full for longer is a limit
-UNLIMITED_KIB = 1 << 20  # from here on a driver has no limit
-MAX_FEW_SLOTS = 4  # requests at once that no array of several drives has enough of
-MIN_WAIT_SHARE = 0.25  # time before the issue by time to completion: from here on requests wait for the driver
-MIN_SCHEDULER_SHARE = 0.5  # the same: from here on a scheduler delays what the driver would take
-MAX_USED_SHARE = 0.5  # of the queue's depth: up to here the driver would take more
-MIN_SEEKING_DEPTH = 8  # random requests in flight: from here on the seeks limit, and no longer their number
-MIN_ENOUGH_DEPTH = 16  # requests in flight: a program that keeps more there requests enough
-LARGE_SECTORS = 128  # of a direct read: from here on a larger one is not the first advice
-MAX_STREAM_SHARE = 0.75  # of the bios in streams: up to here seeks decide
-MIN_SEEK_MS = 2.0  # from issue to completion: a slower request waits for a head, a faster one is from a cache
-MAX_NEAR_SECTORS = 16384  # mean distance to the next request: up to here a head need not move
-DEFAULT_NR_REQUESTS = 256  # as Linux sets it for a disk with enough tags
-MAX_ALONE_DEPTH = 2  # direct reads in flight: fewer may each wait for the platter, even in order
-TURN_MS = 6.0  # that such a read takes at least: a turn of the platters
-MAX_SHORT_SECTORS = 1024  # in one piece: up to here the seek takes longer than the read
-NO_WINDOW_FACTOR = 4  # a window is so many times as large as a request where none is read
-MIN_WIDE_WINDOW = 8  # requests of a window: from here on readahead keeps many drives busy
-MAX_WINDOWS = 2.1  # in flight: the one that is read and the next, with room for what is counted at either end
-FULL_HEAD_DEPTH = 1.9  # requests in flight: one that the head reads and one that waits
-MIN_REQUESTS = 10  # the depth of fewer is chance
-MIN_ORDERED_SHARE = 0.9  # of requests in order in a phase that shows what the disk gives in order
+UNLIMITED_KIB = 1 << 20  # above this a driver has no limit
+MAX_FEW_SLOTS = 4  # requests in flight: too few for an array of several drives
+MIN_WAIT_SHARE = 0.25  # time before the issue by time after it: above this, requests wait for the driver
+MIN_SCHEDULER_SHARE = 0.5  # the same quotient: above this, a scheduler delays requests that the driver would accept
+MAX_USED_SHARE = 0.5  # of the queue's limit: up to this depth the driver would accept more
+MIN_SEEKING_DEPTH = 8  # random requests in flight: above this the seeks are the limit, and no longer the depth
+MIN_ENOUGH_DEPTH = 16  # requests in flight: a program at this depth keeps enough
+LARGE_SECTORS = 128  # of a direct read: above this, larger reads are not advised
+MAX_STREAM_SHARE = 0.75  # of the bios in streams: up to here seeks are the limit
+MIN_SEEK_MS = 2.0  # ms from issue to completion: a slower request includes a seek, a faster one is from a cache
+MAX_NEAR_SECTORS = 16384  # mean length of a seek: up to here a head need not move
+DEFAULT_NR_REQUESTS = 256  # default of Linux for a disk with enough tags
+MAX_ALONE_DEPTH = 2  # direct reads in flight: below this each may wait for the platter, even if sequential
+TURN_MS = 6.0  # ms that such a read takes at least: a turn of the platters
+MAX_SHORT_SECTORS = 1024  # of a contiguous run: up to here the seek takes longer than the read
+NO_WINDOW_FACTOR = 4  # a readahead window is at least so many times as large as a request without readahead
+MIN_WIDE_WINDOW = 8  # requests of a window: above this, readahead keeps many drives busy
+MAX_WINDOWS = 2.1  # windows in flight: the current and the next one, with a margin for both ends
+FULL_HEAD_DEPTH = 1.9  # requests in flight: one at the head and one that waits
+MIN_REQUESTS = 10  # the depth of fewer is random
+MIN_ORDERED_SHARE = 0.9  # of sequential bios in a phase that shows the sequential rate of the disk
 
 
 def slots(case: Case) -> tuple[int, str] | None:
-    """How many requests may be in flight, and what says so: the least of the driver's depth and the queue's requests."""
+    """The limit of requests in flight, and the setting that causes it: queue_depth of the driver or nr_requests, the
+    lower one. None: neither is known."""
     deep, number = case.reading.queue_limit(), (case.phase.setting("nr_requests") or 0) * case.reading.hardware_queues()
     known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests")) if n]
     return min(known) if known else None
@@ -47,7 +48,7 @@ def slots(case: Case) -> tuple[int, str] | None:
 
 @rule("queue depth", "Queue depth")
 def queue(case: Case) -> Limit:
-    """A queue that takes fewer requests than there would be."""
+    """A queue with a limit below the number of requests that are ready."""
     allowed = slots(case)
     if allowed is None:
         return unknown("the limit of the queue was not recorded")
@@ -60,7 +61,7 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     if full is None:
         return unknown("the depth was not counted")
     i2d, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
-    ended = sum(case.phase.histogram(case.direction, "q2c").values())  # what is queued in a phase may end in the next
+    ended = sum(case.phase.histogram(case.direction, "q2c").values())  # some complete in the next phase
     whole = ratio(case.phase.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
     waited = max(i2d, whole - served) if name == "nr_requests" else i2d
     values = (
@@ -89,7 +90,8 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
 
 
 def _more_requests(case: Case) -> int:
-    """nr_requests to try next. Without a scheduler the kernel takes no more than the driver has tags."""
+    """The value of nr_requests to try next. Without a scheduler the kernel allows no more than the tags of
+    the driver."""
     tags = case.phase.disk.nr_tags or 0
     if tags and case.phase.settings.get("scheduler") == "none":
         return min(tags, DEFAULT_NR_REQUESTS)
@@ -98,7 +100,7 @@ def _more_requests(case: Case) -> int:
 
 @rule("scheduler", "Scheduler")
 def scheduler(case: Case) -> Limit:
-    """A scheduler that holds requests back although the driver would take them."""
+    """A scheduler that delays requests although the driver would accept them."""
     name = case.phase.settings.get("scheduler", "")
     wait, served = case.wait_ms("i2d_sum_ns", "issued"), case.wait_ms("d2c_sum_ns", "completed")
     depth, allowed = q.depth_mean(case.phase, "all"), slots(case)
@@ -124,7 +126,7 @@ def scheduler(case: Case) -> Limit:
 
 @rule("request size", "Request size")
 def request_size(case: Case) -> Limit:
-    """Requests that are cut smaller than the disk takes."""
+    """Requests that the kernel splits, although the disk accepts larger ones."""
     mode = q.size_mode(case.phase, case.direction)
     largest, most, cut = (
         case.phase.setting("max_sectors_kb"),
@@ -156,7 +158,7 @@ def request_size(case: Case) -> Limit:
 
 @rule("lost merges", "Lost merges")
 def merges(case: Case) -> Limit:
-    """Neighbours that the queue may not put together, where they wait for each other."""
+    """Sequential requests that the queue must not merge, although they wait for each other."""
     size, most = q.size_mean(case.phase, case.direction), case.reading.largest_sectors()
     off, depth = case.phase.setting("nomerges"), case.depth()
     if None in (size, most, off, depth):
@@ -171,7 +173,7 @@ def merges(case: Case) -> Limit:
 
 @rule("direct", "Direct I/O")
 def direct(case: Case) -> Limit:
-    """O_DIRECT: no page cache, no readahead; the program alone decides how much is in flight."""
+    """O_DIRECT: no page cache, no readahead. The program alone determines the depth."""
     part, depth = q.class_share(case.phase, "direct"), case.depth()
     if part is None or depth is None:
         return unknown("classes or depth were not counted")
@@ -192,7 +194,7 @@ def direct(case: Case) -> Limit:
     few = slots(case)
     if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= MIN_FULL_SHARE:
         return open_question(f"{text}, and {few[1]} allows no more than {few[0]}", *values)
-    if scattered(case):  # through the page cache it would wait for each place, too
+    if scattered(case):  # through the page cache it would wait for each seek, too
         return open_question(text, *values)
     larger = (
         "read in larger pieces, " if (q.size_mean(case.phase, case.direction) or LARGE_SECTORS) < LARGE_SECTORS else ""
@@ -206,7 +208,7 @@ def direct(case: Case) -> Limit:
 
 
 def scattered(case: Case) -> bool:
-    """Whether most reads are random and in short pieces, on a disk with seeks that take time."""
+    """Whether most reads are random and short, on a disk with seeks that take time."""
     order = in_order(case.reading)
     count = case.phase.count(case.direction, "queued") or 0
     streams = case.phase.count(case.direction, "stream_queued") or 0
@@ -222,8 +224,8 @@ def scattered(case: Case) -> bool:
 
 
 def taking_turns(case: Case) -> bool:
-    """Whether several streams keep the queue so full that only the seeks from one to the other remain to gain. One disk with
-    heads is full with two requests."""
+    """Whether several streams keep the queue so full that only the seeks between them cost time. For one disk with
+    heads two requests in flight are enough."""
     return (
         case.rotates()
         and case.direction == "read"
@@ -236,7 +238,7 @@ def taking_turns(case: Case) -> bool:
 
 @rule("seeks", "Seeks")
 def positioning(case: Case) -> Limit:
-    """Random access: what is read next lies elsewhere, and nothing can be read ahead."""
+    """Random access: each read needs a seek, and readahead has no effect."""
     order, number = in_order(case.reading), q.seeks(case.phase)
     if order is None or number is None or case.direction != "read":
         return unknown("not counted for this direction")
@@ -273,7 +275,7 @@ def positioning(case: Case) -> Limit:
 
 
 def _stream(case: Case) -> str:
-    """The rate of the same disk in order, if another phase of the recording shows it."""
+    """A clause with the sequential rate of the same disk, if another phase of the recording shows it; else empty."""
     rates = [(q.mib_per_s(one, case.direction) or 0.0, one.phase) for one in case.siblings if _ordered(case, one)]
     here = q.mib_per_s(case.phase, case.direction)
     best = max(rates, default=(0.0, ""))
@@ -297,7 +299,7 @@ def _ordered(case: Case, other: Observation) -> bool:
 
 
 def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
-    """Why readahead has no part in what is in flight; None: it may have."""
+    """The reason why readahead does not determine the depth; None: it may."""
     if case.direct():
         past = q.class_share(case.phase, "direct") or 0.0
         return f"{q.percent(past)} of the bytes bypassed the page cache, where nothing reads ahead"
@@ -309,8 +311,11 @@ def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
 
 
 def unread(case: Case) -> tuple[float, int] | None:
-    """KiB of a request, and of the readahead that is set, where reads in order come far smaller than a window makes them. Bios
-    may be smaller yet: md cuts a window into pieces that follow each other on a member, and are merged there."""
+    """KiB of a request and of the readahead setting, if sequential reads are far smaller than readahead makes them;
+    else None.
+
+    Requests are compared, not bios: md splits a window into bios that are sequential on a member and are merged there.
+    """
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
     each = q.size_mean(case.phase, "read")
     if case.direction != "read" or not window or not largest or not each:
@@ -326,7 +331,7 @@ def unread(case: Case) -> tuple[float, int] | None:
 
 @rule("no readahead", "No readahead")
 def advice(case: Case) -> Limit:
-    """A program that has switched readahead off for its reads: then a larger setting has no effect."""
+    """A program that has switched readahead off for its reads. Then a larger setting has no effect."""
     small = unread(case)
     if small is None:
         why = "bypass the page cache" if case.direct() else "are as large as with readahead, or are random"
@@ -345,7 +350,7 @@ def advice(case: Case) -> Limit:
 
 @rule("readahead", "Readahead")
 def readahead(case: Case) -> Limit:
-    """Concurrency that readahead allows, where the disk would take more."""
+    """The depth that readahead allows, on a disk that would accept more."""
     depth, windows = case.depth(), case.windows()
     order, by_readahead = in_order(case.reading), ahead(case.reading)
     if None in (depth, windows, order, by_readahead) or depth is None or windows is None or case.direction != "read":
@@ -383,5 +388,5 @@ def readahead(case: Case) -> Limit:
 
 
 def _more(streams: int) -> int:
-    """Sectors of readahead to try next: much for one reader; many readers together have little memory."""
+    """Sectors of readahead to try next: many for one stream, fewer for several, which share the memory."""
     return 16384 if streams == 1 else 4096

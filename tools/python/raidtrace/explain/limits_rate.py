@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates that the load does not decide: the limit of a volume, and bytes that nobody requested."""
+"""Limits that do not depend on the load: the limit of a volume, and bytes that the program did not request."""
 
 import dataclasses
 import shlex
@@ -15,17 +15,17 @@ from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Charged, Even
 
-MIN_SIZE_FACTOR = 1.5  # of the requests of two phases: then they distinguish the kinds of limits
-MIN_PIECES = 8  # the mean of fewer says nothing
-# A mapping with no more page faults for each piece is read out of order. The program and its libraries have some, too.
+MIN_SIZE_FACTOR = 1.5  # of the request sizes of two phases: then the phases distinguish the kinds of limits
+MIN_PIECES = 8  # seeks: the mean of fewer says nothing
+# A mapping with no more page faults for each piece is read randomly. Some faults are of the program and its libraries.
 MAX_FAULTS_PER_PIECE = 4
 PAGE_BYTES = 4096  # x86
-MIN_AMPLIFICATION = 4.0  # bytes read for each requested byte, from which on that is a cause
-MIN_SLOW_FACTOR = 2.0  # of the fastest request: a place that takes longer is slow if not read with several at once
+MIN_AMPLIFICATION = 4.0  # bytes read for each requested byte: above this, readahead is a cause
+MIN_SLOW_FACTOR = 2.0  # of the fastest request: a piece that takes longer is slow, if only one is read at a time
 
 
 def _kind(case: Case, mine: Even) -> str:
-    """The unit of the limit, "IOPS" or "bandwidth", if request sizes show it; else empty."""
+    """The unit of the limit, "IOPS" or "bandwidth", if request sizes show it. Otherwise empty."""
     if min(mine.requests, mine.bytes) <= EVEN_REQUESTS and max(mine.requests, mine.bytes) > tolerance(mine):
         return "IOPS" if mine.requests <= EVEN_REQUESTS else "bandwidth"
     for other in case.siblings:
@@ -54,8 +54,10 @@ NAMED = {"IOPS": "an IOPS limit", "bandwidth": "a bandwidth limit", "": "an IOPS
 
 @rule("throttled", "Throttling")
 def throttled(case: Case) -> Limit:
-    """A limit of IOPS or of bandwidth (cloud volume, QoS of a virtual machine): a token bucket lets requests through at even
-    intervals, so that the sum of completions is a straight line while requests take longer than the fastest did."""
+    """A limit of IOPS or bandwidth (cloud volume, QoS of a virtual machine).
+
+    A token bucket lets requests through at even intervals. So the sum of completions is a straight line, while requests
+    take longer than the fastest one did."""
     (rate, both) = even(case, case.phase)
     if case.rotates():
         return unknown("the rate of a rotating disk can be as even as a limit")
@@ -92,7 +94,7 @@ def throttled(case: Case) -> Limit:
 
 
 def requested_bytes(case: Case) -> int | None:
-    """Bytes that the command read by calls, and pages of mappings that it waited for. None: not recorded."""
+    """Bytes of the command's read calls, and of the pages of mappings that it waited for. None: not recorded."""
     host = case.phase.host
     if ("command", "rchar") not in host and ("command", "major_faults") not in host:
         return None
@@ -127,8 +129,8 @@ def amplification(case: Case) -> Limit:
     place_ms = case.phase.seconds() * 1e3 / jumps
     least = (
         None if case.rotates() else fastest_ms(case.phase.histogram("read", "d2c"))
-    )  # heads: it tells nothing of a place
-    # One request a place may take no longer than a smaller one would, unless there were faster ones.
+    )  # a disk with heads: the fastest request says nothing of a seek
+    # With one request per piece, a smaller request may take as long, unless other requests were faster.
     slower = least is not None and place_ms >= MIN_SLOW_FACTOR * least
     if case.waits_for_host() or not largest or window < 2 * largest or ((case.depth() or 0.0) < 2 and not slower):
         return open_question(f"{text}. Only an experiment can show whether a smaller readahead is faster", *values)
@@ -148,41 +150,42 @@ def amplification(case: Case) -> Limit:
     return inferred(f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
 
 
-# io.max: the rate that a cgroup may have of a disk, and whether it was reached.
+# io.max: the rate of a disk that a cgroup is allowed, and whether the load reached it.
 #
-# The kernel throttles a bio before it is queued, so the bio is not in flight: the disk waits, as for a program. The
-# kernel counts the bytes of a bio once, and a bio once for each request that it is split into, for its cgroup and all
-# above it (block/blk-throttle.c). A kernel thread queues the throttled bios.
+# The kernel delays a bio before it is queued, so it is not in flight. The disk is idle, as if the program did not
+# submit. The kernel counts the bytes of a bio once. It counts a bio once for each request that it is split into, for
+# its cgroup and all cgroups above it (block/blk-throttle.c). A kernel thread queues the delayed bios.
 
 IO_MAX = "io.max"
-MIN_LIMIT_SHARE = 0.85  # of the limit: from here on the rate has reached it
+MIN_LIMIT_SHARE = 0.85  # of the limit: a higher rate has reached it
 MIN_CGROUP_SHARE = 0.5  # of the bytes that a cgroup and those below it must have queued
-MIN_THREAD_SHARE = 0.5  # of its bios: if kernel threads queued more and nothing writes back, they were throttled
+MIN_THREAD_SHARE = 0.5  # of its bios: if kernel threads queued more, and none writes back, the bios were delayed
 LIMIT_NAMES = {"read": ("rbps", "riops"), "write": ("wbps", "wiops")}
 
 
 @dataclasses.dataclass(frozen=True)
 class Allowed:
-    """A limit of a cgroup: bytes or bios a second, by its name in io.max."""
+    """A limit of a cgroup. name: its name in io.max. rate: bytes or bios per second."""
 
     path: str
     name: str
     rate: int
 
     def holds(self, cgroup: str) -> bool:
-        """Whether it is the limit of a cgroup, or of one above it. Only the end of a long path is known."""
+        """Whether the limit applies to a cgroup, which is its own or below it. Only the end of a long path is known."""
         if cgroup.startswith("..."):
             return self.path.endswith(cgroup[3:])
         return cgroup == self.path or cgroup.startswith(f"{self.path}/")
 
     def text(self, rate: float) -> str:
-        """A rate in its unit."""
+        """The text of a rate in the unit of the limit."""
         return f"{units.octets(rate)}/s" if self.name.endswith("bps") else f"{units.three(rate)} a second"
 
 
 @dataclasses.dataclass(frozen=True)
 class Reached:
-    """The part of the limit that was used, of 1: at least and at most, because a cgroup's directions are counted together."""
+    """The used part of a limit, from 0 to 1. least and most differ because a cgroup's directions are
+    counted together."""
 
     allowed: Allowed
     least: float
@@ -192,7 +195,7 @@ class Reached:
 
 
 def allowed(text: str) -> Iterator[Allowed]:
-    """The limits of a setting; a path may have blanks."""
+    """The limits in the text of a setting. A path may contain blanks."""
     for line in text.splitlines():
         words = line.rsplit(" ", 4)
         for name, _, number in (word.partition("=") for word in words[1:]):
@@ -250,17 +253,18 @@ def io_max(case: Case) -> Limit:
 
 
 def reached(limit: Limit) -> bool:
-    """Whether the rate is near the one that io.max allows, throttled or not: without any other cause it would be no higher."""
+    """Whether the rate is near the limit of io.max. If it is, removing another cause would not raise the rate."""
     return limit.key == IO_MAX and any((value.value or 0.0) >= MIN_LIMIT_SHARE for value in limit.values)
 
 
 def _asks_itself(case: Case) -> bool:
-    """Whether kernel threads queue only throttled bios: other threads write back, and none reads."""
+    """Whether kernel threads queue only delayed bios of this direction, because nothing is written back."""
     return case.direction == "read" or case.direct()
 
 
 def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached | None:
-    """None: its cgroup and those below it queued less than MIN_CGROUP_SHARE of the bytes, or the phase took no time."""
+    """The used part of one limit. None: its cgroup and those below it queued less than MIN_CGROUP_SHARE of the bytes,
+    or the phase took no time."""
     below = [one for one in charged if limit.holds(one.cgroup)]
     octets, whole = sum(one.bytes for one in below), sum(one.bytes for one in charged)
     length = case.phase.seconds()
@@ -268,11 +272,11 @@ def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached 
         return None
     bios, splits = sum(one.bios for one in below), case.phase.count(case.direction, "splits") or 0
     mine, every, moved = float(octets), float(whole), float(case.phase.count(case.direction, "bytes_queued") or 0)
-    if limit.name.endswith("iops"):  # a bio counts once for each piece that it is split into, and large ones are
+    if limit.name.endswith("iops"):  # a bio counts once for each part of a split, and large bios are split
         mine, every = bios + splits * octets / whole, sum(one.bios for one in charged) + float(splits)
         moved = float((case.phase.count(case.direction, "queued") or 0) + splits)
     most, least = min(moved, mine), max(moved - (every - mine), 0.0)
-    by = length * limit.rate  # a large bio that was throttled before the phase began exceeds it
+    by = length * limit.rate  # a large bio that was delayed before the phase began exceeds it
     return Reached(
         limit, min(least / by, most / by, 1.0), min(most / by, 1.0), bios, sum(one.by_kernel for one in below)
     )

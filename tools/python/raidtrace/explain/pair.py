@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two recordings side by side: which of size, depth and time made the difference, and whether readahead is why."""
+"""Two recordings side by side: the part of size, depth and time in the difference, and whether readahead is
+its cause."""
 
 import dataclasses
 import json
@@ -18,23 +19,24 @@ from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
-MIN_WORK_FACTOR = 2.0  # of the bytes: from here on rates compare other work
-SAME_FACTOR = 1.1  # two figures that differ less are the same
-NEAR_SHARE = 0.1  # an estimate is near the measurement within this part
-MIN_RISE = 1.5  # a mean that differs by this factor has risen
-READAHEAD_NAMES = ("readahead_sectors", "arguments", "interval")  # what may differ where readahead is looked at
-MAX_SHARE_DIFFERENCE = 0.1  # shares that differ by more are not of the same load
-# settings that say what a run was, and not how the disk or machine was set
+MIN_WORK_FACTOR = 2.0  # of the bytes: above this the rates belong to different work
+SAME_FACTOR = 1.1  # two figures with a smaller quotient are equal
+NEAR_SHARE = 0.1  # an estimate within this share of the measurement is near it
+MIN_RISE = 1.5  # a mean has changed if it differs by this factor
+READAHEAD_NAMES = ("readahead_sectors", "arguments", "interval")  # may differ where readahead is judged
+MAX_SHARE_DIFFERENCE = 0.1  # with a larger difference of shares, the loads are different
+# settings that describe a run, not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
            "md_sync_action", "mount", "journal", "in_flight_at_attach"}  # fmt: skip
-# prefixes of names that are one thing: a slow drive is which and how slow; an array at ARRAY_WORK also differs in "array"
+# Names with the same prefix count as one change: a slow drive has a number and a factor. An array with one of
+# ARRAY_WORK also differs in "array".
 COMMON_PREFIXES = ("drive.slow_", "drive.seek_", "drive.media_", "array.background_")
 ARRAY_WORK = ("array.initialize", "array.verify")
 
 
 @dataclasses.dataclass(frozen=True)
 class Ratios:
-    """B by A."""
+    """Quotients of the figures of B and A."""
 
     speed: float
     depth: float
@@ -42,12 +44,12 @@ class Ratios:
     wait: float
 
     def made(self) -> float:
-        """Throughput that depth, size and time from issue to completion make."""
+        """The quotient of the throughput, computed from depth, size and time from issue to completion."""
         return self.depth * self.size / self.wait
 
 
 def ratios(a: Reading, b: Reading, direction: str) -> Ratios | None:
-    """None: one of them is not available."""
+    """The quotients of B and A. None: a figure is not available in one of them."""
     pairs = [
         (f(a.phase, direction), f(b.phase, direction)) for f in (q.mib_per_s, q.depth_mean, q.size_mean, q.d2c_mean_ms)
     ]
@@ -56,7 +58,7 @@ def ratios(a: Reading, b: Reading, direction: str) -> Ratios | None:
 
 
 def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> list[tuple[str, str, str]]:
-    """Settings of disk and machine, and facts of the recording, that are not the same: name, in A, in B."""
+    """Different settings of disk and machine, and different facts of the recordings: (name, in A, in B)."""
     rows = _commands(*(meta.get("command", "") for meta in metas))
     array = _simulated(*metas)
     for name in ("kernel", "lab_kernel", *(() if array else ("lab_profile",)), "hostname", "machine", "interval"):
@@ -66,7 +68,7 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
     for of in ("settings", "machine"):
         ours, theirs = getattr(a.phase, of), getattr(b.phase, of)
         for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
-            if (ours.get(name) or "") != (theirs.get(name) or ""):  # what is not there, and what was not looked for
+            if (ours.get(name) or "") != (theirs.get(name) or ""):  # missing and empty values are equal
                 rows.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
     if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in rows):
         rows.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
@@ -74,19 +76,20 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
     before, after = (_state(reading, meta) for reading, meta in zip((a, b), metas, strict=True))
     if before != after:
         rows.append(("array", before, after))
-    names = {name for name, _, _ in rows}  # a file system brings its own mount options
+    names = {name for name, _, _ in rows}  # another file system has other mount options
     return [row for row in rows if row[0] != "mount_options" or "fstype" not in names]
 
 
 def _simulated(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Keys of the lab's array that differ, where both are recorded. The counters show the effects of faults."""
+    """Different keys of the lab's array, if both recordings have them. Faults are left out: the counters show their
+    effects."""
     rows = [one for one in observation.lab_differences(a, b) if one[0] != "name" and not one[0].startswith("fault.")]
     return [(name, "-" if ours is None else ours, "-" if theirs is None else theirs) for name, ours, theirs in rows]
 
 
 def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
-    """Differences of the load by its counts, whatever its command says: past the cache or not, in order or not, number of
-    streams, other requests. Each is a cause by itself."""
+    """Differences of the load in its counters: direct I/O, sequential bios, writes, other processes, streams, resets,
+    errors. Each may be a cause, even if both commands are the same."""
     rows: list[tuple[str, str, str]] = []
     for name, share in SHARES:
         ours, theirs = share(a), share(b)
@@ -114,7 +117,7 @@ def _resets(reading: Reading) -> int:
 
 
 def _written(reading: Reading) -> float | None:
-    """Part of the requests that are writes."""
+    """Share of the requests that are writes, from 0 to 1. None: there are none."""
     counts = [reading.phase.count(direction, "issued") or 0 for direction in ("read", "write")]
     return counts[1] / sum(counts) if sum(counts) else None
 
@@ -130,7 +133,7 @@ EVENTS: tuple[tuple[str, Callable[[Reading], int]], ...] = (("resets", _resets),
 
 
 def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
-    """The difference of the commands: another program, or the arguments that are not in both."""
+    """The difference of two commands, as a row: another program, or the arguments that only one of them has."""
     if a == b:
         return []
     try:
@@ -141,7 +144,7 @@ def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
         return [("command", _brief(" ".join(ours)), _brief(" ".join(theirs)))]
     first = " ".join(word for word in ours if word not in theirs)
     second = " ".join(word for word in theirs if word not in ours)
-    if first and second and _brief(first) == _brief(second):  # a shell's long line: from where they part
+    if first and second and _brief(first) == _brief(second):  # a shell's long line: from the first difference on
         at = len(os.path.commonprefix((first, second)).rpartition(" ")[0])
         first, second = (f"... {text[at:].strip()}" for text in (first, second))
     return [("arguments", _brief(first) or "-", _brief(second) or "-")]
@@ -158,7 +161,7 @@ def _brief(text: str) -> str:
 
 
 def chain_of(a: Reading, b: Reading, direction: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
-    """The chain of a phase in two recordings, with a link for what changed between them and one for the difference."""
+    """The chain of a phase in two recordings, with additional links for the changes, the classes and the difference."""
     a, b = (dataclasses.replace(reading, phase=trimmed(reading.phase, direction)[0]) for reading in (a, b))
     links = chain.links((a, b), direction)
     differs = changed(a, b, metas)
@@ -199,7 +202,7 @@ def _difference(a: Reading, b: Reading, direction: str) -> Link:
 
 
 def _classes(a: Reading, b: Reading) -> Link:
-    """Bios and seeks of each class, in both."""
+    """The link with bios and seeks of each class, in both recordings."""
     if a.phase.origin is None or b.phase.origin is None:
         return Link("classes", "Seeks by class", "classes were not counted", Verdict.NOT_AVAILABLE)
     lines, values = [], []
@@ -216,7 +219,8 @@ def _classes(a: Reading, b: Reading) -> Link:
 
 
 def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
-    """The cost of metadata reads in the slower one, compared with the faster one, which has none."""
+    """A sentence about the cost of metadata reads in the slower recording, if the faster one has hardly any; else
+    empty."""
     slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.phase, direction) or 0.0)
     dry, other = limits_device.dry(slow, direction), limits_device.dry(fast, direction)
     rate, reached = (q.mib_per_s(reading.phase, direction) for reading in (slow, fast))
@@ -239,7 +243,7 @@ def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
 
 def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, str]],
           limits: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
-    """Whether readahead made the difference."""
+    """Whether readahead made the difference, and the sentences of the summary."""
     factors = ratios(a, b, direction)
     if factors is None:
         return Verdict.NOT_AVAILABLE, ["The recordings lack the counters that would explain the difference."]
@@ -250,7 +254,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     level = 1 / SAME_FACTOR < factors.speed < SAME_FACTOR
     moved = " and ".join(reading.letter for reading in (a, b) if "readahead_sectors" in reading.phase.changed)
     tail = _next(limits, not (ahead or level or moved))
-    if factors.speed < 1:  # what makes it slower matters more than what else is true of it
+    if factors.speed < 1:  # the reason why B is slower matters more than its other limits
         tail = _only(limits, "B") or tail
     if level:
         result = "The readahead changed, but the rate did not" if ahead else "The rates differ by less than 10 %"
@@ -265,7 +269,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
             verdict, refused = Verdict.NOT_AVAILABLE, [f"Readahead changed during {moved}, so its part is open."]
         elif direction == "read" and not limiting and not other_work:
             refused = ["Readahead is the same in both, so it is not the cause."]
-        # what accounts for it matters more than what does not
+        # causes of the difference matter more than excluded ones
         waits = _waits(a, b, direction)
         accounted = any(": they account for" in sentence for sentence in waits)
         accounts = [*waits, *([] if accounted else _together(names)), *refused]
@@ -281,8 +285,8 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
 
 
 def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
-    """Readahead was changed, and reading with it: whether it is why. others: what else was changed; arguments: of the
-    command, in words."""
+    """Whether readahead is the cause, for a pair with different readahead. others: further changed settings. arguments:
+    changed arguments of the command, in words."""
     rose = max(factors.depth, 1 / factors.depth) >= MIN_RISE and (factors.depth > 1) == (factors.speed > 1)
     strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
     if not rose:
@@ -310,7 +314,8 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
 
 
 def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
-    """Bytes and seconds, where one moved so much more that rates of the disk say nothing of the program."""
+    """A sentence with bytes and seconds, if one moved so much more that the rates of the disk do not compare the
+    programs."""
     moved = [q.octets(reading.phase, direction) or 0 for reading in (a, b)]
     if min(moved) <= 0 or max(moved) < MIN_WORK_FACTOR * min(moved):
         return []
@@ -330,7 +335,8 @@ def _factors(ratio: Ratios) -> str:
 
 
 def _together(names: list[str]) -> list[str]:
-    """The sentence on other recorded differences: one cause, or several that the evidence does not distinguish."""
+    """A sentence about the other recorded differences: a single one, or several that the evidence does not
+    distinguish."""
     others = [name for name in names if name not in ("arguments", "interval")]
     things = {next((begin for begin in COMMON_PREFIXES if name.startswith(begin)), name) for name in others}
     things -= {"array"} if things.intersection(ARRAY_WORK) else set()
@@ -352,7 +358,8 @@ def _depths(a: Reading, b: Reading, direction: str) -> str:
 
 
 def _next(limits: tuple[Limit, ...], same: bool) -> list[str]:
-    """The limit of B, and whether it also limits A. same: both have the same readahead, and different rates."""
+    """A sentence about the limit of B, and whether it also limits A. same: both have the same readahead, and different
+    rates."""
     of = {letter: [limit for limit in limits if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     if not of["B"]:
         return []
@@ -364,7 +371,7 @@ def _next(limits: tuple[Limit, ...], same: bool) -> list[str]:
 
 
 def _only(limits: tuple[Limit, ...], slower: str) -> list[str]:
-    """The limits of the slower recording that the faster one does not have."""
+    """A sentence about the limits that only the slower recording has; empty: there are none."""
     other = "A" if slower == "B" else "B"
     of = {letter: [limit for limit in limits if limit.title.startswith(f"{letter}: ")] for letter in "AB"}
     keys = {limit.key for limit in of[other]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Explain one recording, or one against another."""
+"""The explanation of one recording, or of a second one compared with the first."""
 
 import dataclasses
 import json
@@ -22,7 +22,7 @@ REAL_TIME = "Simulated: real Linux and driver, a model of the controller and dri
 
 
 def subject(letter: str, observed: Observed) -> Subject:
-    """A recording as it is named in an explanation."""
+    """The description of a recording in an explanation."""
     meta = observed.meta
     facts = [(name, meta[key]) for name, key in (("kernel", "kernel"), ("profile", "lab_profile"), ("host", "hostname"))
              if meta.get(key)]  # fmt: skip
@@ -30,7 +30,7 @@ def subject(letter: str, observed: Observed) -> Subject:
 
 
 def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
-    """Notes on the whole explanation. Where there are several recordings, each note names its own."""
+    """Notes about the whole explanation. With several recordings, a note about one of them names it."""
     texts = []
     times = {observed.meta.get("lab_time", "simulated") for observed in subjects if observed.simulated()}
     if "simulated" in times:
@@ -48,7 +48,7 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
             texts.append(f"{name}Only whole samples are used: those from {since:.3f} to {until:.3f} s.")
         if observed.calls:
             since, until = observed.calls
-            # Rounded outwards, so that these rows lie whole in the window.
+            # Rounded outwards, so that these rows are complete in the window.
             edges = f"--from {math.floor(since * 1000) / 1000:.3f} --to {math.ceil(until * 1000) / 1000:.3f}"
             texts.append(f"{name}The command's read and write calls are not available: the recorder reads their counters once "
                          "a second, and the window begins or ends between two readings. "
@@ -62,7 +62,7 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """The part of a recording to explain; None: all of it. window: s since it began."""
+    """The part of a recording to explain. None: everything. window: in s since the start of the recording."""
 
     phase: str | None = None
     disk: str | None = None
@@ -74,8 +74,8 @@ ALL = Choice()
 
 
 def chosen(observed: Observed, choice: Choice = ALL) -> list[tuple[Observation, str]]:
-    """Phases of disks with each direction that moved enough to judge it, the larger one first. RecordingError: none has
-    the requested name."""
+    """The chosen phases and directions that moved enough bytes, the command's or larger direction first. Raises
+    RecordingError if the recording has no phase or disk with the requested name."""
     disks = [disk.name for disk in observed.disks]
     for name, known, what in ((choice.phase, observed.names, "phase"), (choice.disk, disks, "disk")):
         if name is not None and name not in known:
@@ -90,7 +90,7 @@ def chosen(observed: Observed, choice: Choice = ALL) -> list[tuple[Observation, 
 
 
 def _directions(phase: Observation) -> list[str]:
-    """Directions that moved enough, the command's or the larger first."""
+    """Directions that moved at least MIN_BYTES, the command's or the larger one first."""
     main = q.direction(phase) or "read"
     order = [main, "write" if main == "read" else "read"]
     return [direction for direction in order if (q.octets(phase, direction) or 0) >= q.MIN_BYTES]
@@ -101,9 +101,9 @@ def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
 
 
 def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
-    """Explain one recording that was read."""
+    """The explanation of a loaded recording."""
     chains: list[Chain] = []
-    # The disks of a stack come first: md and dm have no requests that could show a cause.
+    # The disks at the top of a stack come first: md and dm have no requests that could show a cause.
     for phase, direction in sorted(chosen(observed, choice), key=lambda one: bool(one[0].disk.bio_based)):
         reading = Reading("A", phase, observed.parent(phase))
         siblings = [o for o in observed.observations if o.disk == phase.disk and o.phase != phase.phase]
@@ -119,12 +119,12 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
 
 
 def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Explanation:
-    """Explain the second recording against the first: phases of the same name of disks of the same name."""
+    """The explanation of a second recording compared with the first. Phases and disks are matched by name."""
     return of_two(observation.load(first, choice.window), observation.load(second, choice.window), choice)
 
 
 def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
-    """Explain the second of two recordings that were read against the first."""
+    """The explanation of a second loaded recording compared with the first."""
     theirs = {(phase.disk.name, phase.phase, direction): phase for phase, direction in chosen(b, choice)}
     chains, alone = [], []
     for phase, direction in chosen(a, choice):
@@ -142,25 +142,26 @@ def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
     return Explanation("pair", (subject("A", a), subject("B", b)), ordered, lines, (*notes((a, b)), *left))
 
 
-# The table of an experiment of raidctl why, which explain reports as tested: a file in the directory of the experiment. Its
-# recordings are in directories below.
+# The table of an experiment of raidctl why, which explain reports as tested. It is a file in the directory of the
+# experiment; the recordings are in directories below.
 
 EXPERIMENT, CHANGE = "why.json", "change"
 AS_IT_IS = "as it is"
 FORMAT = 1
-MAX_BYTES = 1 << 22  # the table of an experiment has some tens of rows
+MAX_BYTES = 1 << 22  # a table has some tens of rows
 
 
 def write_experiment(directory: pathlib.Path, text: str) -> None:
-    """Keep a table, in one step: a reader sees the old one or the new one."""
+    """Write the table of an experiment. The file is replaced in one step, so a reader gets the old one or
+    the new one."""
     new = directory / f".{EXPERIMENT}.new"
     new.write_text(text + "\n", encoding="utf-8")
     new.replace(directory / EXPERIMENT)
 
 
 def experiment_of(recording: pathlib.Path) -> dict[str, Any] | None:
-    """The table of the experiment that has this recording as its baseline. None: there is none, or it is unreadable. The
-    results of the baseline do not hold for the runs with a change."""
+    """The table of the experiment that has this recording as its baseline. None: there is none, or it is unreadable.
+    Runs with a change have no such table, because its results do not apply to them."""
     path = recording.parent.parent / EXPERIMENT
     try:
         change = (recording.parent / CHANGE).read_text(encoding="utf-8")
@@ -173,7 +174,7 @@ def experiment_of(recording: pathlib.Path) -> dict[str, Any] | None:
 
 
 def tested(recording: pathlib.Path) -> str:
-    """The verdict of that experiment in a sentence, with what there is to type; empty if there is none."""
+    """The verdict of the experiment as a sentence, with the commands to type. Empty: there is none."""
     verdict = (experiment_of(recording) or {}).get("verdict")
     if not isinstance(verdict, dict) or not isinstance(verdict.get("sentence"), str):
         return ""

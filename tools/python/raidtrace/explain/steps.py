@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Links of the chain from the setting of readahead to throughput and seeks, of one reading or of two side by side."""
+"""The links of the chain from the readahead setting to throughput and seeks, of one reading or of two side by side."""
 
 
 from collections.abc import Callable, Sequence
@@ -10,18 +10,18 @@ from raidtrace.recording import figures
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
 
-MIN_AHEAD_SHARE = 0.5  # of the bytes: from here on a phase counts as read ahead
-MIN_TURN_SHARE = 0.1  # of the windows of readahead that begin elsewhere than the one before ended: streams take turns
-MIN_STREAM_SHARE = 0.5  # of the bios in a stream: from here on a phase counts as read in order
+MIN_AHEAD_SHARE = 0.5  # of the bytes: above this, a phase is read ahead
+MIN_TURN_SHARE = 0.1  # of the windows of readahead that begin with a seek: then streams take turns
+MIN_STREAM_SHARE = 0.5  # of the bios in a stream: above this, a phase is sequential
 
 
 def source(reading: Reading, *counters: str) -> Source:
-    """Where numbers of a reading come from."""
+    """The source of numbers of a reading."""
     return Source(reading.letter, reading.phase.disk.name, reading.phase.phase, counters)
 
 
 def each(readings: Sequence[Reading], say: Callable[[Reading], str]) -> str:
-    """The text of each reading, with its letter where there are two different ones."""
+    """The text of each reading. If they differ, each has its own line with its letter."""
     texts = [say(reading) for reading in readings]
     if len(set(texts)) == 1:
         return texts[0]
@@ -29,7 +29,7 @@ def each(readings: Sequence[Reading], say: Callable[[Reading], str]) -> str:
 
 
 def setting(readings: Sequence[Reading]) -> Link:
-    """Readahead, as it was set."""
+    """The link for the readahead setting."""
     values = tuple(
         Value("readahead", r.readahead_sectors(), "sectors", source(r, "readahead_sectors"),
               note="" if r.readahead_sectors() is not None else "not recorded")
@@ -49,7 +49,7 @@ def setting(readings: Sequence[Reading]) -> Link:
 
 
 def window(readings: Sequence[Reading]) -> Link:
-    """Whether what was read was read ahead, and in windows of which size."""
+    """The link for readahead windows: the share of the bytes that was read ahead, and the size of the windows."""
     return Link(
         "window", "Readahead window", each(readings, _window), worst(_window_verdict(r) for r in readings),
         tuple(value for r in readings for value in _window_values(r)),
@@ -58,7 +58,10 @@ def window(readings: Sequence[Reading]) -> Link:
 
 
 def in_order(reading: Reading) -> float | None:
-    """Part of the bios that continue a stream; without streams, that follow the one before; without these, of requests."""
+    """Share of the bios that are sequential, from 0 to 1; None: not counted.
+
+    The first counter that the recording has: bios that continue a stream, bios that follow the previous one, or
+    sequential requests."""
     for counter, of in (("stream_queued", "queued"), ("sequential_queued", "queued"), ("sequential", "issued")):
         share = q.share(reading.phase, "read", counter, of)
         if share is not None:
@@ -67,13 +70,15 @@ def in_order(reading: Reading) -> float | None:
 
 
 def ahead(reading: Reading) -> float | None:
-    """Part of the bytes read that readahead requested."""
+    """Share of the bytes read that readahead requested, from 0 to 1. None: not counted."""
     return q.share(reading.phase, "read", "bytes_ahead_queued", "bytes_queued")
 
 
 def streams(reading: Reading) -> int:
-    """Streams that take turns. 1: bios change their place for fewer than MIN_TURN_SHARE of the windows of readahead. One
-    reader's do so when it looks up where its file goes on."""
+    """Number of streams that take turns, at least 1.
+
+    1 also if fewer than MIN_TURN_SHARE of the readahead windows begin with a seek. A single reader seeks, too, when it
+    looks up the next extent of its file."""
     queued, follow, moved = (
         reading.phase.count("read", name) for name in ("queued", "sequential_queued", "bytes_queued")
     )
@@ -90,8 +95,8 @@ def streams(reading: Reading) -> int:
 
 
 def predicted(reading: Reading, direction: str) -> tuple[float, float] | None:
-    """Reads in flight that readahead makes, of all streams together. None: of writes and of what is not read ahead nothing
-    is predicted, or readahead was not recorded."""
+    """Lower and upper bound of the reads in flight that readahead causes, for all streams together. None: for writes,
+    for reads without readahead, and if readahead was not recorded."""
     part, one = ahead(reading), reading.predicted_depth()
     if direction != "read" or one is None or (part is not None and part < MIN_AHEAD_SHARE):
         return None
@@ -99,7 +104,7 @@ def predicted(reading: Reading, direction: str) -> tuple[float, float] | None:
 
 
 def window_sectors(reading: Reading) -> tuple[int, float] | None:
-    """The window size that most sectors were read with, and their share. None: this kernel does not tell windows."""
+    """The window size that most sectors were read with, and their share. None: this kernel does not report windows."""
     sizes: dict[int, int] = {}
     for kind in ("ra_sync", "ra_async"):
         for at, count in reading.phase.histogram("all", kind).items():
@@ -124,7 +129,8 @@ def _window_verdict(reading: Reading) -> Verdict:
 
 
 def _as_set(reading: Reading) -> bool:
-    """Whether most bytes came in windows as large as readahead is set; true where the kernel does not report windows."""
+    """Whether most bytes came in windows of the set size. True also if windows or setting are not recorded, or for md
+    and dm."""
     sizes = {at: bins.size(at)[0] * count for kind in ("ra_sync", "ra_async")
              for at, count in reading.phase.histogram("all", kind).items()}  # fmt: skip
     sectors = reading.readahead_sectors()
@@ -173,7 +179,7 @@ def _windows(reading: Reading) -> list[Distribution]:
 
 
 def bios(readings: Sequence[Reading], direction: str) -> Link:
-    """The bios that the page cache or the program queued."""
+    """The link for the bios that the page cache or the program queued."""
 
     def say(reading: Reading) -> str:
         number, size = reading.phase.count(direction, "queued"), q.bio_mean(reading.phase, direction)
@@ -204,7 +210,8 @@ def bios(readings: Sequence[Reading], direction: str) -> Link:
 
 
 def splits(readings: Sequence[Reading], direction: str) -> Link:
-    """How bios became requests: bios + splits = requests + merges, except for those not yet issued or never issued."""
+    """The link for splits and merges: bios + splits = requests + merges. The difference are bios that were
+    not issued."""
     names = ("queued", "splits", "issued", "reissued", "back_merges", "front_merges", "request_merges")
 
     def numbers(reading: Reading) -> list[int] | None:
@@ -217,7 +224,7 @@ def splits(readings: Sequence[Reading], direction: str) -> Link:
         if counts is None or reading.phase.disk.bio_based:
             return Verdict.NOT_AVAILABLE
         queued, cut, issued, again, *merged = counts
-        # no more than the queue's requests are between queue and issue when a phase begins or ends
+        # at a start or end of a phase, at most nr_requests are between queue and issue
         slack = reading.phase.setting("nr_requests") or 256
         return Verdict.SHOWN if abs(queued + cut - issued + again - sum(merged)) <= slack else Verdict.CONTRADICTED
 
@@ -236,7 +243,7 @@ def splits(readings: Sequence[Reading], direction: str) -> Link:
 
 
 def size(readings: Sequence[Reading], direction: str) -> Link:
-    """The size of requests, compared with the largest that the disk takes."""
+    """The link for the size of requests, compared with the largest possible size."""
 
     def verdict(reading: Reading) -> Verdict:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
@@ -272,14 +279,14 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
                 tuple(value for r in readings for value in values(r)), tuple(map(sizes, readings)))  # fmt: skip
 
 
-MIN_BUSY_SHARE = 0.95  # of the time with requests in flight: from here on the disk does not wait for the host
-MAX_FIT_FACTOR = 1.25  # rate of data alone by that of the best sample, up to which it is believed
-MIN_EXCESS_FACTOR = 1.05  # served bytes by requested ones: from here on some were not requested by read and write
-MAX_SEEK_SHARE = 0.01  # of the requests: fewer seeks are too few to matter by their number
+MIN_BUSY_SHARE = 0.95  # of the time with requests in flight: above this, the disk does not wait for the host
+MAX_FIT_FACTOR = 1.25  # rate without seeks by the rate of the best sample: a higher quotient is not plausible
+MIN_EXCESS_FACTOR = 1.05  # served bytes by requested bytes: above this, read and write calls requested only a part
+MAX_SEEK_SHARE = 0.01  # of the requests: fewer seeks do not matter
 
 
 def depth(readings: Sequence[Reading], direction: str) -> Link:
-    """Requests in flight: predicted by readahead, counted."""
+    """The link for requests in flight: the counted depth, and the one that readahead predicts."""
 
     def say(reading: Reading) -> str:
         mean, most = q.depth_mean(reading.phase, direction), q.depth_max(reading.phase, direction)
@@ -308,7 +315,8 @@ def depth(readings: Sequence[Reading], direction: str) -> Link:
 
 
 def depth_verdict(reading: Reading, direction: str) -> Verdict:
-    """Whether the mean lies where readahead predicts it; it does where nothing is predicted."""
+    """The verdict on the mean depth compared with readahead's prediction. SHOWN also if readahead predicts nothing, as
+    for writes. NOT_SHOWN: up to twice the prediction."""
     mean, bounds = q.depth_mean(reading.phase, direction), predicted(reading, direction)
     if mean is None or (direction == "read" and reading.predicted_depth() is None):
         return Verdict.NOT_AVAILABLE
@@ -327,7 +335,7 @@ def _depths(reading: Reading, direction: str) -> Distribution:
 
 
 def busy(readings: Sequence[Reading]) -> Link:
-    """Whether the disk ever waited for the host."""
+    """The link for the share of the time that the disk was busy."""
 
     def say(reading: Reading) -> str:
         idle = q.idle_share(reading.phase)
@@ -359,7 +367,7 @@ def busy(readings: Sequence[Reading]) -> Link:
 
 
 def little(reading: Reading, direction: str) -> float | None:
-    """MiB/s from in flight x size / time from issue to completion (Little's law)."""
+    """MiB/s by Little's law: depth times size divided by the time from issue to completion. None: not counted."""
     mean, sectors, wait = (f(reading.phase, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
     if mean is None or sectors is None or not wait:
         return None
@@ -367,8 +375,10 @@ def little(reading: Reading, direction: str) -> float | None:
 
 
 def accounts(reading: Reading, direction: str) -> bool:
-    """Whether little() makes the rate. Requests in flight at either end count in the depth for a part of their time, and
-    their time with those that completed, if at all: each may move it by one request's worth."""
+    """Whether little() equals the counted rate, within a tolerance.
+
+    A request in flight at an end of the phase counts in the depth only for a part of its time. Each such request widens
+    the tolerance by its share of the completed requests."""
     made, rate = little(reading, direction), q.mib_per_s(reading.phase, direction)
     if made is None or not rate:
         return False
@@ -380,7 +390,7 @@ def accounts(reading: Reading, direction: str) -> bool:
 
 
 def throughput(readings: Sequence[Reading], direction: str) -> Link:
-    """Throughput, and whether depth, size and time from issue to completion account for it."""
+    """The link for throughput, and whether depth, size and time from issue to completion account for it."""
 
     def say(reading: Reading) -> str:
         rate, made = q.mib_per_s(reading.phase, direction), little(reading, direction)
@@ -411,7 +421,7 @@ def throughput(readings: Sequence[Reading], direction: str) -> Link:
 
 
 def seeks(readings: Sequence[Reading]) -> Link:
-    """How many and how far."""
+    """The link for the number of seeks and their mean length."""
 
     def say(reading: Reading) -> str:
         number, issued = q.seeks(reading.phase), _issued(reading)
@@ -442,14 +452,14 @@ def _issued(reading: Reading) -> int:
 
 
 def blamed(reading: Reading) -> list[tuple[int, str, str]]:
-    """Seeks by (number, class the head came from, class it went to), most first."""
+    """Seeks as (number, class before, class after), most frequent first."""
     counts = figures.blame(reading.phase.span) or {}
     rows = [(count, origin, to) for (origin, to), count in counts.items() if count]
     return sorted(rows, key=lambda row: (-row[0], row[1], row[2]))
 
 
 def blame(readings: Sequence[Reading]) -> Link:
-    """Which class moved the head, and which process."""
+    """The link for the source of seeks: the classes before and after, and the processes with most seeking bios."""
 
     def say(reading: Reading) -> str:
         rows = blamed(reading)
@@ -475,8 +485,10 @@ def blame(readings: Sequence[Reading]) -> Link:
 
 
 def cost(reading: Reading) -> Link:
-    """The share of the busy time that seeks cost, and the rate without them. Where nearly all requests are seeks, the samples
-    show nothing: limits compares with another phase."""
+    """The link for the share of the busy time that seeks take, and the rate without them.
+
+    Not available if most requests are seeks, because then samples do not differ enough. The limits then compare with
+    another phase."""
     title, fit = "Cost of seeks", trials.seek_cost(reading.phase.over_time)
     many = q.seeks(reading.phase) or 0
     if fit is None or many > _issued(reading) / 2:
@@ -500,12 +512,12 @@ def cost(reading: Reading) -> Link:
 
 
 def _best(reading: Reading) -> float:
-    """MiB/s of the best sample: a rate far beyond it was never measured, and is not claimed."""
+    """MiB/s of the best sample. Rates far above it were never measured, so they are not printed. 0: no samples."""
     return max((octets / q.MIB / (busy / 1e9) for busy, octets, _ in reading.phase.over_time), default=0.0)
 
 
 def cache(readings: Sequence[Reading], direction: str) -> Link:
-    """Bytes that the program requested, compared with bytes that the disk served."""
+    """The link for caches: bytes that the program requested, compared with bytes that the disk served."""
 
     def numbers(reading: Reading) -> tuple[int, int] | None:
         calls = reading.phase.host.get(("command", "rchar" if direction == "read" else "wchar"))
