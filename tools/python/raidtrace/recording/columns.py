@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The columns of a recording: type, unit and meaning (columns.txt), and whether a file has in each what belongs there.
+"""The columns of a recording: type, unit and meaning (columns.txt), and a check of the values in them.
 
-SQLite puts any value into any column, and the dictionary of a file (its table counter) is as untrusted as its values. Columns
-and tables of a newer raidctl are not read, except counters that are in its dictionary: JSON, CSV and report -v print them.
-columns.txt is the dictionary of a recording that has none.
+SQLite accepts any value in any column. The dictionary of a file (its table counter) is as untrusted as its values.
+Columns and tables of a newer raidctl are ignored. Counters in the file's dictionary are the exception: JSON, CSV and
+report -v print them. columns.txt is the dictionary of a recording without one.
 """
 
 import dataclasses
@@ -17,12 +17,13 @@ from raidtrace.quantity.shown import UserError
 
 
 class RecordingError(UserError):
-    """The file cannot be used; the text says which, why and what to do."""
+    """The file cannot be used. The text contains its name, the reason and the remedy."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column of a table. kind: integer, text, or empty for a column that is in an export only. null: NULL may be there."""
+    """A column of a table. kind: integer, text, or empty for a column that only an export has. null: NULL
+    is allowed."""
 
     table: str
     name: str
@@ -45,33 +46,34 @@ def _dictionary() -> list[Column]:
 
 
 DICTIONARY = _dictionary()
-# table -> column -> (its type, whether NULL may be there)
+# table -> column -> (type, whether NULL is allowed)
 COLUMNS: dict[str, dict[str, tuple[str, bool]]] = {}
 for _one in DICTIONARY:
     if _one.kind:
         COLUMNS.setdefault(_one.table, {})[_one.name] = (_one.kind, _one.null)
 LEVELS, ALIVE = ("in_flight", "in_flight_max"), ("streams_alive", "streams_alive_queued")
-# No counters that grow.
+# Columns that are not counters.
 PLAIN = {*LEVELS, *ALIVE, "sample", "target", "phase", "start_ns", "end_ns", "histograms", "direction", "class", "submitter",
          "pid", "comm", "cgroup", "hwq"}  # fmt: skip
-# table -> its counters, in the order of every print
+# table -> its counters, in the order of any output
 COUNTERS = {table: tuple(name for name in COLUMNS[table] if name not in PLAIN)
             for table in ("flow", "sample", "origin", "submitter", "hwq")}  # fmt: skip
 UNITS = frozenset(
     "bios bytes completions events ns pages pieces plugs requests sectors streams unplugs waits windows".split()
 )
 NAME = re.compile("[a-z][a-z0-9_]{0,47}")
-MAX_ADDED, MAX_MEANING = 64, 400  # counters that a newer raidctl has, characters of a meaning
-MAX_BIN = 1 << 16  # no histogram has as many bins
-NO_SECTOR = -1  # of a flush in a recording of raidctl 1.0, which has no NULL there
+MAX_ADDED, MAX_MEANING = 64, 400  # counters that a newer raidctl added; characters of a meaning
+MAX_BIN = 1 << 16  # every histogram has fewer bins
+NO_SECTOR = -1  # sector of a flush in a recording of raidctl 1.0, where the column has no NULL
 LEAST = {("request", "sector"): NO_SECTOR}  # least value of a column, if it is not 0
 BELONGS = {"text": "a text", "integer": "a whole number from 0 on"}
 
 
 def check(db: sqlite3.Connection) -> None:
-    """RecordingError names the first table and column in which a value is not what belongs there."""
+    """Check all values. Raises RecordingError for the first table and column with a value of another type, or below its
+    minimum."""
     there = {str(row[0]) for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    for table, columns in COLUMNS.items():  # counter is among the first, before its rows are used
+    for table, columns in COLUMNS.items():  # the table counter is checked before its rows are used
         if table not in there:
             continue
         more = added(db) if table in COUNTERS else ()
@@ -82,14 +84,15 @@ def check(db: sqlite3.Connection) -> None:
 
 
 def known(db: sqlite3.Connection, table: str, more: Sequence[Column] = ()) -> list[str]:
-    """The columns that a recording has of a table, in the order of the file; none if it lacks the table. more: added()."""
+    """The known columns of a table in a recording, in the order of the file. Empty: there is no such table. more: from
+    added()."""
     names = COLUMNS[table].keys() | {one.name for one in more if one.table == table}
     return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})") if row[1] in names]
 
 
 def added(db: sqlite3.Connection) -> tuple[Column, ...]:
-    """The counters of the dictionary of a recording that this raidctl does not know. RecordingError: raidctl does not write
-    such a dictionary."""
+    """The counters in the dictionary of a recording that this raidctl does not know. Raises RecordingError if raidctl
+    does not write such a dictionary."""
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'counter'").fetchone():
         return ()
     counters: dict[tuple[str, str], Column] = {}
@@ -108,7 +111,7 @@ def added(db: sqlite3.Connection) -> tuple[Column, ...]:
 
 
 def _wrong(name: str, kind: str, null: bool, least: int) -> str:
-    """An expression that is true for a value that does not belong in a column."""
+    """An SQL expression that is true for a value that the column must not contain."""
     wrong = f"typeof({name}) <> '{kind}'" + (f" OR {name} < {least}" if kind == "integer" else "")
     return f"{name} IS NOT NULL AND ({wrong})" if null else wrong
 
@@ -126,16 +129,17 @@ def _refuse(
             )
 
 
-# The definition of every printed number, from the tables of Documentation/counters.rst.
+# The definition of each printed number, from the tables of Documentation/counters.rst.
 
 PAGE = pathlib.Path(__file__).resolve().parents[4] / "Documentation" / "counters.rst"
-TAILS = ("", "-low", "-high")  # of members of JSON
+TAILS = ("", "-low", "-high")  # suffixes of members in JSON
 _BORDER = re.compile(r"=+( +=+)+ *")
 
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """One number, or what else a report has a heading for. others: the letter of blktrace, the heading in a text."""
+    """The definition of a number or of another heading of a report. others: the letter of blktrace, the heading in a
+    text."""
 
     name: str
     others: tuple[str, ...]
@@ -143,7 +147,7 @@ class Definition:
     text: str
 
     def has(self, name: str) -> bool:
-        """Whether a name is one of its names, with dashes, underscores or blanks, in any case."""
+        """Whether the definition has this name. Case, and dashes, underscores or blanks, make no difference."""
         return _folded(name) in {_folded(own) + tail for own in (self.name, *self.others) for tail in TAILS}
 
     def shown(self) -> str:
@@ -156,8 +160,8 @@ def _folded(name: str) -> str:
 
 
 def definitions_text(names: Sequence[str], headings: Iterable[Definition] = ()) -> str:
-    """The definitions of some names, or all. A name can stand for several numbers. headings: of a report, which count where the
-    page has no such name. UserError: there is none of a name."""
+    """The text of the definitions with some names, or of all. A name can belong to several numbers. Raises UserError
+    for an unknown name. headings: further definitions of a report, for names that the page does not have."""
     known = list(definitions(PAGE.read_text(encoding="utf-8")))
     for one in headings:
         if not any(other.has(one.name) for other in known):
@@ -170,13 +174,14 @@ def definitions_text(names: Sequence[str], headings: Iterable[Definition] = ()) 
 
 
 def definitions(page: str) -> Iterator[Definition]:
-    """Rows of the simple tables with a first column that is headed "name" or "value" (of three) or "kind" (of four)."""
+    """The definitions in the simple tables of a page. The heading of their first column is "name" or "value" in a table
+    of three columns, or "kind" in one of four."""
     lines = page.splitlines()
     borders = [at for at, line in enumerate(lines) if _BORDER.fullmatch(line)]
     while len(borders) > 1:
         top, head = borders.pop(0), borders.pop(0)
         if not borders or (head + 1 < len(lines) and not lines[head + 1].strip()):
-            continue  # without a header
+            continue  # a table without a header
         end = borders.pop(0)
         begins = [border.start() for border in re.finditer("=+", lines[top])]
         headings = _cells(lines[top + 1], begins)

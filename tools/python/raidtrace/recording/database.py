@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The door to files of SQLite, which anybody can have made: recordings, indexes of sweeps.
+"""Access to SQLite files from untrusted sources: recordings, indexes of sweeps.
 
-SQLite itself plays back a journal in the directory of a file, and deletes that and each file that the journal names. So SQLite
-never opens a file that is only to be read: it opens a copy in a directory that nobody else can enter, and undoes there what a
-killed writer left undone. The copy has lost its name before a row is read. A file may hold wrong values, but it runs nothing:
-it has tables, indices of columns and the view that raidctl makes, or it is refused.
+SQLite replays a journal in the directory of a file, then deletes it and each file that the journal names. So SQLite
+never opens an original file for reading. It opens a copy in a private directory, and rolls back unfinished transactions
+there. The copy is unlinked before a row is read. A file may contain wrong values, but it runs no code: a file with more
+than tables, indexes of columns and the view of raidctl is refused.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ from raidtrace.quantity.shown import visible
 from raidtrace.recording import columns
 from raidtrace.recording.columns import RecordingError as RecordingError  # noqa: F401
 
-MAX_SQLITE_BYTES = 0x7FFFFF00  # bytes that it allocates at once
-PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # where SQLite's locks lie
+MAX_SQLITE_BYTES = 0x7FFFFF00  # bytes of SQLite's largest allocation
+PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # offsets of SQLite's locks
 NO_DATABASE = "not a recording of raidctl: it is not an SQLite database"
 LOCK_TRIES, LOCK_SECONDS = 1000, 0.01
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 DAMAGED = "the recording is damaged or cut short: copy it again from its source, or record again"
-MEMORY = "/dev/shm"  # a copy there costs no disk a write
+MEMORY = "/dev/shm"  # a tmpfs: a copy there writes to no disk
 HEADER = 100
 MAX_VALUE_BYTES, MAX_SQL_BYTES = 64 << 20, 1 << 20  # of a value, of a statement
 EXPRESSION = re.compile(
@@ -40,11 +40,12 @@ VIEW = """CREATE VIEW bin AS
     SELECT sample, direction.key AS direction, kind.key AS kind,
            CAST(bin.key AS INTEGER) AS bin, bin.value AS count
     FROM sample, json_each(sample.histograms) AS direction,
-         json_each(direction.value) AS kind, json_each(kind.value) AS bin"""  # as tools/raidctl/store/schema.sql has it
+         json_each(direction.value) AS kind, json_each(kind.value) AS bin"""  # as in tools/raidctl/store/schema.sql
 
 
 def read(path: pathlib.Path) -> sqlite3.Connection:
-    """A file as of its last commit, to be read and closed. It and its journal are not changed. sqlite3.DatabaseError."""
+    """Open a copy of a file as of its last commit, for reading. The caller closes the connection. The file and its
+    journal stay unchanged. Raises sqlite3.DatabaseError."""
     try:
         database = _copied(path)
     except OSError as error:
@@ -62,12 +63,12 @@ def read(path: pathlib.Path) -> sqlite3.Connection:
 
 
 def decoded(text: bytes) -> str:
-    """Text of a file that can hold any bytes."""
+    """The text of bytes. Bytes that are not UTF-8 become replacement characters."""
     return text.decode("utf-8", "replace")
 
 
 def write(path: pathlib.Path) -> sqlite3.Connection:
-    """A file that is to be written: opened where it lies, after the same look at it. sqlite3.DatabaseError."""
+    """Open a file for writing in its own place, after the same checks as read(). Raises sqlite3.DatabaseError."""
     read(path).close()
     database = sqlite3.connect(path, isolation_level=None)
     database.text_factory = decoded
@@ -92,9 +93,10 @@ def _defend(database: sqlite3.Connection) -> None:
 
 
 def _plain(kind: object, name: object, sql: object) -> bool:
-    """Whether an object of a schema computes nothing: expressions need a word that is refused, or parentheses."""
+    """Whether an object of a schema computes nothing. Each expression needs a refused word or a second pair of
+    parentheses."""
     if kind == "index" and sql is None:
-        return True  # what SQLite makes of a key
+        return True  # SQLite made this index for a key
     if not isinstance(sql, str) or not isinstance(name, str) or name.lower().startswith("sqlite_"):
         return False
     if kind == "view":
@@ -105,7 +107,7 @@ def _plain(kind: object, name: object, sql: object) -> bool:
 
 
 def _copied(path: pathlib.Path) -> sqlite3.Connection:
-    """A connection to a copy of a file that has no name any more, and nothing of a transaction that was not committed."""
+    """Connect to an unlinked copy of a file, without transactions that were not committed."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(fd, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -116,9 +118,9 @@ def _copied(path: pathlib.Path) -> sqlite3.Connection:
         journal = b"" if _lock(fd, fcntl.F_OFD_GETLK, fcntl.F_WRLCK, RESERVED, 1) != fcntl.F_UNLCK else _journal(path)
         try:
             return _copy(MEMORY, file, journal, size)
-        except (OSError, sqlite3.OperationalError):  # there is no such place, or no room in it
+        except (OSError, sqlite3.OperationalError):  # no such directory, or too little space
             pass
-        import tempfile  # here, because loading it takes a part of what a report takes
+        import tempfile  # here, because its import takes a part of the time of a report
 
         try:
             return _copy(tempfile.gettempdir(), file, journal, size)
@@ -128,7 +130,8 @@ def _copied(path: pathlib.Path) -> sqlite3.Connection:
 
 
 def _copy(place: str, file: IO[bytes], journal: bytes, size: int) -> sqlite3.Connection:
-    """The same in a new directory of a place, which nobody else can enter and which is gone on return."""
+    """Copy a file to a new private directory in `place`, roll its journal back and open it. The directory is removed on
+    return."""
     directory = pathlib.Path(place, f"raidtrace-{os.urandom(8).hex()}")
     directory.mkdir(0o700)
     copy = directory / "copy"
@@ -152,7 +155,7 @@ def _copy(place: str, file: IO[bytes], journal: bytes, size: int) -> sqlite3.Con
 
 
 def _look(header: bytes) -> None:
-    """Refuse what is no file of SQLite by its first bytes."""
+    """Refuse a file whose first bytes are not the header of an SQLite file."""
     if not header:
         raise sqlite3.DatabaseError("the file is empty; if it was meant as a recording, the recorder was killed "
                                     "before it stored anything: remove the file")  # fmt: skip
@@ -164,18 +167,18 @@ def _look(header: bytes) -> None:
 
 
 def _lock(fd: int, command: int, kind: int, start: int, length: int) -> int:
-    """Set or ask for a lock that belongs to this open file; the kind that is there."""
+    """Set or query a lock of this open file description. Returns the kind of the lock that is held."""
     done = fcntl.fcntl(fd, command, struct.pack("@hhqqi4x", kind, os.SEEK_SET, start, length, 0))
     return int(struct.unpack("@hhqqi4x", done)[0])
 
 
 def _share(fd: int) -> None:
-    """Lock as readers of SQLite do: until the file is closed no commit begins."""
+    """Lock a file like a reader of SQLite: no commit begins until the file is closed. Raises OSError EBUSY."""
     for last in [False] * LOCK_TRIES + [True]:
         with contextlib.suppress(BlockingIOError):
             _lock(
                 fd, fcntl.F_OFD_SETLK, fcntl.F_RDLCK, PENDING, 1
-            )  # a writer that waits for its readers to end has this lock
+            )  # a writer holds this lock while it waits for readers
             try:
                 _lock(fd, fcntl.F_OFD_SETLK, fcntl.F_RDLCK, SHARED, SHARED_BYTES)
             finally:
@@ -194,7 +197,7 @@ def _size(fd: int) -> int:
 
 
 def _journal(path: pathlib.Path) -> bytes:
-    """The content of a file's journal; empty: there is nothing to play back."""
+    """The content of a file's journal. Empty: there is nothing to roll back."""
     journal = path.with_name(path.name + "-journal")
     try:
         fd = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW)
@@ -208,7 +211,7 @@ def _journal(path: pathlib.Path) -> bytes:
     with open(fd, "rb") as file:
         content = file.read(_size(fd))
     if len(content) < len(JOURNAL_MAGIC) or not content[0]:
-        return b""  # SQLite clears the first byte, or all, of one that is done with
+        return b""  # after use, SQLite clears the first byte or the whole journal
     if len(content) > 2 * len(JOURNAL_MAGIC) and content.endswith(JOURNAL_MAGIC):
         raise OSError(errno.EINVAL, "the journal next to it was not made for this file, because it names another "
                                     "file; remove that journal")  # fmt: skip
@@ -216,19 +219,19 @@ def _journal(path: pathlib.Path) -> bytes:
 
 
 def _play(copy: pathlib.Path, journal: bytes, size: int) -> None:
-    """Let SQLite play a journal back, which it does when it reads first. size: of the file before."""
+    """Let SQLite roll a journal back, which its first read does. size: bytes of the original file."""
     copy.with_name("copy-journal").write_bytes(journal)
     with contextlib.closing(sqlite3.connect(copy)) as database:
         database.execute("SELECT 1 FROM sqlite_schema").fetchall()
     length = copy.stat().st_size
-    if length > size + len(journal) or length < HEADER:  # a journal that makes it longer than both is none
+    if length > size + len(journal) or length < HEADER:  # longer than file and journal together: the journal is damaged
         raise sqlite3.DatabaseError("its writer was killed, and the journal next to it is damaged")
 
 
-# A recording is one such file (Documentation/recording.rst): opened for reading, or refused with a reason.
+# A recording is such a file (Documentation/recording.rst). It is opened for reading, or refused with a reason.
 
 APPLICATION_ID = 0x52544442
-USER_VERSIONS = (1, 2)  # 2 has more tables and columns; all that 1 has keeps its meaning
+USER_VERSIONS = (1, 2)  # 2 has more tables and columns; those of 1 keep their meaning
 
 
 _UNREADABLE = {
@@ -241,7 +244,7 @@ _UNREADABLE = {
 
 @contextlib.contextmanager
 def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
-    """A recording opened for reading, its rows as mappings. RecordingError: it is none, or cannot be read."""
+    """A recording opened for reading, its rows as mappings. Raises RecordingError: not a recording, or not readable."""
     if not path.is_file():
         what = "a directory" if path.is_dir() else "not a recording" if path.exists() else "no such recording"
         inside = next(iter(sorted(path.glob("*.rtdb"))), None) if path.is_dir() else None
@@ -255,13 +258,13 @@ def connect(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     except sqlite3.DatabaseError as error:
         code = getattr(
             error, "sqlite_errorcode", None
-        )  # SQLite's; what database.py says has none, and is in words already
+        )  # only errors of SQLite have a code; the others already have a text
         words = str(error) if code is None else _UNREADABLE.get(code & 0xFF, DAMAGED)
         raise RecordingError(f"{path}: {words}") from error
 
 
 def raw(text: bytes) -> str:
-    """A text of a file as it is; bytes that are not UTF-8 become surrogates."""
+    """The text of bytes. Bytes that are not UTF-8 become surrogates."""
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -281,7 +284,7 @@ def _check(path: pathlib.Path, db: sqlite3.Connection) -> None:
 
 
 def output(db: sqlite3.Connection) -> dict[str, str]:
-    """The output of the command by stream; "" has all of it in order of time. It may hold any bytes."""
+    """The output of the command by stream. The key "" has all streams in order of time. The text is not sanitized."""
     pieces: dict[str, list[bytes]] = {"": [], "stdout": [], "stderr": []}
     if not db.execute("SELECT 1 FROM sqlite_schema WHERE type='table' AND name='output'").fetchone():
         return {stream: "" for stream in pieces}

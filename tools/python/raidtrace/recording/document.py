@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl report --json. Units are in the names; what is not known is null. raidctl.schema.json has each member."""
+"""The document of raidctl report --json. Names contain units; a value that is not available is null.
+raidctl.schema.json describes each member."""
 
 import dataclasses
 import pathlib
@@ -16,13 +17,13 @@ from raidtrace.recording.spans import COUNTED, DATA, GROUPS, Bins, Recorded, Spa
 
 FLAGS = ("unit_3ware", "bio_based", "rotational")
 NAMES = ("disk", "driver", "pci", "hctl")
-# columns of the table target, in the order of the members; gone is of a disk that is counted now
+# columns of the table target, in the order of the members; gone applies only to a disk that is attached now
 TARGET = (*NAMES, "gone", *FLAGS, "capacity_sectors", "max_sectors", "max_hw_sectors", "max_segments", "nr_requests",
           "nr_hw_queues", "nr_tags", "attached_ns")  # fmt: skip
 
 
 def load(path: pathlib.Path, phase: str | None = None) -> Any:
-    """The document of a recording. RecordingError: it cannot be read, or has no phase of that name."""
+    """The document of a recording. Raises RecordingError: it cannot be read, or has no phase of that name."""
     with opened(path) as rows, spans.raw_texts(rows):
         return recording(invariants.read(path, rows, phase))
 
@@ -52,7 +53,7 @@ def recording(recorded: Recorded) -> Json:
 
 
 def _target(target: Target) -> dict[str, Json]:
-    """A disk. A trace has only its name and its time."""
+    """The JSON object of a disk. An imported trace has only its name and its time."""
     named = target.unit_3ware is None
     object_: dict[str, Json] = {"target": target.target}
     for name in TARGET:
@@ -115,7 +116,7 @@ def _direction(span: Span, direction: str, names: Sequence[str]) -> dict[str, Js
 
 
 def _bins(histogram: Bins, kind: str) -> list[Json]:
-    """Bins that hold something; one without an end has null for high."""
+    """The JSON array of the bins that are not empty. A bin without an upper end has null for high."""
     width = KINDS[kind].columns()
     rows: list[Json] = []
     for at, count in histogram.items():
@@ -154,7 +155,7 @@ def _hwqs(span: Span) -> Json:
 
 
 def _members(recorded: Recorded, span: Span) -> dict[str, Json]:
-    """The requests that the disk gave to its members."""
+    """The numbers of requests that a disk gave to its members; empty: it has none."""
     members = recorded.members(span)
     if not members:
         return {}

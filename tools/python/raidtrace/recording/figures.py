@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The quantities that are derived from the counters of a span, each once: name, unit, formula, the counters it needs, and how
-it is printed. JSON, text, HTML, compare and explain take theirs from here.
+"""The quantities derived from the counters of a span: name, unit, formula, required counters, and format.
 
-Names are members of raidctl report --json; Documentation/counters.rst defines them.
+Each is defined once. JSON, text, HTML, compare and explain use these definitions. Names are members of raidctl report
+--json; Documentation/counters.rst defines them.
 """
 
 import dataclasses
@@ -20,14 +20,14 @@ Number = int | float | None
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """The bin that a value lies in. high None: it has no end."""
+    """The bin of a value. high None: the bin has no upper end."""
 
     low: int
     high: int | None
 
 
 def mode(histogram: Bins, kind: str) -> tuple[Range, int] | None:
-    """The bin with the highest count, the lowest of several, and its count. None: nothing was counted."""
+    """The bin with the highest count (the lowest of several), and its count. None: nothing was counted."""
     if not histogram:
         return None
     at = min(histogram, key=lambda at: (-histogram[at], at))
@@ -35,7 +35,7 @@ def mode(histogram: Bins, kind: str) -> tuple[Range, int] | None:
 
 
 def percentile(histogram: Bins, kind: str, share: float) -> Range | None:
-    """The bin of the smallest value that at least a share of all values do not exceed. None: nothing was counted."""
+    """The bin of a percentile: at least `share` of all values are in it or below. None: nothing was counted."""
     rank, below = max(math.ceil(share * float(sum(histogram.values()))), 1), 0
     for at in sorted(histogram):
         below += histogram[at]
@@ -45,42 +45,42 @@ def percentile(histogram: Bins, kind: str, share: float) -> Range | None:
 
 
 class Figures:
-    """One direction of a span. What is None is not known."""
+    """The figures of one direction of a span. None: not known."""
 
     def __init__(self, span: Span, direction: str) -> None:
         self.span, self.direction = span, direction
 
     def count(self, counter: str) -> int:
-        """A counter; 0, too, where it was not counted."""
+        """A counter. 0: also if it was not counted."""
         return self.span.count(self.direction, counter)
 
     def histogram(self, kind: str) -> Bins:
-        """Empty where nothing was counted."""
+        """A histogram. Empty: nothing was counted."""
         return self.span.histogram(self.direction, kind)
 
     def known(self, counter: str) -> int | None:
-        """A counter, None where it was not counted."""
+        """A counter. None: it was not counted."""
         return None if counter in self.span.unknown else self.count(counter)
 
     @functools.cached_property
     def issued(self) -> int:
-        """Requests; what is issued again after a requeue is no other request."""
+        """Number of requests. A request that is issued again after a requeue counts once."""
         return self.count("issued") - self.count("reissued")
 
     def requests(self) -> int | None:
-        """The same where requests are counted."""
+        """Number of requests. None: not counted."""
         return None if "issued" in self.span.unknown else self.issued
 
     def mib_per_s(self) -> float | None:
-        """Bytes completed by the length of the span."""
+        """Bytes completed by the length of the span, in MiB/s. None: not counted."""
         return self._rate("bytes_completed")
 
     def moved(self) -> int | None:
-        """Bytes completed; of a disk without requests, those of its bios."""
+        """Bytes completed; for a disk without requests, bytes of its bios. None: not counted."""
         return self.known("bytes_queued" if self.span.bio_based else "bytes_completed")
 
     def throughput(self) -> float | None:
-        """moved() by the length of the span, MiB/s."""
+        """moved() by the length of the span, in MiB/s. None: not counted."""
         return self._rate("bytes_queued" if self.span.bio_based else "bytes_completed")
 
     def _rate(self, counter: str, unit: int = MIB) -> float | None:
@@ -90,16 +90,16 @@ class Figures:
         return float(self.count(counter)) * float(10**9) / float(length) / unit if length else 0.0
 
     def iops(self) -> float | None:
-        """Requests completed by the length of the span."""
+        """Requests completed per second, over the length of the span. None: not counted."""
         return self._rate("completed", 1)
 
     def operations(self) -> float | None:
-        """The same; of a disk without requests, its bios."""
+        """Requests completed per second; for a disk without requests, bios queued per second. None: not counted."""
         return self._rate("queued", 1) if self.span.bio_based else self.iops()
 
     @functools.cached_property
     def _depth(self) -> tuple[float | None, int, bool]:
-        """Mean, highest, and whether the mean is exact."""
+        """Mean depth, highest depth, and whether the mean is exact. (None, 0, False): no time was counted."""
         times = self.histogram("depth_time")
         total = float(sum(times.values()))
         if not total:
@@ -108,82 +108,83 @@ class Figures:
         weighted = float(sum(at * count for at, count in times.items()))
         exact = highest < DEPTH_OPEN
         if not exact and "depth_sum_ns" not in self.span.unknown:
-            weighted, exact = float(self.count("depth_sum_ns")), True  # beyond the open bin the counter goes on
+            weighted, exact = float(self.count("depth_sum_ns")), True  # includes the open bin
         return weighted / total, highest, exact
 
     def depth(self) -> float | None:
-        """Requests in flight, mean over time."""
+        """Mean number of requests in flight over time. None: not counted."""
         return self._depth[0]
 
     def deepest(self) -> int | None:
-        """The highest depth at which time was spent."""
+        """The highest depth at which time was spent. None: not counted."""
         return None if self._depth[0] is None else self._depth[1]
 
     def depth_is_bound(self) -> bool:
-        """The mean is a lower bound: time was spent in the open bin, and its sum was not counted."""
+        """Whether the mean depth is only a lower bound: time was spent in the open bin, and the sum was not counted."""
         return self._depth[0] is not None and not self._depth[2]
 
     @functools.cached_property
     def size_mode(self) -> tuple[Range, int] | None:
-        """The most frequent request size in sectors, and how many had it."""
+        """The most frequent request size in sectors, and the number of such requests. None: nothing was counted."""
         return mode(self.histogram("size"), "size")
 
     def exact_size_mode(self) -> int | None:
-        """The same in sectors. None, too: the bin spans several sizes."""
+        """The most frequent request size in sectors. None: nothing was counted, or the bin covers several sizes."""
         mode = self.size_mode
         return mode[0].low if mode and mode[0].high == mode[0].low + 1 else None
 
     def size_mode_count(self) -> int | None:
-        """Requests of the most frequent size."""
+        """Number of requests of the most frequent size. None: not counted."""
         if "issued" in self.span.unknown or (self.issued > 0 and self.size_mode is None):
             return None
         return self.size_mode[1] if self.size_mode else 0
 
     def size_mean(self) -> float | None:
-        """Bytes of a request."""
+        """Mean size of a request in bytes. None: there is no request."""
         return float(self.count("bytes_issued")) / float(self.issued) if self.issued > 0 else None
 
     def ordered(self) -> bool:
-        """Whether the order of requests was counted."""
+        """Whether sequential requests were counted."""
         return not self.span.unknown & {"sequential", "issued"}
 
     def _seeks(self) -> int:
-        # The first request after attach has none before it: it is neither in the histogram nor sequential nor a seek.
+        # The first request after attach has no predecessor. It is not in the histogram, and neither sequential nor a
+        # seek.
         return max(sum(self.histogram("seek").values()) - self.count("sequential"), 0)
 
     def seeks(self) -> int | None:
-        """Requests that began elsewhere than the one before ended."""
+        """Number of requests that begin elsewhere than the previous one ended. None: not counted."""
         return self._seeks() if self.ordered() else None
 
     def sequential_share(self) -> float | None:
-        """Part of the requests that began where the one before ended."""
+        """Share of the requests that are sequential, from 0 to 1. None: not counted, or no request."""
         return float(self.count("sequential")) / float(self.issued) if self.issued > 0 and self.ordered() else None
 
     def seek_mean(self) -> float | None:
-        """Mean distance of a seek in sectors."""
+        """Mean distance of a seek in sectors. None: there is no seek."""
         distance = float(self.count("seek_forward_sectors")) + float(self.count("seek_backward_sectors"))
         return distance / float(self._seeks()) if self._seeks() else None
 
     def d2c_mean(self) -> float | None:
-        """Nanoseconds from issue to completion."""
+        """Mean time from issue to completion in ns. None: not counted, or no completion."""
         if not self.count("completed") or "d2c_sum_ns" in self.span.unknown:
             return None
         return float(self.count("d2c_sum_ns")) / float(self.count("completed"))
 
     def mean_ns(self, kind: str) -> float | None:
-        """Mean of a time (i2d, q2c) over the events of its histogram, ns."""
+        """Mean of a time (i2d, q2c) in ns, over the events of its histogram. None: not counted."""
         return ratio(self.known(f"{kind}_sum_ns"), sum(self.histogram(kind).values()))
 
     def p99(self, kind: str) -> Range | None:
-        """The bin that 99 of 100 do not exceed. None, too: not counted."""
+        """The bin of the 99th percentile of a time. None: not counted."""
         return None if f"{kind}_sum_ns" in self.span.unknown else percentile(self.histogram(kind), kind, 0.99)
 
     def share(self, part: str, whole: str) -> float | None:
-        """One counter by another; issued are the requests, each counted once."""
+        """One counter divided by another. "issued" stands for the number of requests, each counted once."""
         return ratio(self.known(part), self.requests() if whole == "issued" else self.known(whole))
 
     def d2c(self, share: float) -> Range | None:
-        """The bin of a percentile of the time from issue to completion."""
+        """The bin of a percentile of the time from issue to completion. share: 0.5 is the median."""
         return percentile(self.histogram("d2c"), "d2c", share)
 
 
@@ -191,11 +192,11 @@ class Figures:
 class Quantity:
     """A number of one direction of a span.
 
-    label: its name in a table. unit: of the number in JSON. shown: the unit that it is printed with, a key of units.PRINT.
-    needs: counters, and kinds of histograms, without which it is not known. of: its value.
-    end: of a Range, the end that stands for it where one number is printed; JSON has both ends, NAME_low and NAME_high.
-    timed: it depends on the time that requests took. of_all: JSON has it of all directions, too. member: JSON has it.
-    exact: whether its value is more than a bound.
+    label: its name in a table. unit: of the number in JSON. shown: the printed unit, a key of units.PRINT. needs: the
+    counters and histograms without which it is not known. of: the function that computes it. end: "low" or "high": the
+    end of a Range that is printed as one number. JSON has both, NAME_low and NAME_high. timed: it depends on the time
+    that requests took. of_all: JSON also has it for all directions. member: JSON has it. exact: whether the value is
+    more than a bound.
     """
 
     name: str
@@ -211,7 +212,7 @@ class Quantity:
     exact: Callable[[Figures], bool] | None = None
 
     def number(self, figures: Figures) -> Number:
-        """One number. None: not known, or not exact."""
+        """The value as one number. None: not known, or not exact."""
         unknown = figures.span.unknown
         if any((KINDS[need].needs if need in KINDS else need) in unknown for need in self.needs):
             return None
@@ -291,7 +292,7 @@ QUANTITIES = (
 
 @dataclasses.dataclass(frozen=True)
 class SpanQuantity:
-    """A number of a span that has no direction. of: None, not counted."""
+    """A number of a span without a direction. of: the function that computes it; it returns None if not counted."""
 
     name: str
     label: str
@@ -357,19 +358,19 @@ SEEKS = RowQuantity("seeks", "seeks")
 
 
 def blame(span: Span) -> Mapping[tuple[str, str], int] | None:
-    """Seeks by the class that the head came from and the class that it went to. None: not counted."""
+    """Number of seeks by (class before, class after). None: not counted."""
     if not span.counts_kind("blame"):
         return None
     width = len(CLASSES)
     return {(CLASSES[at // width], CLASSES[at % width]): count for at, count in span.histogram("all", "blame").items()}
 
 
-# The bios and bytes that a stacked disk passed on to its members.
+# The bios and bytes that a stacked disk gives to its members.
 
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """Bios, bytes and splits of a disk in one direction, and bios and bytes of its members together."""
+    """Bios, bytes and splits of a disk in one direction, and bios and bytes of all its members."""
 
     own_bios: int
     own_bytes: int
@@ -381,15 +382,15 @@ class Given:
         return bool(self.own_bios or self.bios)
 
     def fan_out(self) -> float | None:
-        """Bios of the members for each bio."""
+        """Bios of the members for each bio of the disk. None: it has none."""
         return self.bios / self.own_bios if self.own_bios else None
 
     def bytes_ratio(self) -> float | None:
-        """Bytes of the members for each byte."""
+        """Bytes of the members for each byte of the disk. None: it has none."""
         return self.bytes / self.own_bytes if self.own_bytes else None
 
     def split_share(self) -> float | None:
-        """Splits for each bio."""
+        """Splits for each bio of the disk. None: it has none."""
         return self.splits / self.own_bios if self.own_bios else None
 
 
@@ -402,6 +403,6 @@ def given(span: Span, members: Sequence[Span], direction: str) -> Given:
 
 
 def readahead(recorded: Recorded, span: Span) -> int | None:
-    """Sectors of readahead where the span began. None: not known."""
+    """Sectors of readahead at the start of a span. None: not known."""
     text = recorded.setting(span.target, "readahead_sectors", span.start_ns)
     return int(text) if text is not None and text.isdecimal() and text.isascii() else None

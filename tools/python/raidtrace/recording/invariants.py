@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the numbers of a recording agree with each other. This is computed each time a recording is read: the word that its
-recorder wrote stays "hold" when somebody changes a number. libraidtrace/counters.c checks a span as it is recorded."""
+"""The check that the numbers of a recording agree with each other.
+
+It runs each time a recording is read: the result that the recorder wrote would stay "hold" after a later change of a
+number. libraidtrace/counters.c checks a span during the recording."""
 
 import dataclasses
 import pathlib
@@ -12,7 +14,7 @@ from raidtrace.recording.sample_rows import SampleRows, opened
 from raidtrace.recording.spans import COUNTED, DATA, NEVER, Recorded, Span
 
 HOLD = "hold"
-# Counters of hardware queues, and those of directions that they sum to.
+# Counters of hardware queues, and the counters of directions with the same sum.
 HWQ = (
     ("issued", ("issued",), ("issued",)),
     ("completed", ("completed_same_cpu", "completed_other_cpu", "completed_other_node"), ("completed",)),
@@ -28,19 +30,19 @@ WHERE direction IN ('read', 'write') GROUP BY target HAVING SUM(unmatched) > 0
 
 
 def load(path: pathlib.Path, phase: str | None = None) -> Recorded:
-    """Read a recording, or phases of one name. RecordingError: it cannot be read, or has no such phase."""
+    """Read a recording, or its phases of one name. Raises RecordingError: it cannot be read, or has no such phase."""
     with opened(path) as rows:
         return read(path, rows, phase)
 
 
 def read(path: pathlib.Path, rows: SampleRows, phase: str | None = None) -> Recorded:
-    """The same of a recording that is open."""
+    """Read an open recording, or its phases of one name. Raises RecordingError: it has no such phase."""
     recorded = judged(spans.read(path, rows), rows)
     return recorded if phase is None else of_phase(recorded, phase)
 
 
 def of_phase(recorded: Recorded, phase: str) -> Recorded:
-    """The same recording with the spans of one phase alone. RecordingError: it has none of that name."""
+    """The recording with the spans of one phase only. Raises RecordingError: it has no phase of this name."""
     chosen = tuple(span for span in recorded.spans if span.phase == phase)
     if not chosen:
         raise RecordingError(f"{recorded.path}: no phase {phase}; to list its phases: raidctl report {recorded.path}")
@@ -48,13 +50,14 @@ def of_phase(recorded: Recorded, phase: str) -> Recorded:
 
 
 def judged(recorded: Recorded, rows: SampleRows) -> Recorded:
-    """The same recording with its fact `invariants` as verified now."""
+    """The recording with the fact `invariants` as verified now."""
     result = verdict(recorded, rows)
     return recorded if result is None else dataclasses.replace(recorded, meta=recorded.meta | {"invariants": result})
 
 
 def verdict(recorded: Recorded, rows: SampleRows) -> str | None:
-    """HOLD, or the first invariant that does not hold. The recorder's own result if that has more. None: there is no sample."""
+    """HOLD, or the first invariant that does not hold. A failure that the recorder reported is returned unchanged.
+    None: there are no spans and the recorder reported nothing."""
     stored = recorded.meta.get("invariants")
     if (stored is not None and stored != HOLD) or (stored is None and not recorded.spans):
         return stored
@@ -68,18 +71,18 @@ def verdict(recorded: Recorded, rows: SampleRows) -> str | None:
 
 
 def broken(name: object, result: str | None) -> str:
-    """The sentence that an invariant does not hold, of `name`; empty: all hold, or there is no sample."""
+    """The sentence that an invariant of `name` does not hold. Empty: all hold, or there is no sample."""
     return "" if result in (None, "", HOLD) else f"{name}: an invariant of the counters does not hold: {result}."
 
 
 def _tags(recorded: Recorded, target: int) -> int:
-    """The most that the disk's driver has in flight; 0: not known."""
+    """The limit of requests in flight of the disk's driver. 0: not known."""
     targets = [one for one in recorded.targets if one.target == target]
     return (targets[0].nr_tags or 0) * (targets[0].nr_hw_queues or 0) if targets else 0
 
 
 def _span(recorded: Recorded, span: Span) -> str:
-    """The first contradiction in a span; empty: none."""
+    """The first contradiction in a span. Empty: none."""
     tags = _tags(recorded, span.target)
     before = [other for other in recorded.spans
               if other.target == span.target and other.end_ns == span.start_ns and other is not span]  # fmt: skip
@@ -97,12 +100,13 @@ def _span(recorded: Recorded, span: Span) -> str:
 
 
 def _left(span: Span, direction: str) -> int:
-    """Requests that left the span or are in flight at its end."""
+    """Number of requests that completed, were requeued or abandoned, or are in flight at the end of the span."""
     return sum(span.count(direction, name) for name in ("completed", "requeued", "abandoned", "in_flight"))
 
 
 def _possible_before(span: Span, tags: int) -> tuple[Mapping[str, int], str]:
-    """The requests in flight before the recording, computed from its end and its counters, and a contradiction or nothing."""
+    """The requests in flight at the start of the span, by direction, computed from its counters; and a contradiction or
+    ""."""
     if span.unknown & NEVER:
         return {}, ""
     before = {}
@@ -118,7 +122,7 @@ def _possible_before(span: Span, tags: int) -> tuple[Mapping[str, int], str]:
 
 
 def _unbalanced(span: Span, before: Mapping[str, int]) -> str:
-    """The first sum of a span's counters that is wrong; empty: none."""
+    """The first wrong sum of a span's counters. Empty: none."""
     for direction in () if span.unknown & NEVER else (*COUNTED, "all"):
         each = COUNTED if direction == "all" else (direction,)
         came = before.get(direction, 0) + sum(span.count(d, "issued") for d in each)
@@ -144,8 +148,10 @@ def _unbalanced(span: Span, before: Mapping[str, int]) -> str:
 
 
 def _uncounted(recorded: Recorded, rows: SampleRows) -> str:
-    """Reads and writes that ended and were not counted as issued. A recorder before 1.1 did not note how many were in flight
-    when it began: those ended in its first second."""
+    """A sentence about reads and writes that completed although their issue was not counted. Empty: not too many.
+
+    Requests that were in flight at attach are allowed. A recorder before 1.1 did not store their number: there,
+    requests that completed in the first second are allowed."""
     if "unmatched" not in rows.columns("flow"):
         return ""
     for target, uncounted, early, ended in rows.execute(_UNCOUNTED):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The counters of one phase of one disk, as sums: hours of samples do not become objects.
+"""The counters of one phase of one disk, as sums, because hours of samples are too many for objects.
 
-Phases of one name are one observation. Units are those of Documentation/counters.rst and recording.rst; what was not
-counted is None or missing from a mapping, never 0.
+Phases of the same name form one observation. Units are those of Documentation/counters.rst and recording.rst. A value
+that was not counted is None or missing from a mapping, never 0.
 """
 
 import bisect
@@ -22,20 +22,20 @@ from raidtrace.recording.figures import Figures
 from raidtrace.recording.sample_rows import SampleRows, Window, opened
 from raidtrace.recording.spans import OUTSIDE, Recorded, Span, Submitter, Target, merged
 
-# The order of events in a phase, which its sums lack: idle and silent times, the longest request, changed settings.
+# The order of events in a phase, which its sums lack: idle and silent times, the slowest request, changed settings.
 
 Row = tuple[int, int, int, int, int, int, int, int]  # of Timeline.samples
-START, END, BUSY, READ, WRITTEN, SEEKS, READS, WRITES = range(8)  # its columns
+START, END, BUSY, READ, WRITTEN, SEEKS, READS, WRITES = range(8)  # columns of a row
 READ_WRITE = ("read", "write")
-BEGUN = 0.01  # part of its bytes from which on a direction has begun, and up to which it has not ended
-MIN_ROWS, MIN_REQUESTS = 6, 12  # samples and requests, from which on evenness says something
-SHORT = 0.1  # part of a phase up to which a sample is short
+BEGUN = 0.01  # of its bytes: above this share a direction has begun, and up to 1 - BEGUN it has not ended
+MIN_ROWS, MIN_REQUESTS = 6, 12  # samples and requests: with fewer, evenness is not judged
+SHORT = 0.1  # of a phase: a sample up to this length is short
 
 
 @dataclasses.dataclass(frozen=True)
 class Longest:
-    """The longest time from issue to completion: ns, from and less than; end of the sample that it ended in, None: not looked
-    for in so long a recording."""
+    """The longest time from issue to completion: from low_ns to less than high_ns. time_ns: end of the sample in which
+    this request completed; None: not known."""
 
     low_ns: int
     high_ns: int
@@ -44,7 +44,8 @@ class Longest:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A setting that changed; time_ns: when the recorder read the new value, up to a second after the change."""
+    """A changed setting. time_ns: the time at which the recorder read the new value, up to a second after
+    the change."""
 
     time_ns: int
     name: str
@@ -54,8 +55,8 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class Even:
-    """How even a rate is: the number of requests, requests and MiB a second, and the most that its sum leaves a straight line,
-    once by requests and once by bytes, both in requests."""
+    """How even a rate is. number: requests. iops, mib_per_s: the rates. requests, bytes: the largest deviation of the
+    sum of requests, or of their bytes, from a straight line, both in requests."""
 
     number: int
     iops: float
@@ -66,11 +67,12 @@ class Even:
 
 @dataclasses.dataclass(frozen=True)
 class Timeline:
-    """samples: a row each, in order of time, of ns, ns, ns with anything in flight (-1: not counted), bytes, bytes, seeks, and
-    requests read and written.
-    longest: by direction. streams: of bios that were remembered and had been continued, where a sample ended, at most; None:
-    not counted. table: streams that are remembered. interval: ns between the recorder's samples, at most; None: not recorded.
-    computed: from, to, and ns of a processor that the command used between them.
+    """The samples of a phase in order of time, and events in them.
+
+    samples: rows of start ns, end ns, busy ns (-1: not counted), bytes read, bytes written, seeks, reads and writes
+    completed. longest: the slowest request by direction. streams: the most continued streams of bios at the end of a
+    sample; None: not counted. table: size of the table of streams. interval: the longest interval between samples in
+    ns; None: not recorded. computed: (start, end, ns of a processor that the command used between them).
     """
 
     samples: Sequence[Row]
@@ -82,11 +84,10 @@ class Timeline:
     computed: tuple[tuple[int, int, int], ...] = ()
 
     def idle_ends(self, direction: str) -> tuple[int, int]:
-        """Ns with nothing in flight before a direction began, and after it ended, by samples. Few bytes, as of a program's
-        start or of other programs, do not count as the begin. Where in a sample the disk was idle is not known: of the first
-        and the last, where they are short, what counts is more than the samples between have, for a disk that waits between
-        requests does so there, too. But the recorder leaves a disk out that does nothing: of a sample longer than the interval
-        what is before its last interval is idle."""
+        """Idle ns before a direction began, and after it ended, from the samples. (0, 0): not known. A few bytes, such
+        as those of a program's start, do not count as the start. A sample does not show when the disk was idle, so a
+        short first or last one counts only as far as it is more idle than those between. The recorder skips
+        samples of an idle disk: in a sample longer than the interval, the time before its last interval is idle."""
         samples = self.samples
         moved = self._moved(READ if direction == "read" else WRITTEN)
         if not moved or not moved[-1] or any(sample[BUSY] < 0 for sample in samples):
@@ -112,14 +113,15 @@ class Timeline:
         return list(itertools.accumulate(sample[column] for sample in self.samples))
 
     def computed_between(self, since: int, until: int) -> int:
-        """Ns of a processor that the command used between two times: of what was counted over an edge at least that which one
-        thread cannot have used on the other side of it."""
+        """Lower bound of the processor ns that the command used between two times. In a row across an edge, one thread
+        may have used all of the time outside; only the rest counts."""
         beyond = ((max(min(end, since) - start, 0) + max(end - max(start, until), 0), used)
                   for start, end, used in self.computed)  # fmt: skip
         return sum(max(used - outside, 0) for outside, used in beyond)
 
     def meanwhile(self, direction: str) -> float:
-        """Part of the other direction's bytes that were completed while this one was at work, by samples."""
+        """Share of the other direction's bytes that completed while this direction was active, from the samples. 1.0:
+        not known."""
         ours, theirs = (READ, WRITTEN) if direction == "read" else (WRITTEN, READ)
         moved, whole = self._moved(ours), sum(sample[theirs] for sample in self.samples)
         if not moved or not moved[-1] or not whole:
@@ -132,8 +134,9 @@ class Timeline:
         return sum(at_work) / whole
 
     def even(self, direction: str, unit: float, both: bool = False) -> Even | None:
-        """Without the first fifth of the samples, in which a limit may let a burst through, and the last. unit: bytes that
-        count as one request. both: of both directions together, while `direction` moves. None: too few samples or requests.
+        """How even the rate of a direction is. None: too few samples or requests. The first fifth of the samples is
+        left out, because a limit may allow a burst there, and the last sample. unit: bytes that count as one request.
+        both: judge both directions together, while `direction` moves.
         """
         directions = READ_WRITE if both else (direction,)
         mine = READS if direction == "read" else WRITES
@@ -151,7 +154,7 @@ class Timeline:
         return Even(number, number / seconds, rate, _spread(ends, counts), _spread(ends, octets) / unit)
 
     def silence(self) -> tuple[int, int]:
-        """The longest stretch, in ns, with something in flight all the time and nothing completed, and when it ended."""
+        """The longest time in ns with requests in flight and no completion, and its end. (0, 0): none."""
         best, run = (0, 0), 0
         for start, end, busy, read, written, *_ in self.samples:
             whole = busy >= 0.99 * (end - start) and not read and not written
@@ -160,7 +163,7 @@ class Timeline:
         return best
 
     def rates(self, since: int, until: int, direction: str) -> float | None:
-        """MiB/s of a direction between two times, by whole samples. None: there is none."""
+        """MiB/s of a direction between two times, from the samples that are complete in it. None: there is none."""
         chosen = [sample for sample in self.samples if sample[START] >= since and sample[END] <= until]
         length = sum(sample[END] - sample[START] for sample in chosen)
         moved = sum(sample[READ if direction == "read" else WRITTEN] for sample in chosen)
@@ -168,7 +171,8 @@ class Timeline:
 
 
 def _spread(ends: Sequence[int], growth: Sequence[int]) -> float:
-    """The distance of a sum from the line through its first and last value, largest less smallest. growth: up to each end."""
+    """The deviation of a sum from the line through its first and last value: largest minus smallest. growth: up to each
+    end."""
     begin, end, total = ends[0], ends[-1], sum(growth[1:])
     sums = itertools.accumulate(growth[1:], initial=0)
     off = [done - total * (at - begin) / (end - begin) for done, at in zip(sums, ends, strict=True)]
@@ -230,13 +234,13 @@ def _table(rows: SampleRows, target: int) -> int | None:
     return row[0] if row else None
 
 
-HAPPEN = ("controller_events", "md_degraded")  # events of an array: as they were when a phase ended
+HAPPEN = ("controller_events", "md_degraded")  # events of an array: their last value in a phase counts
 KERNEL_THREADS = ("kworker", "jbd2", "xfsaild", "ext4lazyinit", "md", "kswapd", "flush")
 
 
 @dataclasses.dataclass(frozen=True)
 class Charged:
-    """The bios that were charged to a cgroup; by_kernel: bios of it that kernel threads queued."""
+    """The bios that were charged to a cgroup. by_kernel: its bios that kernel threads queued."""
 
     cgroup: str
     bios: int
@@ -246,8 +250,8 @@ class Charged:
 
 @dataclasses.dataclass(frozen=True)
 class Disk(Target):
-    """A recorded disk and its place in a stack. parent: number of the md or dm disk that it is a part of. members: number of
-    its own parts."""
+    """A recorded disk and its place in a stack. parent: number of the md or dm disk that contains it. members: number
+    of disks that it contains."""
 
     parent: int | None = None
     members: int = 0
@@ -261,13 +265,14 @@ class Disk(Target):
 class Observation:
     """All phases of one name, of one disk.
 
-    span: the sum of their samples. spans: start and end of each phase, without what is outside the window. begin_ns: of the
-    first phase, also where that is outside the window. settings: of the disk, machine: of the machine, as they were when the
-    phase began (those of HAPPEN when it ended); changed: names of settings that changed in it, which timeline has
-    with their values. host: (source, name) -> growth. over_time: a row for each sample that lasted and in which anything was in
-    flight, in order of time: ns with anything in flight, bytes, seeks. others: processes of the host that are neither of the
-    command nor of the kernel. by_command: bytes read and written by the command (kernel's account). charged: bios by cgroup,
-    where a cgroup has a limit.
+    - span: the sum of their samples. spans: start and end of each phase, within the window. begin_ns: start of the
+      first phase, which may be outside the window.
+    - settings, machine: settings of the disk and of the machine at the start of the phase (those of HAPPEN: at its
+      end). changed: names of settings that changed in it; timeline has their values.
+    - host: (source, name) -> growth. over_time: for each sample with requests in flight, in order of time: busy ns,
+      bytes, seeks.
+    - others: process ids that belong neither to the command nor to the kernel. by_command: bytes that the command read
+      and wrote, by the kernel's account. charged: bios by cgroup, if a cgroup has a limit.
     """
 
     disk: Disk
@@ -287,23 +292,23 @@ class Observation:
     begin_ns: int = 0
 
     def seconds(self) -> float:
-        """Length of the phase."""
+        """Length of all phases of this name in s."""
         return sum(end - start for start, end in self.spans) / 1e9
 
     def of(self, direction: str) -> Figures:
         return Figures(self.span, direction)
 
     def count(self, direction: str, counter: str) -> int | None:
-        """One counter of a direction; 0 where the direction had no event, None where it was not counted."""
+        """A counter of a direction. 0: the direction had no event. None: not counted."""
         return self.of(direction).known(counter)
 
     def histogram(self, direction: str, kind: str) -> Mapping[int, int]:
-        """One histogram, empty if nothing was counted."""
+        """A histogram. Empty: nothing was counted."""
         return self.span.histogram(direction, kind)
 
     @property
     def origin(self) -> Mapping[str, Mapping[str, int]] | None:
-        """Class -> counter -> number. None: not counted."""
+        """class -> counter -> number. None: not counted."""
         return self.span.origin if "origin" in self.span.groups else None
 
     @functools.cached_property
@@ -322,9 +327,10 @@ class Observation:
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """A whole recording, without its samples. names: of its phases in order of time, each once, OUTSIDE left out. whole: from
-    and to, s since it began, of the samples that lie whole in a window that cut others; None: it cut none. calls: the same of
-    the rows of the command's calls; 0 and 0: none lies whole in the window."""
+    """A whole recording, without its samples. names: of its phases in order of time, each once, without OUTSIDE. whole:
+    begin and end of the complete samples in the window, in s since the recording began; None: the window cuts no
+    sample. calls: the same for the rows with the command's calls; (0, 0): no row is complete in the window; None: it
+    cuts none."""
 
     path: pathlib.Path
     meta: Mapping[str, str]
@@ -342,12 +348,12 @@ class Observed:
         return next((o for o in self.observations if (o.disk.name, o.phase) == (disk, phase)), None)
 
     def parent(self, of: Observation) -> Observation | None:
-        """The same phase of the disk that this one is a part of."""
+        """The observation of the same phase on the disk above."""
         return next((o for o in self.observations if o.phase == of.phase and o.disk.target == of.disk.parent), None)
 
 
 def program(meta: Mapping[str, str]) -> str:
-    """The name of the recorded program, in a word or two."""
+    """The name of the recorded program, in a word or two. Empty: not known."""
     try:
         words = json.loads(meta.get("command", ""))
     except ValueError:
@@ -356,13 +362,14 @@ def program(meta: Mapping[str, str]) -> str:
 
 
 def load(path: pathlib.Path, window: Window | None = None) -> Observed:
-    """Read a recording, or the part of it in a window. RecordingError: it cannot be read, or nothing was recorded."""
+    """Read a recording, or the part of it in a window. Raises RecordingError: it cannot be read, or has no sample."""
     with opened(path, window) as rows:
         return read(spans.read(path, rows) if window else invariants.read(path, rows), rows, window)
 
 
 def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> Observed:
-    """The observations of a recording that is open, by the window that it was opened with."""
+    """The observations of an open recording. window: the window that it was opened with. Raises RecordingError: no
+    sample."""
     phases = sorted(recorded.phases, key=lambda phase: (phase.start_ns, phase.phase))
     names = tuple(dict.fromkeys(phase.name for phase in phases if phase.name != OUTSIDE))
     if not rows.samples or not recorded.targets:
@@ -385,17 +392,19 @@ def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> 
     return Observed(recorded.path, recorded.meta, disks, names, tuple(observations), recorded.output, whole, calls)
 
 
-LOOKS = "FROM main.host WHERE source IN ('cpu', 'command')"  # of both a row may be missing, where nothing was used
+LOOKS = "FROM main.host WHERE source IN ('cpu', 'command')"  # an interval without use may lack either row
 
 
 def _cut(rows: SampleRows, *edges: int) -> set[int]:
-    """The edges of a window that lie inside a row of the machine: what the row counts is partly outside the window."""
+    """The edges of a window inside a row of the machine's counters: a part of what the row counts is outside the
+    window."""
     query = f"SELECT 1 {LOOKS} AND start_ns < ? AND end_ns > ? LIMIT 1"
     return {edge for edge in edges if "host" in rows.tables and rows.db.execute(query, (edge, edge)).fetchone()}
 
 
 def _calls(db: sqlite3.Connection, first: int, last: int) -> tuple[float, float]:
-    """first, last: of the samples in the window, ns."""
+    """Start and end of the rows with the command's counters in the window, in s since the recording began. (0, 0):
+    none. first, last: start and end of the samples in the window, in ns."""
     begin = db.execute("SELECT min(start_ns) FROM main.sample").fetchone()[0]
     query = f"SELECT min(start_ns), max(end_ns) {LOOKS} AND start_ns >= ? AND end_ns <= ?"
     since, until = db.execute(query, (first, last)).fetchone()
@@ -403,7 +412,8 @@ def _calls(db: sqlite3.Connection, first: int, last: int) -> tuple[float, float]
 
 
 def _whole(db: sqlite3.Connection, window: Window, first: int, last: int) -> tuple[float, float] | None:
-    """first, last: of the samples in the window, ns. Those outside it are behind the views that made it."""
+    """Start and end of the samples in the window, in s since the recording began. None: the window cuts no sample.
+    first, last: the same in ns. The tables of schema main also have the samples outside the window."""
     begin = db.execute("SELECT min(start_ns) FROM main.sample").fetchone()[0]
     edges = [begin + int(edge * 1e9) for edge in window if edge is not None]
     cut = "SELECT 1 FROM main.sample WHERE start_ns < ? AND end_ns > ? LIMIT 1"
@@ -421,7 +431,7 @@ def _disks(recorded: Recorded) -> tuple[Disk, ...]:
 
 
 class _Tables:
-    """The observations, from the spans and the rows that only they need."""
+    """Makes the observations from the spans, and from rows that nothing else needs."""
 
     def __init__(self, rows: SampleRows, recorded: Recorded, disks: Iterable[Disk],
                  edges: Mapping[str, list[tuple[int, int]]], begins: Mapping[str, int], cut: set[int]):  # fmt: skip
@@ -434,7 +444,7 @@ class _Tables:
             self._numbers.setdefault(phase.name, []).append(phase.phase)
 
     def observations(self) -> list[Observation]:
-        """All that moved or lasted, in the order of phases, disks within."""
+        """All observations with samples, in order of phases, and of disks within a phase."""
         host = self._host()
         observed = []
         for name, edges in self._spans.items():
@@ -454,7 +464,7 @@ class _Tables:
         return observed
 
     def _charged(self, span: Span) -> tuple[Charged, ...]:
-        """Bios by cgroup, where a cgroup has a limit."""
+        """Bios by cgroup, if a cgroup has a limit. Empty: none has."""
         if not any(one.name == "io.max" and one.value for one in self._recorded.settings if one.target == span.target):
             return ()
         sums: dict[str, list[int]] = {}
@@ -476,8 +486,7 @@ class _Tables:
         ]
 
     def _host(self) -> dict[str, dict[tuple[str, str], int]]:
-        """The counters of the machine and of the command in each phase; rows of single processes and interrupts are left
-        out."""
+        """The counters of machine and command in each phase. Rows of single processes and interrupts are left out."""
         by_phase: dict[str, dict[tuple[str, str], int]] = {}
         if "host" not in self._rows.tables:
             return by_phase
@@ -493,8 +502,8 @@ class _Tables:
 
     def _known(self, host: Mapping[tuple[str, str], int], spans: Sequence[tuple[int, int]],
                timeline: Timeline) -> Mapping[tuple[str, str], int]:  # fmt: skip
-        """Without the counters of the command where a row of them is partly outside the window. Of its processor time a part is
-        known."""
+        """The counters without those of the command, if one of its rows is partly outside the window. A lower
+        bound of its processor time is known."""
         if self._cut.isdisjoint(itertools.chain(*spans)):
             return host
         known = {key: value for key, value in host.items() if key[0] != "command"}
@@ -503,15 +512,16 @@ class _Tables:
 
     @functools.cached_property
     def _command(self) -> list[tuple[int, str, int]]:
-        """(time, name, bytes) that the command read and wrote until a time. Empty: the kernel does not count them."""
+        """(time, name, bytes): growth of the command's counters of calls up to a time. Empty: the kernel does not count
+        them."""
         if "host" not in self._rows.tables:
             return []
         rows = self._rows.execute("SELECT end_ns, name, value FROM host WHERE source = 'command' AND name <> 'cpu'")
         return [(int(end_ns), str(name), int(value)) for end_ns, name, value in rows]
 
     def _bytes_of_command(self, spans: Iterable[tuple[int, int]]) -> dict[str, int]:
-        """By the end of the phase, as what was written before is written back later. Nothing where that was looked at long
-        before the end, as of a part of a phase."""
+        """Bytes that the command read and wrote until the end of the phase. Earlier phases count, because the kernel
+        writes data back later. Empty: the last reading was long before the end, or there is none."""
         spans = tuple(spans)
         end, length = max((end for _, end in spans), default=0), sum(end - start for start, end in spans)
         looked = [at for at, _, _ in self._command]
@@ -527,7 +537,8 @@ class _Tables:
 
     @functools.cached_property
     def _others(self) -> frozenset[int]:
-        """Process numbers of subjects such as "36 dd"; those of the command, recorder and kernel say so behind the name."""
+        """Process ids of subjects such as "36 dd". Subjects of the command, the recorder and the kernel
+        have a suffix."""
         if "host" not in self._rows.tables:
             return frozenset()
         rows = self._rows.execute("SELECT DISTINCT subject FROM host WHERE source = 'process'")
@@ -541,7 +552,7 @@ class _Tables:
         )
 
     def _settings(self, target: int, spans: Iterable[tuple[int, int]]) -> tuple[dict[str, str], list[Change]]:
-        """As they were when the first span began, and what changed in any of them."""
+        """The settings at the start of the first span, and the changes in any span."""
         spans = tuple(spans)
         values: dict[str, str] = {}
         latest: dict[str, str] = {}
@@ -560,12 +571,13 @@ class _Tables:
 
 
 def lab_config(meta: Mapping[str, str]) -> dict[str, str]:
-    """Keys of the simulated disk, with what was set; empty: not recorded."""
+    """Keys of the simulated disk and their values. Empty: not recorded."""
     return dict(pair.split("=", 1) for pair in meta.get("lab_config", "").split(",") if "=" in pair)
 
 
 def lab_differences(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str | None, str | None]]:
-    """Keys of the simulated disks of two recordings that differ, with both values, in order; none unless both are recorded."""
+    """Different keys of the simulated disks of two recordings, in order: (key, value of a, value of b). Empty: not both
+    are recorded."""
     ours, theirs = lab_config(a), lab_config(b)
     names = sorted(ours.keys() | theirs.keys()) if ours and theirs else []
     return [(name, ours.get(name), theirs.get(name)) for name in names if ours.get(name) != theirs.get(name)]

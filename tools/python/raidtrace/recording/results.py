@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Directories and files of results. A maker leaves its mark there; nothing without the mark is emptied or replaced."""
+"""Directories and files of results. The program that makes one leaves a mark there. Nothing without the mark is emptied
+or replaced."""
 
 import os
 import pathlib
@@ -10,25 +11,26 @@ MARK = ".made-by"
 
 
 class ResultsError(OSError):
-    """A directory or file that is not ours, or cannot be written; the text says which and what to do."""
+    """A directory or file that is not ours, or cannot be written. The text contains its name and the remedy."""
 
 
 def fresh(directory: pathlib.Path, maker: str) -> None:
-    """Make an empty directory for results of `maker`. One that it made before is emptied, one that holds anything else is
-    refused and left as it is."""
+    """Make an empty directory for results of `maker`. A directory that it made before is emptied. Raises ResultsError
+    if it contains files of others; then nothing changes."""
     obsolete = _judged(directory, maker)
     for name in obsolete:
         path = directory / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif name != MARK:  # until the end it is there, so that after a kill the directory is still known
+        elif name != MARK:  # removed last, so that the directory is still ours after a kill
             path.unlink()
     _mark(directory, maker)
 
 
 def without(directory: pathlib.Path, maker: str, names: Sequence[str]) -> None:
-    """Make a directory in which there is nothing of these names: `maker` is going to write them. Those that it made before are
-    removed, those of others refused. All else stays."""
+    """Make a directory without files of these names, which `maker` is about to write. Other files stay.
+
+    Files of these names that it made before are removed. Raises ResultsError if they belong to others."""
     obsolete = _judged(directory, maker, names)
     for name in obsolete:
         (directory / name).unlink()
@@ -36,7 +38,7 @@ def without(directory: pathlib.Path, maker: str, names: Sequence[str]) -> None:
 
 
 def _judged(directory: pathlib.Path, maker: str, names: Sequence[str] = ()) -> list[str]:
-    """The names that exist in the directory, of all or of some. ResultsError: they exist, and the directory lacks the mark."""
+    """The existing files of a directory, all or those in `names`. Raises ResultsError if there are some but no mark."""
     if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
         raise ResultsError(f"{directory} is not a directory; name one with --out")
     names_there = sorted(path.name for path in directory.iterdir()) if directory.is_dir() else []
@@ -54,8 +56,10 @@ def _mark(directory: pathlib.Path, maker: str) -> None:
 
 
 def replace(path: pathlib.Path, parts: Iterable[bytes], mark: bytes, within: int, what: str, option: str) -> int:
-    """Write a file whole or not at all. Returns its size. A file that is there is replaced if it has the mark in its first
-    `within` bytes, and otherwise refused. what: a word for such a file; option: names another one."""
+    """Write a file completely or not at all. Returns its size in bytes.
+
+    An existing file is replaced if it has the mark in its first `within` bytes. Otherwise ResultsError is raised. what:
+    a word for such a file; option: the option that names another one."""
     if path.exists():
         if not path.is_file():
             raise ResultsError(f"{path} is not a regular file; name a file with {option}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Samples of a recording: which disk and phase each belongs to, its counters and histograms, and sums of them.
+"""The samples of a recording: disk and phase of each, its counters and histograms, and sums of them.
 
-For recordings too long to make an object of every counter: an hour of four disks has ten million rows. The histograms are
-read once, and of each sample only what a reader needs is kept, in arrays by number of sample.
+This is for recordings with too many counters for objects: an hour of four disks has ten million rows. The histograms
+are read once. Only the required values of each sample are kept, in arrays indexed by the number of the sample.
 """
 
 import array
@@ -23,13 +23,13 @@ from raidtrace.recording.columns import RecordingError
 
 if TYPE_CHECKING:
     Ints = array.array[int]
-DEPTH_SUM = "depth_sum_ns"  # column of flow that other directions than read, write and all never have
+DEPTH_SUM = "depth_sum_ns"  # column of flow for the directions read, write and all only
 Sample = tuple[int, int, int, int, int]  # number, target, phase, start_ns, end_ns
-# what series are made of
+# columns that series need
 FLOW = ("bytes_queued", "bytes_completed", "issued", "sequential", "completed", "d2c_sum_ns", DEPTH_SUM)
-Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its begin or end
+Window = tuple[float | None, float | None]  # s since the recording began, from and to; None: its start or end
 
-# All that raidctl writes in the histograms of a sample: neither signs nor fractions.
+# All characters that raidctl writes in the histograms of a sample: neither signs nor fractions.
 _WRITTEN = b'abcdefghijklmnopqrstuvwxyz0123456789_{}":,'
 _LITERALS = (b":t", b":f")
 INT64_END = 1 << 63
@@ -46,7 +46,7 @@ _DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """Requests in flight over one sample: mean weighted by time, and the highest depth that lasted."""
+    """Requests in flight in one sample: mean weighted by time, and the highest depth at which time was spent."""
 
     start_ns: int
     end_ns: int
@@ -63,7 +63,7 @@ def _by_direction() -> dict[str, dict[str, dict[str, int]]]:
 
 
 class _BinNumbers(dict[str, int]):
-    """The number of a bin by its name in JSON."""
+    """The number of a bin by its name in JSON. Raises RecordingError for a name that raidctl does not write."""
 
     def __missing__(self, name: str) -> int:
         if not (name.isdigit() and len(name) <= len(str(columns.MAX_BIN)) and int(name) < columns.MAX_BIN):
@@ -72,13 +72,13 @@ class _BinNumbers(dict[str, int]):
 
 
 class _Histograms:
-    """All histograms of a recording, in one pass.
+    """All histograms of a recording, read in one pass.
 
-    sums: (direction, kind) -> index of the pair of target and phase -> bin -> count. The others are by number of sample.
-    idle: time with nothing in flight (ns), -1 where that was not counted. seeks: requests of all directions that are seeks.
-    longest: direction -> highest bin of d2c, -1 where nothing completed.
-    With `series` also depth: direction -> time counted (ns), the same weighted by depth, the highest depth at which there was
-    any; and place: direction -> sample, bin and count of each bin.
+    sums: (direction, kind) -> index of the pair of target and phase -> bin -> count. The others are indexed by the
+    number of the sample: idle: ns without a request in flight, -1: not counted. seeks: requests of all directions that
+    are seeks. longest: direction -> highest bin of d2c, -1: nothing completed. Only with `series`: depth: direction ->
+    counted ns, the same weighted by depth, and the highest depth. place: direction -> sample, bin and count of each bin
+    that is not empty.
     """
 
     def __init__(self, rows: "SampleRows", series: bool) -> None:
@@ -155,8 +155,9 @@ class _Histograms:
 class SampleRows:
     """The samples of an open recording.
 
-    samples: in order of time. groups: each pair of target and phase that has samples, in order; group_of: index of its pair, by
-    number of sample. series: whether depth() and place() will be called, which need a pass of their own otherwise.
+    samples: in order of time. groups: each pair of target and phase with samples, sorted. group_of: index of the pair,
+    by the number of the sample. series: depth() and place() will be called; without it they read the histograms a
+    second time.
     """
 
     def __init__(self, database: sqlite3.Connection, series: bool = False) -> None:
@@ -182,7 +183,7 @@ class SampleRows:
                 self.group_of[sample[0]] = index
 
     def filled(self, value: int) -> "Ints":
-        """An array by number of sample, all of one value."""
+        """An array with one element for each number of a sample, all set to `value`."""
         return array.array("q", [value]) * self.size
 
     def of(self, target: int, phases: Collection[int]) -> list[Sample]:
@@ -193,21 +194,21 @@ class SampleRows:
         return sorted(itertools.chain.from_iterable(chosen), key=lambda sample: (sample[3], sample[0]))
 
     def execute(self, query: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """A query. Its rows are tuples, with any row factory of the connection."""
+        """Run a query. Its rows are tuples, whatever row factory the connection has."""
         cursor = self.db.cursor()
         cursor.row_factory = None
         return cursor.execute(query, tuple(values))
 
     def columns(self, table: str) -> list[str]:
-        """Columns of a table; none when this recording lacks it."""
+        """The columns of a table. Empty: this recording lacks the table."""
         return columns.known(self.db, table, self.added) if table in self.tables else []
 
     def counters(self, table: str) -> tuple[str, ...]:
-        """Names of the counters of a table, with those that a newer raidctl added."""
+        """The counters of a table, including those of a newer raidctl."""
         return columns.COUNTERS[table] + tuple(one.name for one in self.added if one.table == table)
 
     def bin_columns(self) -> list[str]:
-        """Columns of bin, which is a view, or in older recordings a table."""
+        """The columns of bin, which is a view, or a table in older recordings."""
         return columns.known(self.db, "bin")
 
     def histogram_texts(self) -> Iterator[tuple[int, bytes]]:
@@ -217,7 +218,7 @@ class SampleRows:
                 "SELECT sample, CAST(histograms AS BLOB) FROM sample WHERE histograms IS NOT NULL ORDER BY sample"
             )
             return
-        # Read the rows of older recordings in the order of their key.
+        # The rows of older recordings are read in the order of their key.
         query = (
             "SELECT sample, direction, kind, json_group_object(bin, count) FROM bin GROUP BY sample, direction, kind"
         )
@@ -233,15 +234,16 @@ class SampleRows:
         return self._all if self._all.series else _Histograms(self, True)
 
     def group_sums(self) -> dict[tuple[str, str], dict[int, dict[int, int]]]:
-        """Sums of all histograms: (direction, kind) -> index of the pair of target and phase -> bin -> count."""
+        """The sums of all histograms: (direction, kind) -> index of the pair of target and phase -> bin -> count."""
         return self._all.sums
 
     def depth(self, direction: str) -> tuple["Ints", "Ints", "Ints"]:
-        """By number of sample: time counted (ns), the same weighted by depth, and the highest depth at which there was any."""
+        """By number of sample: counted ns, the same weighted by depth, and the highest depth at which time
+        was spent."""
         if direction not in self._histograms.depth:
             return self.filled(0), self.filled(0), self.filled(0)
         time, weighted, deepest = self._histograms.depth[direction]
-        # The last bin has no depth of its own. For deeper queues the counter has the sum.
+        # The open last bin has no depth of its own. For deeper queues the sum is in a counter.
         sums = self.flow(direction, DEPTH_SUM) if max(deepest) >= DEPTH_OPEN else None
         if sums is not None:
             pairs = zip(weighted, sums, deepest, strict=True)
@@ -249,14 +251,14 @@ class SampleRows:
         return time, weighted, deepest
 
     def points(self, direction: str, target: int, phases: Collection[int]) -> list[Point]:
-        """In flight in each sample of some phases of a disk in which time was counted."""
+        """Requests in flight in each sample of some phases of a disk. Samples without counted time are left out."""
         time, weighted, deepest = self.depth(direction)
         return [Point(start, end, weighted[at] / time[at], deepest[at])
                 for at, _, _, start, end in self.of(target, phases) if time[at]]  # fmt: skip
 
     @property
     def idle(self) -> "Ints":
-        """By number of sample: time with nothing in flight (ns), -1 where that was not counted."""
+        """By number of sample: ns without a request in flight, -1: not counted."""
         return self._all.idle
 
     @property
@@ -273,12 +275,13 @@ class SampleRows:
         return self._histograms.place.get(direction) or (array.array("q"), array.array("q"), array.array("q"))
 
     def directions(self) -> list[str]:
-        """Directions that anything was counted of, of all together ("all") apart."""
+        """The directions with rows in flow, without "all"."""
         names = {str(direction) for by in self.sums("flow", "direction").values() for direction in by}
         return sorted(names - {"all"})
 
     def flow(self, direction: str, column: str) -> "Ints | None":
-        """A counter of a direction, by number of sample; 0 where a disk lacks it (md has no requests). None: no disk has it."""
+        """A counter of a direction, by number of sample. 0 for a disk without it (md has no requests). None: no disk
+        has it."""
         if direction not in self._flows:
             names = [name for name in FLOW if name in self.columns("flow")]
             counters = {name: self.filled(0) for name in names}
@@ -294,7 +297,8 @@ class SampleRows:
         return self._flows[direction].get(column)
 
     def sums(self, table: str, key: str) -> dict[tuple[int, int], dict[object, dict[str, int | None]]]:
-        """Sums of all counters of a table: (target, phase) -> key -> counter -> sum; None: never counted. Read once."""
+        """The sums of all counters of a table: (target, phase) -> key -> counter -> sum; None: never
+        counted. Cached."""
         if (table, key) not in self._sums:
             self._sums[table, key] = self._read_sums(table, key)
         return self._sums[table, key]
@@ -313,7 +317,8 @@ class SampleRows:
 
     @functools.cached_property
     def plain(self) -> dict[tuple[int, int], dict[str, int]]:
-        """Sums of the counters that have no direction: (target, phase) -> counter -> sum, without those never counted."""
+        """The sums of counters without a direction: (target, phase) -> counter -> sum. Counters that were never counted
+        are left out."""
         sums = self.sums("sample", "phase")
         return {(target, phase): {name: value for name, value in by[phase].items() if value is not None}
                 for (target, phase), by in sums.items()}  # fmt: skip
@@ -321,11 +326,12 @@ class SampleRows:
 
 @contextlib.contextmanager
 def opened(path: pathlib.Path, window: Window | None = None, series: bool = False) -> Iterator[SampleRows]:
-    """The samples of a recording, while it is open, or those within a window. RecordingError says why it cannot be read."""
+    """The samples of a recording, or those within a window, while it is open. Raises RecordingError: it
+    cannot be read."""
     try:
         with database.connect(path) as db:
             if window is not None:
-                db.execute("PRAGMA query_only=OFF")  # views of this connection alone
+                db.execute("PRAGMA query_only=OFF")  # for temporary views of this connection
                 _narrow(db, window)
                 db.execute("PRAGMA query_only=ON")
             yield SampleRows(db, series)
@@ -336,7 +342,7 @@ def opened(path: pathlib.Path, window: Window | None = None, series: bool = Fals
 
 
 def _narrow(database: sqlite3.Connection, window: Window) -> None:
-    """Hide all samples but those that lie in the window whole, behind views of the names of their tables."""
+    """Hide all samples that are not complete in the window, by temporary views with the names of the tables."""
     begin = database.execute("SELECT min(start_ns) FROM sample").fetchone()[0] or 0
     since, until = (None if edge is None else begin + int(edge * 1e9) for edge in window)
     kind = (

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The activity of a disk over time, in at most COLUMNS steps however long the recording is.
+"""The activity of a disk over time, in at most COLUMNS steps for a recording of any length.
 
-A step is one sample where there are no more than COLUMNS of them, and otherwise consecutive samples that together are about
-as long as the recording by COLUMNS. It keeps the mean over its time, the lowest and the highest mean of its samples, and the
-highest depth at which any time was spent. Bytes and seeks are summed, so nothing is lost but resolution.
+A step is one sample if there are at most COLUMNS. Otherwise it consists of consecutive samples of about equal total
+length. It keeps the mean over its time, the lowest and highest mean of its samples, and the highest depth at which time
+was spent. Bytes and seeks are summed, so only resolution is lost.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from raidtrace.quantity import bins
 from raidtrace.recording.sample_rows import Sample, SampleRows
 
-COLUMNS = 600  # as many as a picture of 600 pixels can show
+COLUMNS = 600  # a picture of 600 pixels shows no more
 DIRECTIONS = ("read", "write")
 Ints = NDArray[numpy.int64]
 Floats = NDArray[numpy.float64]
@@ -23,9 +23,9 @@ Floats = NDArray[numpy.float64]
 
 @dataclasses.dataclass(frozen=True)
 class Depth:
-    """Requests in flight in each step: mean over its time, lowest and highest mean of a sample, highest depth that lasted.
+    """Requests in flight in each step: mean over its time, lowest and highest mean of a sample, highest depth.
 
-    open: steps in which time was spent in the open last bin, so that the mean is a lower bound.
+    open: the steps with time in the open last bin, where the mean is a lower bound.
     """
 
     mean: Floats
@@ -37,11 +37,11 @@ class Depth:
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """n steps of one disk. edges: n + 1 times, ns. merged: samples in the step that has most.
+    """The n steps of one disk. edges: n + 1 times in ns. merged: the most samples in a step.
 
-    depth: by direction, empty when not counted. moved: bytes completed by direction or, of a disk without requests, queued.
-    d2c: by direction, mean ms from issue to completion of what completed in a step, NaN where nothing did.
-    seeks: requests that are seeks, None when not counted. place: bytes, n steps x 256 parts of the disk, None likewise.
+    depth: by direction, empty: not counted. moved: bytes completed by direction; queued for a disk without requests.
+    d2c: by direction, mean ms from issue to completion of the requests that completed in a step, NaN: none. seeks:
+    requests that are seeks, None: not counted. place: bytes, n steps x 256 parts of the disk, None: not counted.
     """
 
     target: int
@@ -54,12 +54,12 @@ class Series:
     place: Floats | None
 
     def seconds(self) -> Floats:
-        """Length of each step."""
+        """Length of each step in s."""
         return numpy.diff(self.edges) / 1e9
 
 
 class _Steps:
-    """Which step each sample of a disk belongs to."""
+    """The step of each sample of a disk."""
 
     def __init__(self, rows: SampleRows, samples: Sequence[Sample], columns: int) -> None:
         mine = numpy.array(samples, dtype=numpy.int64)
@@ -78,14 +78,15 @@ class _Steps:
         self.step_of[self.number] = self.step
 
     def sums(self, by_sample: Iterable[int]) -> Ints:
-        """A counter of each step, from an array by number of sample."""
+        """The sum of a counter in each step. by_sample: the counter by number of sample."""
         by_sample = numpy.asarray(by_sample)
         return numpy.bincount(self.step, weights=by_sample[self.number], minlength=self.count).astype(numpy.int64)
 
 
 def build(rows: SampleRows, target: int, bio_based: bool, place: bool, phase: int | None = None,
           columns: int = COLUMNS) -> Series | None:  # fmt: skip
-    """The series of a disk, or of a phase of it, in so many steps. None: it has no sample. place: whether place was counted."""
+    """The series of a disk, or of one of its phases, in at most `columns` steps. None: it has no sample. place: place
+    was counted."""
     samples = rows.of(target, [number for of, number in rows.groups if of == target and phase in (None, number)])
     if not samples:
         return None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one model of a recording: facts, disks, phases, settings, disturbances, and one span for each phase of each disk.
+"""The model of a recording: facts, disks, phases, settings, disturbances, and one span for each phase of each disk.
 
-All times are CLOCK_MONOTONIC nanoseconds, all sectors 512 bytes.
+All times are CLOCK_MONOTONIC in ns. A sector has 512 bytes.
 """
 
 import collections
@@ -21,18 +21,19 @@ from raidtrace.recording.sample_rows import DIRECTIONS, SampleRows
 if TYPE_CHECKING:
     from raidtrace.recording.series import Series
 
-OUTSIDE = "outside"  # the phase before, between and after those that a program names
+OUTSIDE = "outside"  # the phase before, between and after the named phases
 GROUPS = ("flow", "size", "seek", "stream", "depth", "latency", "place", "plug", "origin", "blame", "submitter",
           "readahead", "hwq")  # fmt: skip
 FIRST_GROUPS = frozenset(("flow", "size", "seek", "depth", "latency"))  # of a recording that does not name its groups
 DATA, COUNTED = DIRECTIONS[:2], DIRECTIONS[:-1]
-NEVER = frozenset(("issued", "completed", "in_flight"))  # counters of requests, which a disk with bios alone lacks
+NEVER = frozenset(("issued", "completed", "in_flight"))  # counters of requests; a disk that gets only bios lacks them
 Bins = Mapping[int, int]
 
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """A recorded disk: the columns of the table target. None: not recorded. bio_based: md or dm, which has no requests."""
+    """A recorded disk: the columns of the table target. None: not recorded. bio_based: md or dm, which has
+    no requests."""
 
     target: int
     disk: str
@@ -57,7 +58,7 @@ class Target:
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A setting and its value from time_ns on. target 0: a setting of the machine."""
+    """The value of a setting from time_ns on. target 0: a setting of the machine."""
 
     time_ns: int
     target: int
@@ -67,7 +68,7 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """A part of the recorded command. end_ns None: the recorder died in it."""
+    """A part of the recorded command. end_ns None: the recorder was killed in this phase, or still runs."""
 
     phase: int
     name: str
@@ -77,7 +78,7 @@ class Phase:
 
 @dataclasses.dataclass(frozen=True)
 class Disturbance:
-    """A load or an event that is not part of the command, from its first to its last observation."""
+    """A load or an event that is not part of the command. start_ns, end_ns: its first and last observation."""
 
     kind: str
     subject: str
@@ -90,8 +91,9 @@ class Disturbance:
 
 @dataclasses.dataclass(frozen=True)
 class Submitter:
-    """Bios that a process queued. comm None: the sum of all processes for which the module's table had no row. KeyError: the
-    file lacks a counter."""
+    """The bios that a process queued. comm None: the sum of all processes without a row in the module's table.
+
+    The properties raise KeyError if the file lacks the counter."""
 
     pid: int | None
     comm: str | None
@@ -113,11 +115,11 @@ class Submitter:
 
 @dataclasses.dataclass(frozen=True)
 class Span:
-    """One disk in one phase: the sum of its samples. A counter in `unknown` was not counted, and its count is 0.
+    """One disk in one phase: the sum of its samples. A counter in `unknown` was not counted; its count is 0.
 
-    flow: direction -> counter, and in_flight and in_flight_max at the end of the span. bins: (direction, kind) -> bin -> count.
-    hwqs: number of a hardware queue -> counter, and in_flight and in_flight_max at the end of the span.
-    groups: empty where the recording does not name them. plain: counters without a direction, None: not counted.
+    flow: direction -> counter; in_flight and in_flight_max are those at the end. bins: (direction, kind) -> bin ->
+    count. hwqs: number of a hardware queue -> counter; in_flight and in_flight_max are those at the end. groups: empty:
+    the recording does not name them. plain: counters without a direction; None: not counted.
     """
 
     number: int
@@ -137,45 +139,46 @@ class Span:
     bio_based: bool = False
 
     def length(self) -> int:
-        """Nanoseconds."""
+        """Length of the span in ns."""
         return self.end_ns - self.start_ns
 
     def counts(self, group: str) -> bool:
-        """Whether the counters of a group are known."""
+        """Whether the counters of a group were counted."""
         return group in (self.groups or FIRST_GROUPS)
 
     def counts_kind(self, name: str) -> bool:
-        """Whether an empty histogram of a kind says that nothing happened."""
+        """Whether a kind of histogram was counted, so that an empty one means that nothing happened."""
         kind = KINDS[name]
         lacks = self.plain.get(kind.needs) is None if kind.plain else kind.needs in self.unknown
         return self.counts(kind.group) and not (kind.late and not self.groups) and not lacks
 
     def count(self, direction: str, counter: str) -> int:
-        """A counter of a direction; 0, too, where it was not counted."""
+        """A counter of a direction. 0: also if it was not counted."""
         return self.flow.get(direction, {}).get(counter, 0)
 
     def histogram(self, direction: str, kind: str) -> Bins:
-        """Empty where nothing was counted."""
+        """A histogram. Empty: nothing was counted."""
         return self.bins.get((direction, kind), {})
 
     def idle(self, direction: str) -> bool:
-        """Nothing at all happened."""
+        """Whether all counters of a direction are 0, except in_flight_max."""
         return not any(value for name, value in self.flow.get(direction, {}).items() if name != "in_flight_max")
 
     def processes(self) -> list[Submitter]:
-        """Submitters, those of one process and name together."""
+        """The submitters, with the rows of the same process and name added up."""
         by_process: dict[tuple[int | None, str | None], collections.Counter[str]] = {}
         for one in self.submitters:
             by_process.setdefault((one.pid, one.comm), collections.Counter()).update(one.counts)
         return [Submitter(*who, "", dict(counts)) for who, counts in by_process.items()]
 
     def class_unknown(self, counter: str) -> bool:
-        """Whether a counter of the classes is not known: a disk without requests has bios alone."""
+        """Whether a counter of the classes is not known. A disk without requests only has counters of bios."""
         return "issued" in self.unknown and not counter.endswith("queued")
 
 
 def merged(spans: Sequence[Span]) -> Span:
-    """Spans of one disk as one, named as the first. Levels (in_flight, streams_alive) are those of the last."""
+    """The sum of the spans of one disk, with the name of the first. Levels (in_flight, streams_alive) are those of the
+    last."""
     if len(spans) == 1:
         return spans[0]
     first, last = spans[0], max(spans, key=lambda span: span.end_ns)
@@ -208,9 +211,11 @@ def _sums(tables: Iterable[Mapping[Any, Mapping[Any, int]]]) -> dict[Any, dict[A
 
 @dataclasses.dataclass(frozen=True)
 class Recorded:
-    """A whole recording. stack: pairs of a target and its parent, an md or dm disk. host: phase -> (source, name) -> growth, of
-    the sources cpu and command. samples: their number. series: of each disk, phase_series: of each pair of
-    target and phase, where a picture needs them. added: counters that a newer raidctl has."""
+    """A whole recording. stack: pairs of a target and its parent, an md or dm disk.
+
+    host: phase -> (source, name) -> growth, for the sources cpu and command. samples: their number. series: of each
+    disk; phase_series: of each pair of target and phase; both only if a picture needs them. added: counters of a newer
+    raidctl."""
 
     path: pathlib.Path
     meta: dict[str, str]
@@ -229,7 +234,7 @@ class Recorded:
     added: tuple[columns.Column, ...] = ()
 
     def fact(self, name: str) -> str:
-        """A value of meta; empty when there is none."""
+        """A value of meta. Empty: there is none."""
         return self.meta.get(name, "")
 
     def simulated(self) -> bool:
@@ -237,7 +242,7 @@ class Recorded:
         return self.fact("simulated") == "yes"
 
     def setting(self, target: int, name: str, time_ns: int | None = None) -> str | None:
-        """The value of a setting at a time, or at the end. None: it was not recorded by then."""
+        """The value of a setting at a time, or at the end. None: it was not recorded until then."""
         value = None
         for one in self.settings:  # in order of time
             if (one.target, one.name) == (target, name) and (time_ns is None or one.time_ns <= time_ns):
@@ -248,12 +253,13 @@ class Recorded:
         return next((one.disk for one in self.targets if one.target == target), "?")
 
     def members(self, span: Span) -> list[Span]:
-        """Spans of the same phase, of the disks that a disk is made of."""
+        """The spans of the same phase for the members of a disk."""
         mine = {target for target, parent in self.stack if parent == span.target}
         return [other for other in self.spans if other.number == span.number and other.target in mine]
 
     def whole(self, phase: str | None = None) -> Span:
-        """All of the first disk that is not part of another, or its phases of one name. RecordingError: there is none."""
+        """The sum of all spans of the first disk at the top of a stack, or of its phases of one name. Raises
+        RecordingError: none."""
         parts = {target for target, _ in self.stack}
         top = next((one for one in self.targets if one.target not in parts), None)
         chosen = [span for span in self.spans if top and span.target == top.target and phase in (None, span.phase)]
@@ -269,13 +275,13 @@ class Recorded:
         return max((span.end_ns for span in self.spans), default=0)
 
     def series_of(self, target: int) -> "Series | None":
-        """A disk over time. None: it has no sample, or no picture needed the series."""
+        """The series of a disk. None: it has no sample, or no picture needs the series."""
         return next((one for one in self.series if one.target == target), None)
 
 
 @contextlib.contextmanager
 def raw_texts(rows: SampleRows) -> Iterator[sqlite3.Connection]:
-    """The connection of rows, set to return texts as they are in the file: for output that is not a terminal."""
+    """The connection of rows, which returns texts unchanged from the file. For output that is not a terminal."""
     before, rows.db.text_factory = rows.db.text_factory, database.raw
     try:
         yield rows.db
@@ -284,7 +290,7 @@ def raw_texts(rows: SampleRows) -> Iterator[sqlite3.Connection]:
 
 
 def read(path: pathlib.Path, rows: SampleRows, sums: bool = True) -> Recorded:
-    """Read an open recording; without `sums` it has no spans."""
+    """Read an open recording. Without `sums` it has no spans and no host counters."""
     return _Reader(path, rows).recorded(sums)
 
 
@@ -292,7 +298,7 @@ _Row = TypeVar("_Row", Target, Phase, Setting, Disturbance)
 
 
 def _made(kind: type[_Row], rows: Sequence[Mapping[str, Any]]) -> tuple[_Row, ...]:
-    """An object for each row. A column without a field is exported and not used here."""
+    """An object for each row. A column without a field is only exported."""
     names = [field.name for field in dataclasses.fields(kind)]
     return tuple(kind(**{name: row[name] for name in names}) for row in rows)
 
@@ -328,7 +334,7 @@ class _Reader:
         )  # fmt: skip
 
     def _table(self, name: str, order: str) -> list[dict[str, Any]]:
-        """All rows of a table; columns that the file lacks are None, and a table that it lacks is empty."""
+        """All rows of a table. A column that the file lacks is None; a table that it lacks is empty."""
         known, names = self.rows.columns(name), list(columns.COLUMNS[name])
         if not known:
             return []
@@ -375,7 +381,8 @@ class _Reader:
     def _last(
         self, table: str, names: Sequence[str], by: str
     ) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:
-        """Columns that are no differences, of the last sample: with max(sample) SQLite takes the others of that row."""
+        """Columns that are levels, from the last sample. With max(sample) SQLite takes the other columns from the same
+        row."""
         known = self.rows.columns(table)
         picked = ", ".join(name if name in known else "NULL" for name in names)
         source = "sample" if table == "sample" else f"sample JOIN {table} USING(sample)"
