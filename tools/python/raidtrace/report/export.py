@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every table of a recording, as CSV files and as JSON."""
+"""Export of every table of a recording, as CSV files and as JSON."""
 
 import heapq
 import itertools
@@ -19,31 +19,31 @@ from raidtrace.recording.columns import DICTIONARY, NO_SECTOR, Column, Recording
 from raidtrace.recording.sample_rows import Sample, SampleRows, opened
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 
-# table -> what its rows are sorted by
+# table -> the order of its rows
 ORDER = {
     "meta": "key", "target": "target", "setting": "time_ns, rowid", "phase": "phase", "sample": "sample",
     "flow": "sample, direction", "bin": "sample, direction, kind, bin", "stack": "parent, target",
     "note": "time_ns, rowid", "host": "start_ns, rowid", "disturbance": "disturbance", "origin": "sample, class",
     "submitter": "sample, submitter", "hwq": "sample, hwq", "request": "target, number", "output": "rowid",
 }  # fmt: skip
-PACKED = "histograms"  # column of sample, which bin has as rows
-SECTOR = f"NULLIF(sector, {NO_SECTOR})"  # of a request, empty for a flush also in old recordings
+PACKED = "histograms"  # column of sample; the table bin has its content as rows
+SECTOR = f"NULLIF(sector, {NO_SECTOR})"  # of a request; NULL for a flush also in old recordings
 Rows = Iterable[Sequence[object]]
 
 
 def header(table: str, added: Sequence[Column]) -> list[str]:
-    """Names of the columns that are printed. added: counters of the recording that a newer raidctl has."""
+    """The names of the exported columns of a table. added: counters of a newer raidctl in the recording."""
     return [one.name for one in (*DICTIONARY, *added) if one.table == table and one.name != PACKED]
 
 
 def _described(added: Sequence[Column]) -> list[Column]:
-    """The columns of all tables that are exported, those of a table together."""
+    """The exported columns of all tables, sorted by table."""
     tables = dict.fromkeys(one.table for one in DICTIONARY if one.table != "counter")
     return [one for table in tables for one in (*DICTIONARY, *added) if one.table == table and one.name != PACKED]
 
 
 def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence[object]]:
-    """All rows. Columns that the file lacks are empty. The invariants are verified now."""
+    """All rows of a table. Columns that the file lacks are NULL. The invariants are verified now."""
     if table == "meta":
         with spans.raw_texts(rows):
             meta = invariants.read(path, rows).meta
@@ -59,7 +59,7 @@ def _rows(path: pathlib.Path, rows: SampleRows, table: str) -> Iterator[Sequence
 
 
 def _bounds(bins: Rows) -> Iterator[Sequence[object]]:
-    """Rows of histogram.csv: bins with their bounds and units."""
+    """The rows of histogram.csv: bins with their bounds and units. Raises RecordingError."""
     for sample, direction, kind, at, count in bins:
         if kind not in KINDS or not isinstance(at, int) or not 0 <= at < NUMBERS[KINDS[str(kind)].cut]:
             raise RecordingError("the file contains histograms that raidctl does not write")
@@ -74,7 +74,8 @@ def _bounds(bins: Rows) -> Iterator[Sequence[object]]:
 
 
 def csv(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
-    """One file for each table, and columns.csv with the meaning of each column. UserError, RecordingError."""
+    """Write one file for each table, and columns.csv with the meaning of each column. Raises UserError,
+    RecordingError."""
     try:
         directory.mkdir(exist_ok=True)
     except OSError as error:
@@ -98,7 +99,8 @@ def _write(directory: pathlib.Path, table: str, rows: Rows, added: Sequence[Colu
 
 
 def _own(path: pathlib.Path, head: bytes) -> IO[str]:
-    """A file that is not there, or that an export of the same table made or began. No link is followed."""
+    """Open a CSV file for writing: a new file, or one that starts like an export of this table. Raises UserError for
+    any other file, and for a symbolic link."""
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         try:
@@ -116,7 +118,7 @@ def _own(path: pathlib.Path, head: bytes) -> IO[str]:
 
 
 def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
-    """The meaning of each column, and every row of every table, in parts of one text."""
+    """The export as JSON, in parts of one text: the meaning of each column, and every row of every table."""
     meanings = [{"table": one.table, "column": one.name, "unit": one.unit, "meaning": one.meaning}
                 for one in _described(rows.added) if one.kind]  # fmt: skip
     yield '{\n  "columns": [' + ",".join(f"\n    {row_json(one)}" for one in meanings) + '\n  ],\n  "tables": {'
@@ -131,20 +133,19 @@ def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
 
 # A recording as a trace of Perfetto (TrackEvent): phases and requests as slices, the activity of a disk as counters.
 #
-# The few messages that this needs are encoded here. The numbers of their fields are those of Perfetto's
-# trace_packet.proto, track_descriptor.proto, counter_descriptor.proto and track_event.proto. Timestamps are
-# CLOCK_MONOTONIC, ns.
+# This encodes the few required messages itself. The field numbers are those of Perfetto's trace_packet.proto,
+# track_descriptor.proto, counter_descriptor.proto and track_event.proto. Timestamps are CLOCK_MONOTONIC in ns.
 
 MAX_NAME = 200  # characters of a name
 DIRECTIONS = ("read", "write")
-SEQUENCE = 1  # all packets are of one writer, in one order
-CLEARED = 1  # sequence_flags of the first: nothing before it is referred to
+SEQUENCE = 1  # all packets belong to one sequence
+CLEARED = 1  # sequence_flags of the first packet: it refers to no earlier one
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4  # TrackEvent.type
-VARINT, DOUBLE, BYTES = 0, 1, 2  # how a field is written
+VARINT, DOUBLE, BYTES = 0, 1, 2  # wire types of fields
 
 
 def _varint(value: int) -> bytes:
-    """value: 0 or more."""
+    """The varint of a number, which must not be negative."""
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
@@ -166,7 +167,7 @@ def _bytes(field: int, value: bytes) -> bytes:
 
 
 def _text(field: int, value: str) -> bytes:
-    """Names are anybody's: valid UTF-8, and nothing in them that a terminal would obey."""
+    """A text field with valid UTF-8. A name may contain anything, so control characters are made visible."""
     return _bytes(field, shown.visible(value[:MAX_NAME]).encode("utf-8"))
 
 
@@ -175,7 +176,7 @@ def _packet(*fields: bytes) -> bytes:
 
 
 def _track(uuid: int, name: str, parent: int, unit: str | None = None) -> bytes:
-    """A track, a counter if it has a unit."""
+    """A track. With a unit, it is a counter."""
     words = [_number(1, uuid), _text(2, name), _number(5, parent) if parent else b""]
     if unit is not None:
         words.append(_bytes(8, _text(6, unit)))
@@ -186,17 +187,18 @@ def _event(time_ns: int, kind: int, track: int, more: bytes = b"") -> bytes:
     return _packet(_number(8, time_ns), _bytes(11, _number(9, kind) + _number(11, track) + more))
 
 
-HEAD = _packet(_number(13, CLEARED))  # that a file of ours begins with
+HEAD = _packet(_number(13, CLEARED))  # the first bytes of a trace of raidctl
 
 
 def perfetto(to: pathlib.Path, path: pathlib.Path) -> int:
-    """Write the trace of the recording at `path` whole or not at all, and return its bytes; only such a trace is replaced.
-    ResultsError, RecordingError."""
+    """Write the trace of the recording at `path` completely or not at all. Returns its size in bytes.
+
+    An existing file is replaced only if it is such a trace. Raises ResultsError, RecordingError."""
     return results.replace(to, trace(path), HEAD, len(HEAD), "trace of raidctl", "--perfetto")
 
 
 def trace(path: pathlib.Path) -> Iterator[bytes]:
-    """The trace, packet by packet. RecordingError: it cannot be read, or nothing was recorded."""
+    """The trace, packet by packet. Raises RecordingError: the recording cannot be read, or has no sample."""
     with opened(path, series=True) as rows:
         if not rows.samples:
             raise RecordingError(f"{path}: contains no sample")
@@ -220,7 +222,8 @@ def _phases(recorded: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]
 
 
 def _settings(recorded: Recorded, rows: SampleRows, track: int) -> Iterator[bytes]:
-    """The settings that changed during the recording, without texts of several lines from a driver."""
+    """The settings that changed during the recording. Texts of several lines, which come from a driver, are
+    left out."""
     first, values = rows.samples[0][3], dict[tuple[str, str], str]()
     changed = []
     for one in recorded.settings:
@@ -236,7 +239,7 @@ def _settings(recorded: Recorded, rows: SampleRows, track: int) -> Iterator[byte
 
 
 def _disk(rows: SampleRows, disk: Target, uuids: Iterator[int]) -> Iterator[bytes]:
-    """Counters of a disk below a track of its own."""
+    """The counters of a disk, below a track of the disk."""
     mine = [sample for sample in rows.samples if sample[1] == disk.target and sample[4] > sample[3]]
     if not mine:
         return
@@ -250,10 +253,11 @@ def _disk(rows: SampleRows, disk: Target, uuids: Iterator[int]) -> Iterator[byte
 
 
 def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int]) -> Iterator[bytes]:
-    """Requests that were kept one by one, as slices from issue to completion; on as many tracks as were in flight together."""
+    """Requests that were recorded one by one, as slices from issue to completion, on one track for each request in
+    flight."""
     if not rows.db.execute("SELECT 1 FROM sqlite_master WHERE name='request'").fetchone():
         return
-    free: list[tuple[int, int]] = []  # when a track's last request ends, and the track
+    free: list[tuple[int, int]] = []  # end of a track's last request, and the track
     kept = rows.db.execute(
         f"SELECT issued_ns, completed_ns, direction, bytes, {SECTOR}, class, comm, error"
         " FROM request WHERE target=?"
@@ -275,7 +279,7 @@ def _requests(rows: SampleRows, disk: Target, parent: int, uuids: Iterator[int])
 
 
 def _values(track: int, starts: Iterable[int], values: Iterable[float | None]) -> Iterator[bytes]:
-    """A value holds until the next one; one that is not there, or is that before, is left out."""
+    """The events of a counter. A value holds until the next event, so missing and repeated values are left out."""
     before = None
     for start, value in zip(starts, values, strict=True):
         if value is not None and value != before:
@@ -286,7 +290,7 @@ def _values(track: int, starts: Iterable[int], values: Iterable[float | None]) -
 def _counters(
     rows: SampleRows, disk: Target, mine: Sequence[Sample]
 ) -> Iterable[tuple[str, str, Iterable[float | None]]]:
-    """Name, unit and a value for each sample; None: there is none."""
+    """Name, unit and values of each counter, a value for each sample. None: not available."""
     numbers = [sample[0] for sample in mine]
     for direction in DIRECTIONS:
         moved = rows.flow(direction, "bytes_queued" if disk.bio_based else "bytes_completed")

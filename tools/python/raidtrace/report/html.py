@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The HTML report of one recording or two: the summary first, then why, then what it rests on."""
+"""The HTML report of one recording or two: the summary, the explanation, then the evidence."""
 
 import dataclasses
 import math
@@ -23,14 +23,14 @@ from raidtrace.report.page import Glance, Live, Part, Picture, Text, picture, re
 from raidtrace.report.rows import Sentence, printable, row_id
 
 MEAN = "Latency is the mean of the requests that completed in a step."
-PHASE_STEPS = 120  # of a small picture
+PHASE_STEPS = 120  # steps of a small picture
 LBA = "Darker: more data. Below: requests that began elsewhere than the previous one ended."
 SHARES = "The phases that moved most data, each in the direction that moved more; all disks together."
 BLAME = "Requests that began elsewhere than the previous one ended, by the purpose of both. Darker: more requests."
 
 
 def page(paths: Sequence[pathlib.Path]) -> str:
-    """The page about one recording, or about two next to each other."""
+    """The page about one recording, or about two side by side. Raises UserError for another number."""
     if not 1 <= len(paths) <= 2:
         raise UserError("name one recording, or two to compare")
     pairs = [read(path) for path in paths]
@@ -41,7 +41,7 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     sentences, why = why_part(explained, rows)
     alone = [explained] if len(sides) == 1 else [explain_runs.of_one(one) for one in sides]
     multiples = report_multiples.build(named, explained)
-    there = {phase.chain for phase in multiples.phases} if multiples else set()  # sentences next to the pictures
+    there = {phase.chain for phase in multiples.phases} if multiples else set()  # shown next to pictures
     glance = Glance(
         [*_answer(explained), *report_tables.amplified(explained)],
         why.chains[0].id if why.chains else "",
@@ -61,7 +61,7 @@ def page(paths: Sequence[pathlib.Path]) -> str:
 
 
 def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
-    """The recording for pictures and tables, and the observations for explain, from the same sums."""
+    """The recording for pictures and tables, and the observations for explain, read once."""
     with sample_rows.opened(path, series=True) as rows:
         one = invariants.read(path, rows)
         observed = observation.read(one, rows)
@@ -74,7 +74,7 @@ def read(path: pathlib.Path) -> tuple[Recorded, Observed]:
 
 
 def _answer(explanation: Explanation) -> list[str]:
-    """A row for each phase where there are several; else the sentences on the only chain, or that with the largest effect."""
+    """The sentences of the answer: one for each of several phases; else those of the chain with the largest effect."""
     if not explanation.chains:
         return [printable(text) for text in explanation.summary]
     tested = [f"Tested by experiment (raidctl why): {printable(explanation.tested)}"] if explanation.tested else []
@@ -86,7 +86,7 @@ def _answer(explanation: Explanation) -> list[str]:
 
 
 def _names(paths: Sequence[pathlib.Path]) -> list[str]:
-    """The names of the recordings on the page. A common or ambiguous name has its directory before it."""
+    """The names of the recordings on the page. If names are equal, or the default, the directory is added."""
     short = [path.name for path in paths]
     alike = len(set(short)) < len(short)
     return [
@@ -106,7 +106,7 @@ def _ids(one: Recorded, letter: str) -> list[tuple[str, str, str]]:
 def _recording(one: Recorded, letter: str, name: str, several: bool) -> Part:
     of = f"recording {name}"
     pictures: list[Picture] = []
-    for target in one.targets if several else ():  # of one recording alone it stands in the first screen
+    for target in one.targets if several else ():  # a single recording has this picture on the first screen
         title = f"Throughput, in flight and latency of {printable(target.disk, 40)}"
         pictures += picture(f"{letter}-time{target.target}", title, MEAN, of, plot_recording.overview(one, target))
     in_flight = plot_recording.in_flight(one, one.targets)
@@ -143,12 +143,13 @@ def _opening(recorded: Recorded, letter: str, several: bool) -> Sentence:
     number = sum(phase.name != OUTSIDE for phase in recorded.phases)
     text = f"{simulated}{seconds:,.1f} s of {disks} in {number} phase{units.plural(number)} were recorded."
     counts = (flow for span in recorded.spans for flow in span.flow.values())
-    moved = any(flow["queued"] or flow["issued"] for flow in counts)  # or there is no table of phases
+    moved = any(flow["queued"] or flow["issued"] for flow in counts)  # otherwise there is no table of phases
     return Sentence(f"Recording {letter}: {text}" if several else text, f"phases-{letter}" if moved else "")
 
 
 def live(one: Recorded) -> Live | None:
-    """The picture over time, still for print and as numbers for a screen, of that disk that moved most. None: nothing moved."""
+    """The picture over time of the disk that moved most, as a still picture and as numbers for a script. None: nothing
+    moved."""
     disks = sorted((disk for disk in one.targets if _moved(one, disk)), key=lambda disk: -_moved(one, disk))
     if not disks:
         return None
@@ -186,5 +187,5 @@ def _group(one: Recorded, disk: Target) -> dict[str, Any]:
 
 
 def _rounded(numbers: Floats) -> list[float | None]:
-    """Four digits are more than a picture shows."""
+    """The numbers with four digits, which is more than a picture shows. NaN becomes None."""
     return [None if math.isnan(value) else float(f"{value:.4g}") for value in numbers.tolist()]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small pictures of each phase, one phase below the other: throughput, in flight and latency, each on one scale for all phases.
+"""Small pictures of each phase: throughput, in flight and latency, each with the same scale for all phases.
 
-Every picture begins where its phase begins, so a phase of one recording lies over the same phase of another. The curves are SVG
-that stretches with the page; all words are HTML.
+A picture begins at the start of its phase, so the same phase of two recordings can be compared. The curves are SVG that
+stretches with the page. All words are HTML.
 """
 
 import dataclasses
@@ -22,9 +22,9 @@ from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, Span
 from raidtrace.report import tables
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, printable
 
-MAX_PHASES = 16  # with pictures
-WIDE, HIGH, EDGE = 240.0, 64.0, 1.5  # coordinates of a picture, and room for half of a line
-DECADES = 30.0  # from this ratio between phases on a scale is logarithmic
+MAX_PHASES = 16  # phases with pictures
+WIDE, HIGH, EDGE = 240.0, 64.0, 1.5  # size of a picture, and margin for half of a line's width
+DECADES = 30.0  # with a larger ratio between phases, a scale is logarithmic
 MAX_DECADES = 1e3  # a smaller value is drawn at the lower edge
 NAMES = ("throughput", "in flight", "latency")
 UNITS = dict(zip(PANELS, ("MiB/s", "", "ms"), strict=True))
@@ -32,7 +32,7 @@ UNITS = dict(zip(PANELS, ("MiB/s", "", "ms"), strict=True))
 
 @dataclasses.dataclass(frozen=True)
 class Panel:
-    """One picture. values: what each curve is on average, as words; label: the same for those who do not see it."""
+    """One picture. values: class and mean of each curve, as text. label: the same for screen readers."""
 
     values: Sequence[tuple[str, str]]
     label: str
@@ -41,7 +41,8 @@ class Panel:
 
 @dataclasses.dataclass(frozen=True)
 class PhasePictures:
-    """A row: a phase of the disk. end: seconds of the right end of its pictures; chain: id of the chain behind its sentence."""
+    """A row: a phase of the disk. end: seconds at the right end of its pictures. chain: id of the chain of its
+    sentence."""
 
     name: str
     length: str
@@ -53,7 +54,8 @@ class PhasePictures:
 
 @dataclasses.dataclass(frozen=True)
 class Multiples:
-    """All rows. scales: of each panel, its name and what its height is; curves: class and name of each kind of curve."""
+    """All rows. scales: name and range of each panel. curves: class and name of each kind of curve. more: phases left
+    out."""
 
     disk: str
     scales: Sequence[tuple[str, str]]
@@ -64,8 +66,8 @@ class Multiples:
 
 @dataclasses.dataclass(frozen=True)
 class _Curve:
-    """One direction of a phase in one recording. of: its class. edges, values: steps; NaN: none. mean: of the phase; text: the
-    same as tables print it."""
+    """One direction of a phase in one recording. of: its class. edges, values: the steps; NaN: no value. mean: of the
+    phase. text: the mean as tables print it."""
 
     of: str
     name: str
@@ -76,7 +78,7 @@ class _Curve:
 
 
 def build(named: Sequence[tuple[str, Recorded]], explained: Explanation) -> Multiples | None:
-    """The phases of the disk that moved most in A, and those of B over them. None: nothing moved."""
+    """The phases of the disk that moved most in A, together with those of B. None: nothing moved."""
     first = named[0][1]
     moved: dict[str, int] = {}
     for span in first.spans:
@@ -102,7 +104,7 @@ def _moved(span: Span) -> int:
 
 
 def _rows(named: Sequence[tuple[str, Recorded]], disk: str) -> list[dict[str, Span]]:
-    """Spans by letter of the recording: the n-th phase of a name of A with the n-th of B."""
+    """Spans by letter of the recording. Among phases with one name, the n-th in A belongs to the n-th in B."""
     rows: dict[tuple[str, int], dict[str, Span]] = {}
     for letter, one in named:
         number: dict[str, int] = {}
@@ -137,7 +139,7 @@ def _latency(f: Figures) -> Cell:
 
 
 class _Scale:
-    """The vertical scale of a panel: from 0, or logarithmic where phases differ much."""
+    """The vertical scale of a panel: from 0, or logarithmic if phases differ much."""
 
     def __init__(self, curves: Sequence[_Curve]) -> None:
         self.top = max((float(numpy.nanmax(curve.values, initial=0.0)) for curve in curves), default=0.0) or 1.0
@@ -152,13 +154,13 @@ class _Scale:
         return f"{self.low:g} to {_digits(self.top)} {unit}".strip() + (", logarithmic" if self.log else "")
 
     def lines(self) -> list[float]:
-        """Values of the lines of the grid."""
+        """The values of the grid lines."""
         if not self.log:
             return [0.0, self.top / 2]
         return [self.low * 10**at for at in range(round(math.log10(self.top / self.low)))]
 
     def y(self, value: float) -> float:
-        """The height that a value is drawn at; NaN where there is none."""
+        """The vertical coordinate of a value. NaN for NaN."""
         if math.isnan(value):
             return value
         if self.log:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The parts of a page of the HTML report, how they become one page, and how that is written.
+"""The parts of a page of the HTML report, their assembly, and writing the file.
 
-What a recording holds - command, output, names - was written by anybody: it is text on the page, never markup.
+The contents of a recording (command, output, names) are untrusted. They become text on the page, never markup.
 """
 
 import base64
@@ -24,12 +24,12 @@ from raidtrace.report.rows import NOT_AVAILABLE, Sentence, Table, printable
 
 PARTS = pathlib.Path(__file__).parent / "templates"
 GENERATOR = b'<meta name="generator" content="raidctl report --html">'
-HEAD_BYTES = 4096  # the generator is named within so many
+HEAD_BYTES = 4096  # bytes at the start that contain the generator
 
 
 @dataclasses.dataclass(frozen=True)
 class Picture:
-    """A picture on the page: id, name, what there is to see, and the SVG element."""
+    """A picture on the page: id, name, description, and the SVG element."""
 
     id: str
     title: str
@@ -39,7 +39,8 @@ class Picture:
 
 @dataclasses.dataclass(frozen=True)
 class Live:
-    """A picture that can be zoomed: id, title, the still picture for print and for who has no script, and its numbers."""
+    """A picture that can be zoomed: id, title, the still picture for print and for browsers without script, and its
+    numbers."""
 
     id: str
     title: str
@@ -48,7 +49,8 @@ class Live:
 
     @classmethod
     def of(cls, ident: str, title: str, figure: Figure | None, data: Mapping[str, object]) -> "Live":
-        """data: what chart.js draws; as JSON that no text in it can end the element of."""
+        """A picture with numbers. data: the input of chart.js. Its JSON is escaped, so that no text in it can end the
+        element."""
         svg = plot.inline(figure, f"{ident}-svg", title) if figure else ""
         text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         for character in "<>&\u2028\u2029":
@@ -58,8 +60,8 @@ class Live:
 
 @dataclasses.dataclass(frozen=True)
 class Glance:
-    """The first screen. answer: sentences; chain: id of the chain behind them, empty when there is none; multiples: a row of
-    pictures a phase."""
+    """The first screen. answer: sentences. chain: id of the chain behind them, or empty. multiples: a row of pictures
+    for each phase."""
 
     answer: Sequence[str]
     chain: str
@@ -70,7 +72,7 @@ class Glance:
 
 @dataclasses.dataclass(frozen=True)
 class Text:
-    """A long text, folded."""
+    """A long text, which the page shows folded."""
 
     title: str
     text: str
@@ -78,7 +80,7 @@ class Text:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A link of a chain of causes: title, statement, verdict, and (name, number, id of a row) of each number."""
+    """A link of a chain: title, statement, verdict, and (name, number, id of a row) of each number."""
 
     title: str
     statement: str
@@ -88,7 +90,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Chain:
-    """A chain of causes, and what limits its end."""
+    """A chain of links and its limits."""
 
     id: str
     title: str
@@ -98,14 +100,15 @@ class Chain:
     ruled_out: Sequence[Step] = ()
 
     def verdicts(self) -> str:
-        """How many links have which verdict."""
+        """The number of links with each verdict, as text."""
         counts = collections.Counter(link.verdict for link in self.links)
         return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A section of the page. mark: what tells its pictures and tables from those of the same name in another section."""
+    """A section of the page. mark: a suffix that distinguishes its pictures and tables from those with the same name in
+    another section."""
 
     id: str
     title: str
@@ -118,7 +121,7 @@ class Part:
 
 
 def picture(ident: str, title: str, caption: str, of: str, figure: Figure | None) -> list[Picture]:
-    """A picture, or none. of: what it is a picture of, for those who do not see it."""
+    """A list with the picture, or an empty list. of: the subject of the picture, for screen readers."""
     if figure is None:
         return []
     svg = markupsafe.Markup(plot.inline(figure, f"{ident}-svg", f"{title}: {of}. {caption}"))
@@ -126,7 +129,7 @@ def picture(ident: str, title: str, caption: str, of: str, figure: Figure | None
 
 
 def render(title: str, summary: Sequence[Sentence], parts: Sequence[Part], glance: Glance | None = None) -> str:
-    """The page. glance: what stands before the summary."""
+    """The HTML of the page. glance: the first screen, before the summary."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PARTS), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
@@ -148,17 +151,17 @@ def render(title: str, summary: Sequence[Sentence], parts: Sequence[Part], glanc
 
 
 def write(path: pathlib.Path, page: str) -> None:
-    """Write the page whole or not at all; only a report is replaced. ResultsError: it cannot be written."""
+    """Write the page completely or not at all. Only a report is replaced. Raises ResultsError: it cannot be written."""
     results.replace(path, [page.encode()], GENERATOR, HEAD_BYTES, "report", "--html")
 
 
-# The result of raidctl explain as chains on the page: every number leads to its row in a table.
+# The result of raidctl explain as chains on the page: each number links to its row in a table.
 
-Rows = Callable[[Source], str]  # id of the row that a number is in; empty: of none
+Rows = Callable[[Source], str]  # id of the row with a number; empty: there is none
 
 
 def why_part(explanation: Explanation, rows: Rows) -> tuple[list[Sentence], Part]:
-    """Sentences for the summary, each with the chain that it is about, and the section that has the chains."""
+    """The sentences for the summary, each with its chain, and the section with all chains."""
     chains = [
         Chain(
             f"chain-{at}", printable(chain.title, 200), [Sentence(printable(text)) for text in chain.summary],
@@ -169,7 +172,7 @@ def why_part(explanation: Explanation, rows: Rows) -> tuple[list[Sentence], Part
         for at, chain in enumerate(explanation.chains, 1)
     ]  # fmt: skip
     sentences = [Sentence(printable(text)) for text in explanation.summary]
-    if len(sentences) == len(chains):  # one for each chain
+    if len(sentences) == len(chains):  # one sentence for each chain
         sentences = [Sentence(one.text, chain.id) for one, chain in zip(sentences, chains, strict=True)]
     notes = [Sentence(printable(note)) for note in explanation.notes]
     return sentences, Part("why", "Why", notes, chains)
@@ -180,7 +183,7 @@ def _step(one: Link | Limit, rows: Rows) -> Step:
 
 
 def _limit(one: Limit, rows: Rows) -> Step:
-    """A possible cause. One that the counters contradict is shown as ruled out."""
+    """A limit as a step. A contradicted one is printed as ruled out."""
     step = _step(one, rows)
     statement = step.statement
     if one.remedy:
@@ -204,7 +207,8 @@ def _short(value: float) -> str:
 
 
 def rows_of(tables: Sequence[tuple[str, Sequence[tuple[str, str, str]]]]) -> Rows:
-    """Rows by letter, disk and phase; tables: letter and (disk, phase, id) of its rows, the first of a phase counts."""
+    """The row of a source, by letter, disk and phase. tables: letter, and (disk, phase, id) of its rows; the first row
+    of a phase counts."""
     by_source: dict[tuple[str, str, str], str] = {}
     for letter, rows in tables:
         for disk, phase, ident in rows:
@@ -216,8 +220,8 @@ Cells = Mapping[tuple[str, str, str], str]  # cell, disk, phase -> id of a row
 
 
 def cells_of(figures: Mapping[tuple[str, str], str], counted: Cells, ends: Cells) -> Rows:
-    """Rows of a sweep: figures by cell and phase; counters of every cell, and of the cells with recordings that were read. A
-    program that names no phases is recorded as one, run."""
+    """The row of a source of a sweep: its figure, or its counters. counted: rows of every cell. ends: rows of the
+    recordings that were read. If a program names no phases, its phase is "run"."""
     first: dict[tuple[str, str], str] = {}
     for (cell, _, phase), ident in counted.items():
         first.setdefault((cell, phase), ident)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The parts of a report, and their form on a terminal: lines, paragraphs, and tables of cells.
+"""The parts of a report, and their form on a terminal: lines, paragraphs, and tables.
 
-A table is made once (tables.py) and rendered here as text and in page.py as HTML; neither knows a counter. Text of a recording
-goes through visible() when its row is made, so the marks of bold text come from here alone.
+tables.py makes a table once. This module renders it as text, page.py as HTML; neither depends on a counter. Text of a
+recording passes through visible() before it gets here, so only this module adds marks for bold text.
 """
 
 import dataclasses
@@ -15,13 +15,13 @@ from raidtrace.quantity.shown import visible
 BOLD, PLAIN = "\033[1m", "\033[0m"
 NOT_AVAILABLE = "n/a"
 MAX_LENGTH = 4000
-NUMBERS = 2  # spare columns up to this are worth more than a long name on their line
+NUMBERS = 2  # spare columns up to this number are more important than a long name on the same line
 MIN_NAME_WIDTH = 5  # columns of a table's first column
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A cell of a table. key: the number that it is sorted by; None for words, and for a number that is not available."""
+    """A cell of a table. key: the number to sort by; None for words, and for a number that is not available."""
 
     text: str
     key: float | None = None
@@ -29,10 +29,13 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column. unit, meaning: of its number, by names of counters.rst. head: the heading in text, one line or two; the name if
-    there is none. numeric: aligned to the right. narrow: the words with the number where a page is too narrow for a table.
-    of: the cell of a subject, such as one direction of a span, for Table.of(). rare: left out where all numbers are 0. spare: a
-    terminal that is too narrow leaves out the columns of the highest number first, and never those of 0."""
+    """A column of a table.
+
+    unit, meaning: of its number, with names of counters.rst. head: the heading in text, one line or two; default: the
+    name. numeric: aligned to the right. narrow: the words next to the number if a page is too narrow for a table. of:
+    the cell of a subject, such as one direction of a span, for Table.of(). rare: left out if all numbers are 0. spare:
+    a terminal that is too narrow leaves out the columns with the highest number first, and never those with 0.
+    """
 
     name: str
     unit: str = ""
@@ -47,7 +50,7 @@ class Column:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """id: the anchor that sentences of a page link to."""
+    """A row of a table. id: the anchor for links from sentences of a page."""
 
     id: str
     cells: tuple[Cell, ...]
@@ -55,8 +58,8 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """left_out: rows that the recording has beyond these. spared: the sentence of a terminal without room for the spare columns
-    of NUMBERS. indent: blanks before each line of text."""
+    """A table. left_out: number of further rows of the recording. spared: the sentence for a terminal without room for
+    the spare columns of NUMBERS. indent: blanks before each line of text."""
 
     id: str
     caption: str
@@ -70,7 +73,7 @@ class Table:
     def of(
         cls, ident: str, caption: str, columns: Sequence[Column], subjects: Iterable[object], left_out: int = 0
     ) -> "Table":
-        """A row for each subject. Columns that are rare and have nothing but zeros are left out."""
+        """A table with a row for each subject. Rare columns with only zeros are left out."""
         rows = [[column.of(subject) for column in columns if column.of] for subject in subjects]
         used = [at for at, column in enumerate(columns) if not column.rare or any(row[at].key != 0 for row in rows)]
         return cls(ident, caption, tuple(columns[at] for at in used),
@@ -79,14 +82,14 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """One line as it is; nothing in it is from a file."""
+    """One unchanged line, without any text of a file."""
 
     text: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Words:
-    """A label and a paragraph to its right, in lines of the terminal's width."""
+    """A label, and a paragraph to its right that is wrapped to the width of the terminal."""
 
     label: str
     text: str
@@ -95,40 +98,41 @@ class Words:
 
 @dataclasses.dataclass(frozen=True)
 class Sentence:
-    """A sentence of a page's summary. row: id of the row that its numbers are from, empty when there is none."""
+    """A sentence of a page's summary. row: id of the row with its numbers, or empty."""
 
     text: str
     row: str = ""
 
 
 def printable(text: str, longest: int = MAX_LENGTH) -> str:
-    """Text of a file as lines in which nothing is hidden and nothing turns the order of what follows."""
+    """Untrusted text as lines of at most `longest` characters: nothing is hidden, and nothing changes the direction of
+    writing."""
     return shown.lines(text[:longest]) + ("" if len(text) <= longest else " ...")
 
 
 def name(text: str) -> Cell:
-    """A cell of a text that may be from a file."""
+    """A cell with text that may be from a file."""
     return Cell(visible(printable(text, 400)))
 
 
 def number(value: float | None, digits: int = 0) -> Cell:
-    """A number with digits grouped; None: not available."""
+    """A cell with a number with grouped digits. None: not available."""
     return Cell(NOT_AVAILABLE) if value is None else Cell(f"{value:,.{digits}f}", float(value))
 
 
 def row_id(letter: str, disk: str, phase: int | str) -> str:
-    """Id of the row of a phase of a disk in the recording with that letter."""
+    """The id of the row of a phase of a disk in the recording with that letter."""
     safe = "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in f"{disk}-{phase}")
     return f"row-{letter}-{safe}"
 
 
 def words(label: str, text: str, indent: int = terminal.LABEL_WIDTH) -> Words:
-    """A paragraph of a text that may be from a file."""
+    """A paragraph of text that may be from a file."""
     return Words(label, visible(text), indent)
 
 
 def render(rows: Iterable[Line | Words | Table]) -> str:
-    """All rows as text for standard output."""
+    """The text of all rows for standard output."""
     width, (bold, plain) = terminal.width(), terminal.styles()
     out = []
     for row in rows:
@@ -143,8 +147,10 @@ def render(rows: Iterable[Line | Words | Table]) -> str:
 
 
 def _columns(table: Table, sizes: Sequence[int], width: int) -> tuple[list[int], int]:
-    """The columns that a terminal has room for, and the width of the first. Spare columns of the highest number go first;
-    before those up to NUMBERS go, a long name in the first column gets a line of its own."""
+    """The columns that fit into the width, and the width of the first column.
+
+    Spare columns with the highest number are left out first. Before those up to NUMBERS are left out, a long name in
+    the first column gets its own line."""
     least = max(MIN_NAME_WIDTH, len(table.columns[0].head))
     for most in sorted({column.spare for column in table.columns}, reverse=True):
         used = [at for at, column in enumerate(table.columns) if column.spare <= most]
@@ -156,7 +162,7 @@ def _columns(table: Table, sizes: Sequence[int], width: int) -> tuple[list[int],
 
 
 def _table(table: Table, width: int) -> list[str]:
-    """Lines of a table, as wide as its cells, closer together where they would be longer than the terminal."""
+    """The lines of a table. Columns move closer together if the lines are longer than the terminal."""
     heads = [(column.head or column.name).split("\n") for column in table.columns]
     tall = max(map(len, heads))
     sizes = [max(map(len, (*head, *(row.cells[at].text for row in table.rows)))) for at, head in enumerate(heads)]
@@ -179,7 +185,7 @@ def _table(table: Table, width: int) -> list[str]:
     alone = ""
     for row in table.rows:
         cells = [cell.text for cell in row.cells]
-        if len(cells[0]) > first:  # the rows below are of the name on its line
+        if len(cells[0]) > first:  # the name is on its own line above these rows
             if cells[0] != alone:
                 out.append(f"{cells[0]}\n")
             alone, cells[0] = cells[0], ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The HTML report of a sweep: every figure next to the published one, and pictures of the varied settings."""
+"""The HTML report of a sweep: each figure next to the published one, and pictures of the varied settings."""
 
 import dataclasses
 import json
@@ -23,13 +23,13 @@ from raidtrace.sweep.index import NAME, Entry, Index
 from raidtrace.sweep.table import Line
 
 RATE = "KiB/s"
-FIGURES = "figures"  # the table that sentences on all of them lead to
+FIGURES = "figures"  # the table that sentences about all figures link to
 KNEE = "A ring marks the knee: the smallest readahead within 5 % of the best."
 PUBLISHED = "On the line, both rates are equal; in the band, they differ by at most 20 %."
 
 
 def page(directory: pathlib.Path) -> str:
-    """The page about the sweep in a directory."""
+    """The page about the sweep in a directory. Raises UserError: no cell has a figure yet."""
     index = Index(directory / NAME)
     try:
         meta = index.meta()
@@ -64,7 +64,7 @@ def page(directory: pathlib.Path) -> str:
 
 
 def curves(directory: pathlib.Path) -> dict[str, list[plot_sweep.Point]]:
-    """Reads over the readahead, by everything else that was varied, of the sweep in a directory."""
+    """Read rates over the readahead of the sweep in a directory, by the other varied settings."""
     index = Index(directory / NAME)
     try:
         lines = sweep_table.lines(index, "")
@@ -75,7 +75,7 @@ def curves(directory: pathlib.Path) -> dict[str, list[plot_sweep.Point]]:
 
 
 def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int]:
-    """Largest request of the measured disk in sectors, by cell, where a recording has it."""
+    """The largest request of the measured disk in sectors, by cell. Cells without a recorded value are left out."""
     by_cell = {}
     for entry in entries:
         path = directory / entry.directory / "run.rtdb"
@@ -88,7 +88,7 @@ def _largest(directory: pathlib.Path, entries: Sequence[Entry]) -> dict[int, int
 
 
 def _rate(line: Line) -> tuple[float, float, float]:
-    """Median and interval in MB/s; one trial has no interval, so that all are the same."""
+    """Median and interval in units of 1000 KiB/s. With one trial, which has no interval, all three are equal."""
     s = line.summary
     return tuple((s.median if one is None else one) / 1000 for one in (s.median, s.low, s.high))  # type: ignore[return-value]
 
@@ -97,7 +97,7 @@ Points = Mapping[str, Sequence[tuple[Line, plot_sweep.Point]]]
 
 
 def _name(line: Line, lines: Sequence[Line], without: Sequence[str] = ()) -> str:
-    """The benchmark, and the axes in which its lines differ."""
+    """The benchmark, and the values of the axes in which its lines differ."""
     alike = [other for other in lines if other.benchmark == line.benchmark]
     axes = [name for name in sweep_table.varying(alike) if name not in (*without, "workload")]
     return ", ".join(
@@ -106,7 +106,7 @@ def _name(line: Line, lines: Sequence[Line], without: Sequence[str] = ()) -> str
 
 
 def _points(lines: Sequence[Line], queues: Sequence[Mapping[str, object]], largest: Mapping[int, int]) -> Points:
-    """Reads over the readahead, by everything else that was varied; series of one readahead are left out."""
+    """Read rates over the readahead, by the other varied settings. Series with a single readahead are left out."""
     depths: dict[tuple[int, str], tuple[float, float]] = {}
     for row in queues:
         if row["direction"] == "read" and row["in_flight_mean"] is not None:
@@ -155,7 +155,7 @@ def _pictures(lines: Sequence[Line], points: Points, simulated: bool) -> list[Pi
 
 
 def _bars(lines: Sequence[Line]) -> list[plot_sweep.Bar]:
-    """Rates of each phase by file system, at the largest readahead where that was varied."""
+    """The rates of each phase by file system, at the largest readahead."""
     rates = [
         line
         for line in lines
@@ -242,7 +242,7 @@ def _summary(
     return sentences
 
 
-# The tables that a sweep's chains are made of: what was counted in every cell, and each phase of the cells at their ends.
+# The tables behind the chains of a sweep: the counters of every cell, and each phase of the cells with recordings.
 
 CELL_COLUMNS = (
     *(Column(heading, numeric=False) for heading in ("cell", "disk", "phase", "direction")),
@@ -260,7 +260,8 @@ CELL_COLUMNS = (
 
 @dataclasses.dataclass(frozen=True)
 class Tables:
-    """The tables, and ids of their rows: of every cell by cell, disk and phase; of the ends likewise."""
+    """The tables, and ids of their rows by cell, disk and phase: counted for every cell, ends for the cells with
+    recordings."""
 
     tables: tuple[Table, ...]
     counted: Mapping[tuple[str, str, str], str]
@@ -269,7 +270,8 @@ class Tables:
 
 def cell_tables(directory: pathlib.Path, entries: Sequence[Entry], queues: Sequence[Mapping[str, object]],
                 explanation: Explanation) -> Tables:  # fmt: skip
-    """entries, queues: of the sweep's index. explanation: its numbers name cells."""
+    """The tables of a sweep. entries, queues: from its index. explanation: names the cells with recordings that are
+    needed."""
     names = {entry.cell: entry.name for entry in entries}
     made, counted = _of_counters(queues, names)
     values = [value for chain in explanation.chains for link in chain.links for value in link.values]
@@ -292,7 +294,7 @@ def cell_tables(directory: pathlib.Path, entries: Sequence[Entry], queues: Seque
 def _of_counters(
     queues: Sequence[Mapping[str, object]], names: Mapping[int, str]
 ) -> tuple[Table, dict[tuple[str, str, str], str]]:
-    """The first row of a phase is that of the direction which moved more."""
+    """The table of counters, and the id of a row by cell, disk and phase: that of the direction with more bytes."""
     moved = sorted(queues, key=lambda row: -(_float(row, "bytes_queued") or 0))
     rows, ids = [], {id(row): f"counted-{at}" for at, row in enumerate(queues)}
     of: dict[tuple[str, str, str], str] = {}

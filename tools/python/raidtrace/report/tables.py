@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of a report, each once, for text and for pages: the row a phase, and all counters of a phase of a disk."""
+"""The tables of a report, for text and pages: the row of each phase, and all counters of a phase of a disk."""
 
 import collections
 import dataclasses
@@ -16,17 +16,17 @@ from raidtrace.recording.figures import Figures, Range, percentile
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span
 from raidtrace.report.rows import NOT_AVAILABLE, Cell, Column, Row, Table, name, number, row_id
 
-PROCESSES = 10  # of each phase and disk
-MANY = 100_000  # MiB/s, of discards, from which on a fraction says nothing
-HWQ_REST = 128  # row of all hardware queues from this number on
-CGROUP = 44  # of a path; its end says more than its beginning
+PROCESSES = 10  # processes of each phase and disk
+MANY = 100_000  # MiB/s: above this, which discards reach, no fraction is printed
+HWQ_REST = 128  # this row has all hardware queues from this number on
+CGROUP = 44  # characters of a path; its end is more important than its start
 TIMES = (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0))
-QUEUE = ("other", "passthrough")  # directions without a row in the first table
-Limits = Mapping[tuple[str, str, str], str]  # disk, phase, direction -> what limits it
+QUEUE = ("other", "passthrough")  # directions that are not in the first table
+Limits = Mapping[tuple[str, str, str], str]  # disk, phase, direction -> its limit
 
 
 def shown(unit: str, value: float | None) -> Cell:
-    """A number with its unit, as all verbs print it."""
+    """A cell with a number and its unit, in the format of all verbs."""
     return Cell(units.text(unit, value), value)
 
 
@@ -39,14 +39,15 @@ def _fixed(value: float | None, digits: int, bound: str = "") -> Cell:
 
 
 def rate(f: Figures) -> Cell:
-    """MiB/s, of a disk without requests that of its bios; "-" where nothing has bytes, as a flush."""
+    """The rate in MiB/s; of a disk without requests, the rate of its bios. "-": the direction has no bytes,
+    as flush."""
     moved = f.direction in DATA or f.moved() != 0
     value = f.throughput() if f.span.length() else None
     return _fixed(value, 1 if (value or 0) < MANY else 0) if moved else Cell("-")
 
 
 def depth(f: Figures) -> Cell:
-    """Requests in flight, mean over time; ">": a lower bound."""
+    """Mean number of requests in flight over time. ">": a lower bound."""
     return _fixed(f.depth(), 2, ">" if f.depth_is_bound() else "")
 
 
@@ -60,7 +61,7 @@ def _end(values: Range) -> int:
 
 
 def ms(time: Range | None) -> Cell:
-    """Three digits of milliseconds, as far as a bin of 1/16 is worth them."""
+    """A time in ms with as many digits as a bin of 1/16 justifies."""
     if time is None:
         return Cell(NOT_AVAILABLE)
     value = _end(time) / 1e6
@@ -69,14 +70,14 @@ def ms(time: Range | None) -> Cell:
 
 
 def _time(time: Range | None) -> Cell:
-    """The same with its unit."""
+    """A time with its unit."""
     if time is None:
         return Cell(NOT_AVAILABLE)
     return Cell(f"{'>' if time.high is None else ''}{units.ns(_end(time))}", _end(time))
 
 
 def _kib(f: Figures) -> Cell:
-    """KiB of the most frequent size; the lower end of a bin that spans several."""
+    """KiB of the most frequent size. ">=": the lower end of a bin that covers several sizes."""
     if not f.size_mode:
         return Cell(NOT_AVAILABLE)
     value = f.size_mode[0].low * SECTOR_BYTES / 1024
@@ -84,7 +85,7 @@ def _kib(f: Figures) -> Cell:
 
 
 def _mode(f: Figures) -> Cell:
-    """ "128 KiB", or both ends of a bin that spans several sizes."""
+    """The most frequent size, such as "128 KiB", or both ends of a bin that covers several sizes."""
     if not f.size_mode:
         return Cell(NOT_AVAILABLE)
     sizes = f.size_mode[0]
@@ -121,7 +122,7 @@ RATE = Column("throughput", "MiB/s",
               narrow="MiB/s", of=rate)  # fmt: skip
 IOPS = Column("IOPS", "1/s", "completed divided by the length of the phase; queued for a disk without requests", narrow="IOPS",
               of=lambda f: shown("IOPS", f.operations()))  # fmt: skip
-# The first table: before these columns the phase, behind them what limits it.
+# The columns of the first table. The phase precedes them, the limit follows.
 GLANCE = (
     dataclasses.replace(DIRECTION, head=" "),
     RATE,
@@ -146,7 +147,8 @@ LIMIT = Column("limit", meaning="the first limit that explain infers", numeric=F
 
 
 def limits_of(explanation: Explanation) -> Limits:
-    """The limit of each phase of one recording: the first one that is inferred. Chains are in the order of their effect."""
+    """The limit of each phase of one recording: the first inferred one. A chain with a larger effect takes
+    precedence."""
     return {
         (chain.disk, chain.phase, chain.direction): chain.limits[0].title
         if chain.limits and chain.limits[0].verdict is Verdict.INFERRED
@@ -156,7 +158,7 @@ def limits_of(explanation: Explanation) -> Limits:
 
 
 def amplified(explanation: Explanation) -> list[str]:
-    """A sentence for each phase that reads many times the bytes that the program requests, unless the answer has it already."""
+    """A sentence for each phase that reads many times the requested bytes. Empty if the answer already contains it."""
     texts = []
     for chain in explanation.chains if explanation.opening else ():
         for limit in chain.limits:
@@ -169,8 +171,8 @@ def amplified(explanation: Explanation) -> list[str]:
 
 
 def phases(named: Sequence[tuple[str, Recorded, Limits | None]]) -> Table:
-    """A row, in order of time, for each phase, disk and direction with work; of each recording after the other. named: letter,
-    recording and its limits."""
+    """The table with a row for each phase, disk and direction with work, in order of time, one recording after the
+    other. named: letter, recording and its limits."""
     rows = []
     for letter, one, limits in named:
         for span in one.spans:
@@ -190,7 +192,7 @@ def phases(named: Sequence[tuple[str, Recorded, Limits | None]]) -> Table:
 
 
 def worked(span: Span, direction: str) -> bool:
-    """Whether reads or writes moved bytes, or there was anything of another direction."""
+    """Whether a direction had work: bytes of reads or writes, or any event of another direction."""
     counters = (
         ("bytes_queued", "bytes_issued", "bytes_completed") if direction in DATA else ("queued", "issued", "completed")
     )
@@ -225,7 +227,7 @@ BIOS = (
 
 
 def _streams(counter: str, whole: str, forgotten: str) -> Callable[[Figures], Cell]:
-    """Part of the requests or bios in streams. ">=": more streams began than are remembered."""
+    """Share of the requests or bios in streams. ">=": more streams began than the table holds."""
 
     def of(f: Figures) -> Cell:
         if not {counter, whole}.isdisjoint(f.span.unknown):
@@ -352,13 +354,13 @@ READAHEAD = (
 
 
 def busy(span: Span) -> list[Figures]:
-    """Directions in which anything happened."""
+    """The figures of each direction with an event."""
     return [Figures(span, direction) for direction in COUNTED if not span.idle(direction)]
 
 
 def of_span(span: Span, added: Sequence[columns.Column] = ()) -> Iterator[Table]:
-    """All tables with a row of a phase of a disk, in the order of a report. The first has a row for each direction in which
-    anything happened; around the phases that a program names it is the only one."""
+    """All tables with a row for a phase of a disk, in the order of a report. The first has a row for each direction
+    with an event. Outside the named phases, it is the only one."""
     made = [Table.of("phases", "Each phase of each disk", FLOWS, busy(span))]
     if span.phase != OUTSIDE:
         made += [*_counters(span, busy(span)), _added(span, added)]
@@ -391,7 +393,7 @@ def _counters(span: Span, used: Sequence[Figures]) -> Iterator[Table]:
 
 
 def _classes(span: Span) -> Iterator[Sums]:
-    """Classes with a bio or a request; of a disk without requests no counter of these is known."""
+    """Classes with a bio or a request. For a disk without requests, counters of requests are None."""
     for one in CLASSES:
         of = span.origin.get(one, {})
         if of.get("queued") or of.get("issued"):
@@ -405,7 +407,7 @@ def _blame(span: Span) -> Table:
 
 
 def _cgroups(span: Span) -> Iterable[Sums]:
-    """None where that is the root for all of them or not known."""
+    """Sums by cgroup. Empty if all are the root, or not known."""
     sums: dict[str, collections.Counter[str]] = {}
     for one in span.submitters:
         sums.setdefault(one.cgroup, collections.Counter()).update(one.counts)
@@ -422,7 +424,7 @@ ADDED = (
 
 
 def _added(span: Span, added: Sequence[columns.Column]) -> Table:
-    """A row for each counter of a newer raidctl that is known and not 0."""
+    """The table of a newer raidctl's counters: a row for each that is known and not 0."""
     by: dict[str, list[tuple[str, Mapping[str, int | None]]]] = {
         "sample": [("disk", span.plain)],
         "flow": [(direction, counts) for direction, counts in span.flow.items() if direction in COUNTED],
@@ -463,7 +465,7 @@ GIVEN = (
 
 
 def of_stack(recorded: Recorded, phase: int) -> Iterator[Table]:
-    """The layers of a phase: each disk that is made of others with its members, and the requests that it gives them."""
+    """The tables of the layers of a phase: each stacked disk with its members, and the bios that it gives them."""
     layers, gave = [], []
     for span in (span for span in recorded.spans if span.number == phase):
         parts = recorded.members(span)
@@ -482,7 +484,7 @@ def of_stack(recorded: Recorded, phase: int) -> Iterator[Table]:
 
 
 def _layer(recorded: Recorded, span: Span, direction: str, whole: int) -> Row:
-    """whole: bytes of all members; 0 of the disk that is made of them."""
+    """The row of a disk. whole: bytes of all members; 0 for the stacked disk itself."""
     f, ahead = Figures(span, direction), figures.readahead(recorded, span)
     return Row("", (
         name(span.disk if not whole else f"  {span.disk}"), Cell(direction), shown("bytes", f.known("bytes_queued")),
@@ -499,7 +501,7 @@ FACTS = (
 
 
 def facts(recorded: Recorded, letter: str) -> Table:
-    """Facts of the recording, settings as they were at the begin, and disturbances."""
+    """The table of facts of the recording, settings at the start, and disturbances."""
     listed = [("recording", key, value) for key, value in sorted(recorded.meta.items())]
     known: set[tuple[int, str]] = set()
     for setting in recorded.settings:
@@ -520,7 +522,7 @@ HEADINGS = (
 
 
 def definitions_of_headings() -> list[Definition]:
-    """The definition of each heading of these tables, by its name and by its text."""
+    """The definitions of the headings of all tables, by name and by text."""
     definitions = []
     for column in dict.fromkeys(HEADINGS):
         heading = " ".join((column.head or column.name).split())
@@ -530,7 +532,7 @@ def definitions_of_headings() -> list[Definition]:
 
 
 def of_recording(recorded: Recorded, letter: str) -> list[Table]:
-    """The tables of all phases, those of one kind as one, with the disk and the phase before each row, and the facts."""
+    """The tables of all phases, and the facts. Tables of one kind become one, with disk and phase before each row."""
     by_table: dict[str, list[tuple[tuple[Cell, ...], str, Table]]] = {}
     for span in recorded.spans:
         where = (name(span.disk), name(span.phase))
@@ -545,7 +547,7 @@ def of_recording(recorded: Recorded, letter: str) -> list[Table]:
 
 
 def _joined(ident: str, letter: str, some: Sequence[tuple[tuple[Cell, ...], str, Table]]) -> Table:
-    """Tables of one kind. A column that is rare may be in a few of them only; elsewhere it is 0."""
+    """One table of several of the same kind. A rare column that is missing in one of them becomes 0 there."""
     used = dict.fromkeys(column for *_, table in some for column in table.columns)
     order = sorted(used, key=lambda one: next(table.columns.index(one) for *_, table in some if one in table.columns))
     where = (DISK, SPAN)[-len(some[0][0]) :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The text of a recording: what limits it, a row a phase, and its facts; with -v all counters of each phase."""
+"""The text of a recording: its limits, a row for each phase, and its facts; with -v all counters of each phase."""
 
 import dataclasses
 import os
@@ -17,9 +17,9 @@ from raidtrace.report import rows as report_rows
 from raidtrace.report import tables
 from raidtrace.report.rows import BOLD, NOT_AVAILABLE, PLAIN, Line, Table, Words, words
 
-OPENING = 18  # columns of a name
-NAMED = 8  # disturbances that text names
-RUN = "/run/raidtrace"  # where a recorder notes what it records
+OPENING = 18  # columns of a phase's name
+NAMED = 8  # disturbances that the text names
+RUN = "/run/raidtrace"  # a recorder stores there which file it writes
 BAR = 16
 PLACE_WIDTH = 48  # characters for the whole disk
 SHADES = " .:-=+*#%@"
@@ -27,12 +27,12 @@ Part = Line | Words | Table
 
 
 def text(recorded: Recorded, explained: Explanation | str, verbose: bool) -> str:
-    """The whole report. explained: the result of explain, or the reason why there is none."""
+    """The whole report as text. explained: the result of explain, or the reason why there is none."""
     return report_rows.render(parts(recorded, explained, verbose))
 
 
 def parts(recorded: Recorded, explained: Explanation | str, verbose: bool) -> Iterator[Part]:
-    """The same before it is rendered."""
+    """The parts of the report before they are rendered."""
     yield from _answer(explained)
     yield from _glance(recorded, None if isinstance(explained, str) else explained)
     yield Line()
@@ -73,7 +73,7 @@ def _answer(explained: Explanation | str) -> Iterator[Part]:
 
 
 def _glance(recorded: Recorded, explained: Explanation | None) -> Iterator[Part]:
-    """A row for each phase, disk and direction with work, and the requests of directions without a row."""
+    """The row of each phase, disk and direction with work, and the number of requests in directions without a row."""
     table = tables.phases([("A", recorded, tables.limits_of(explained) if explained else None)])
     if not table.rows:
         yield Line("no data was moved" if recorded.spans else "no samples")
@@ -150,7 +150,8 @@ def _number(text: str) -> int:
 
 
 def _recorder(path: pathlib.Path) -> int:
-    """The process that records to a file, 0: none of this machine. A claim counts if its process began when it says."""
+    """The id of the process that records to a file. 0: none on this machine. A claim is valid if its process started at
+    the recorded time."""
     for claim in sorted(pathlib.Path(os.environ.get("RAIDTRACE_RUN", RUN)).glob("record-*")):
         try:
             lines = claim.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
@@ -252,7 +253,7 @@ def _inside(some: Iterator[Table]) -> Iterator[Table]:
 
 
 def _pictures(span: Span) -> Iterator[Part]:
-    """The place on the disk, and histograms of sizes and depths, drawn with characters."""
+    """Pictures in characters: positions on the disk, and histograms of sizes and depths."""
     for direction in DATA:
         yield from _place(span, direction)
         if not span.idle(direction):
@@ -263,7 +264,7 @@ Host = Mapping[tuple[str, str], int]
 
 
 def _processors(host: Host) -> Iterator[Part]:
-    """The use of processors. Nothing in the lab: processors take no simulated time."""
+    """The use of processors. Empty in simulated time, where processors take no time."""
     cpu = {name: value for (source, name), value in host.items() if source == "cpu" and not name.startswith("guest")}
     if not sum(value for name, value in cpu.items() if name not in ("idle", "iowait")):
         return
@@ -278,13 +279,13 @@ def _command(recorded: Recorded, host: Host) -> Iterator[Part]:
     if "command-io" not in recorded.fact("host_available") or (not requested and not wrote):
         return
     text = f"read {units.octets(requested)}, {units.octets(read)} {'of it ' if requested >= read else ''}from disks"
-    if requested > read:  # more where readahead fetched what nobody read
+    if requested > read:  # more if readahead fetched unused data
         text += f", cache hits {units.octets(requested - read)} ({units.share(requested - read, requested)})"
     yield Line(f"  command     {text}; wrote {units.octets(wrote)}")
 
 
 def _place(span: Span, direction: str) -> Iterator[Part]:
-    """The disk from its first to its last sector; the darker the more bytes."""
+    """The disk from its first to its last sector. A darker character means more bytes."""
     place = span.histogram(direction, "place")
     parts = [0] * PLACE_WIDTH
     for at, count in place.items():
@@ -295,7 +296,7 @@ def _place(span: Span, direction: str) -> Iterator[Part]:
 
 
 def _fold(histogram: Bins, kind: str) -> list[tuple[str, int]]:
-    """Bins put together to rows that grow by powers of two, which is how sizes and depths are spread."""
+    """Rows of a histogram whose bounds double, with the label and count of each."""
     sizes, end = kind == "size", max(histogram) + 1
     at, low, edge = min(histogram), 0, 8 if kind == "size" else 1
     rows: list[tuple[str, int]] = []
@@ -320,12 +321,13 @@ def _bar_label(sizes: bool, low: int, end: int) -> str:
 
 
 def _bar(label: str, count: int, total: int) -> str:
-    length = int(count / total * BAR + 0.5) or (1 if count else 0)  # something is never shown as nothing
+    length = int(count / total * BAR + 0.5) or (1 if count else 0)  # a small share gets at least one mark
     return f"{label:>12} |{'#' * min(length, BAR):<{BAR}} {units.share(count, total):>7}"
 
 
 def _bars(f: Figures) -> Iterator[Part]:
-    """Request size on the left, in flight on the right; of a few requests among many a picture says nothing."""
+    """Bars of request size on the left, of depth on the right. Empty if less than 1 % of all requests have this
+    direction."""
     sizes, depths = f.histogram("size"), f.histogram("depth_time")
     if not sizes or f.count("issued") < sum(f.span.count(direction, "issued") for direction in COUNTED) // 100:
         return
