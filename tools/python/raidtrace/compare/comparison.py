@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two sets of figures side by side: one unit, ratio and per cent, spread, and whether the difference exceeds it.
+"""Two sets of figures side by side: in one unit, with ratio and per cent, spread, and whether the difference exceeds
+it.
 
-Rates become KiB/s. What a program calls MB/s is not always that: dd of old printed MiB/s so, and bonnie++'s K/sec (KiB/s)
-is often divided by 1000 and called MB/s; UNITS says what each name is taken for.
+Rates become KiB/s. Programs use "MB/s" for several units: old dd prints MiB/s, and bonnie++'s K/sec (KiB/s) is often
+divided by 1000. UNITS defines the meaning of each name.
 """
 
 import dataclasses
@@ -18,19 +19,19 @@ from raidtrace.explain.evidence import wrap
 from raidtrace.quantity import terminal, trials, units
 
 KIB_PER_S = "KiB/s"
-UNITS: Mapping[str, float] = {  # KiB/s in one of it
+UNITS: Mapping[str, float] = {  # KiB/s of one unit
     "KiB/s": 1.0,
     "MiB/s": 1024.0,
     "K/sec": 1.0,  # bonnie++
-    "KiB/s / 1000": 1000.0,  # bonnie++'s as printed in papers: "MB/s"
-    "MB/s": 1e6 / 1024,  # the unit itself
+    "KiB/s / 1000": 1000.0,  # of bonnie++, as papers print it: "MB/s"
+    "MB/s": 1e6 / 1024,  # the real unit
     "kB/s": 1e3 / 1024,
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Figures:
-    """Trials of one figure in one unit. note: what is to be known of them; terms: of the test that they are from."""
+    """The trials of one figure in one unit. note: a remark about them. terms: of their test."""
 
     values: tuple[float, ...]
     unit: str
@@ -41,7 +42,7 @@ class Figures:
         return statistics.median(self.values)
 
     def spread_percent(self) -> float | None:
-        """Largest less smallest, of the median. None: there is one trial."""
+        """(Largest - smallest) / median in per cent. None: one trial, or a median of 0."""
         if len(self.values) < 2 or not self.middle():
             return None
         return 100 * (max(self.values) - min(self.values)) / self.middle()
@@ -49,8 +50,8 @@ class Figures:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One figure of both sides. key: what identifies it, (name, value) pairs. published: A is, so that B is meant to be the
-    same test; otherwise what differs may be what is tried."""
+    """One figure of both sides. key: (name, value) pairs that identify it. published: A is published, so B should be
+    the same test. Otherwise a different term may be the subject of the experiment."""
 
     key: tuple[tuple[str, str], ...]
     a: Figures
@@ -58,28 +59,30 @@ class Row:
     published: bool = False
 
     def differs(self) -> tuple[Difference, ...]:
-        """Terms in which the two tests are not alike."""
+        """The terms in which the two tests differ."""
         return terms.differences(self.a.terms, self.b.terms, dict(self.key).get("phase", ""))
 
     def same_test(self) -> bool:
-        """Whether one may be compared with the other."""
+        """Whether the two figures are comparable."""
         return terms.same_test(self.differs())
 
     def ratio(self) -> float | None:
-        """B by A. None: A is 0, or is published of another test."""
+        """B by A. None: A is 0, or A is published and from another test."""
         if not self.a.middle() or (self.published and not self.same_test()):
             return None
         return self.b.middle() / self.a.middle()
 
     def percent(self) -> float | None:
-        """By how much B is more than A, of A. A ratio of 4.66 is 366 %."""
+        """(B - A) / A in per cent. A ratio of 4.66 is 366 %. None: no ratio."""
         ratio = self.ratio()
         return None if ratio is None else percent_of(ratio)
 
     def exceeds(self) -> bool | None:
-        """Whether the difference exceeds the spread: no trial of one side lies among those of the other, and trials of the
-        same thing differ as much in at most 5 of 100 cases. The first alone holds for 10 of 100 such cases with three trials
-        each. None: both have one trial, and their spread is not known, or they are not the same test."""
+        """Whether the difference exceeds the spread. None: the spread is not known (one trial each), or not the same
+        test.
+
+        It does if the trials of A and B do not overlap and chance alone causes such a difference in at most 5 of 100
+        cases. With three trials each, chance alone separates them in 10 of 100 cases."""
         chance = trials.chance(self.a.values, self.b.values)
         if chance is None or not self.same_test():
             return None
@@ -89,7 +92,8 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One statement compared with the table. said: as printed; found: the result from the table; agrees: whether it agrees."""
+    """One statement compared with the table. said: as printed. found: the result from the table. agrees: whether they
+    agree."""
 
     said: str
     found: str
@@ -102,7 +106,7 @@ def percent_of(ratio: float) -> float:
 
 
 def normal(values: Sequence[float], unit: str, note: str = "", of: Terms = terms.NONE) -> Figures:
-    """Figures in KiB/s where the unit is a rate, else as they are. of: terms of their test."""
+    """Figures in KiB/s if the unit is a rate, else unchanged. of: the terms of their test."""
     if unit in UNITS:
         return Figures(tuple(value * UNITS[unit] for value in values), KIB_PER_S, note, of)
     return Figures(tuple(values), unit, note, of)
@@ -110,7 +114,8 @@ def normal(values: Sequence[float], unit: str, note: str = "", of: Terms = terms
 
 def pair(a: Mapping[tuple[tuple[str, str], ...], Figures],
          b: Mapping[tuple[tuple[str, str], ...], Figures], published: bool = False) -> tuple[list[Row], list[str]]:  # fmt: skip
-    """Rows of what both have in one unit, in the order of a, and what only one of them has. published: a is."""
+    """The rows of the figures that both have in the same unit, in the order of a, and texts about all others.
+    published: a is a published table."""
     rows = [Row(key, a[key], b[key], published) for key in a if key in b and a[key].unit == b[key].unit]
     left = [f"only A: {text(key)}" for key in a if key not in b]
     left += [f"only B: {text(key)}" for key in b if key not in a]
@@ -123,8 +128,8 @@ def text(key: Sequence[tuple[str, str]]) -> str:
 
 
 def unlike(rows: Iterable[Row]) -> list[str]:
-    """The terms in which the tests of A and B differ, each once, with its rows. Deciding terms, which make the tests
-    incomparable, come first."""
+    """Sentences about the terms in which the tests of A and B differ, with the rows of each. Terms that make tests
+    incomparable come first."""
     by: dict[tuple[bool, str], list[str]] = {}
     for row in rows:
         if row.differs():
@@ -149,9 +154,9 @@ MORE = "All counters: raidctl compare -v A B. To explain the difference: raidctl
 
 @dataclasses.dataclass(frozen=True)
 class Compared:
-    """A comparison. a, b: names of the sides; checks: of words with figures; notes: what to keep in mind; published: one of
-    them or both are a published table, with rates in KiB/s. spans: the differences and all counters of two recordings; the
-    text has the counters if it is verbose."""
+    """A comparison. a, b: names of the sides. checks: of published words. notes: remarks. published: a side is a
+    published table, with rates in KiB/s. spans: the differences and all counters of two recordings; verbose: print
+    these counters."""
 
     a: str
     b: str
@@ -163,7 +168,8 @@ class Compared:
     verbose: bool = False
 
     def to_json(self) -> str:
-        """The members are those of the classes; ratio, percent, spreads and whether the difference exceeds them are added."""
+        """The comparison as JSON: the members of the classes, with ratio, percent, spreads and whether the difference
+        exceeds them."""
         rows = [
             {"key": dict(row.key), "unit": row.a.unit, "a": _side(row.a), "b": _side(row.b), "ratio": row.ratio(),
              "percent": row.percent(), "exceeds-spread": row.exceeds(), "same-test": row.same_test(),
@@ -190,7 +196,7 @@ def _side(figures: Figures) -> dict[str, object]:
 
 
 def lines(compared: Compared, width: int) -> list[str]:
-    """Text of at most so many columns, where names allow."""
+    """The lines of the text, of at most `width` columns unless a name is longer."""
     out = [*wrap(f"A: {compared.a}", width, "", "   "), *wrap(f"B: {compared.b}", width, "", "   ")]
     if compared.rows:
         alike = _alike(compared.rows)
@@ -220,7 +226,7 @@ def lines(compared: Compared, width: int) -> list[str]:
 
 
 def _alike(rows: Sequence[Row]) -> dict[str, str]:
-    """Parts of the key that are the same in all rows."""
+    """The parts of the key that are the same in all rows."""
     if len(rows) < 2:
         return {}
     names = dict.fromkeys(name for row in rows for name, _ in row.key)
@@ -239,7 +245,7 @@ def _row(row: Row, alike: Container[str], published: bool) -> list[str]:
 
 
 def _shown(row: Row, published: bool) -> tuple[str, list[str]]:
-    """Unit and medians, as report prints them; of a published table in its own unit."""
+    """The unit and the medians, in the format of report; those of a published table in its own unit."""
     both = (row.a.middle(), row.b.middle())
     if row.a.unit == KIB_PER_S and published:
         return "", [f"{value:,.0f}" for value in both]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks of published tables: their own arithmetic done again, and their text compared with their figures."""
+"""Checks of published tables: their arithmetic is repeated, and their text is compared with their figures."""
 
 import csv
 
@@ -9,12 +9,12 @@ from raidtrace.quantity.shown import UserError
 
 TABLES = {file.removesuffix(".csv"): name for name, file in published.FILES.items()}
 WORDS = published.DIRECTORY / "amcc-9500s-2004-words.csv"
-DD_MIB = 20480  # what each dd of the white paper moved
-CALTECH_ACCURACY = 10.0  # MB/s to either side, says the page
+DD_MIB = 20480  # MiB that each dd of the white paper moved
+CALTECH_ACCURACY = 10.0  # MB/s in either direction, according to the page
 
 
 def find(name: str) -> str:
-    """The short name of a table; UserError: there is none of the name."""
+    """The short name of a table. Raises UserError: there is no such table."""
     if name in TABLES:
         return TABLES[name]
     if name in published.FILES:
@@ -23,7 +23,7 @@ def find(name: str) -> str:
 
 
 def own(table: str) -> tuple[list[Row], list[Check]]:
-    """Comparisons that a table makes within itself, and checks of its words."""
+    """The comparisons within a table, and the checks of its words."""
     if table == "amcc":
         return _tuned(), [*_seconds(), *_words()]
     if table == "caltech":
@@ -34,7 +34,7 @@ def own(table: str) -> tuple[list[Row], list[Check]]:
 
 
 def _tuned() -> list[Row]:
-    """Tuned over untuned: tests 4, 6, 8, ... over those before them."""
+    """Tuned compared with untuned: each of the tests 4, 6, 8, ... with the test before it."""
     by_test: dict[tuple[str, int, str], list[published.Row]] = {}
     for one in published.rows("amcc"):
         by_test.setdefault((one["array"], int(one["test"]), one["metric"]), []).append(one)
@@ -57,7 +57,7 @@ def _trials(rows: list[published.Row], note: str) -> Figures:
 
 
 def _seconds() -> list[Check]:
-    """dd: bytes by seconds are the printed rate, if MB are MiB."""
+    """Checks of dd: bytes divided by seconds give the printed rate, if MB are MiB."""
     checks = []
     for row in published.rows("amcc"):
         if row["seconds"]:
@@ -70,7 +70,7 @@ def _seconds() -> list[Check]:
 
 
 def _words() -> list[Check]:
-    """The statements in the text of the white paper, compared with its tables."""
+    """Checks of the statements in the white paper against its tables."""
     with WORDS.open(encoding="utf-8", newline="") as file:
         claims = list(csv.DictReader(file))
     return [_increase(row) if row["over_test"] else _rate(row) for row in claims]
@@ -103,7 +103,7 @@ def _rate(row: dict[str, str]) -> Check:
 
 
 def _ranges() -> list[Check]:
-    """The page says that its figures are no more accurate than 10 MB/s to either side."""
+    """Checks of ranges: the page states an accuracy of 10 MB/s in either direction."""
     checks = []
     for row in published.rows("caltech"):
         width = float(row["high"]) - float(row["low"])
@@ -116,7 +116,7 @@ def _ranges() -> list[Check]:
 
 
 def _steps() -> list[Row]:
-    """Each change of the Caltech page over the state before it: step by step, xfs, a chunk of 512 KiB."""
+    """Each change of the Caltech page compared with the state before it, for xfs and a chunk of 512 KiB."""
     rows = []
     alike = [r for r in published.rows("caltech") if (r["filesystem"], r["md_chunk_kib"]) == ("xfs", "512")]
     first = {(r["step"], r["metric"]): r for r in reversed(alike)}
@@ -135,7 +135,7 @@ def _caltech(row: published.Row) -> Figures:
 
 
 def _frames() -> list[Row]:
-    """Coraid: large frames over those of 1500 bytes."""
+    """Coraid: large frames compared with those of 1500 bytes."""
     by = {(r["appliance"], r["mtu"], r["array"], r["disks"], r["metric"]): r for r in published.rows("coraid")}
     rows = []
     for (appliance, mtu, array, disks, metric), row in by.items():
@@ -148,7 +148,7 @@ def _frames() -> list[Row]:
 
 
 def _blocks() -> list[Row]:
-    """The HOWTO: ext2 blocks of 4 KiB over 1 KiB."""
+    """The HOWTO: ext2 blocks of 4 KiB compared with those of 1 KiB."""
     by = {(r["level"], r["tcq"], r["chunk_kib"], r["fs_block_kib"], r["metric"]): r for r in published.rows("howto")}
     rows = []
     for (level, tcq, chunk, block, metric), row in by.items():

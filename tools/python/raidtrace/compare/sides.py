@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figures of a recording or a sweep, by what identifies each, for comparing them."""
+"""The figures of a recording or a sweep with their keys, for a comparison."""
 
 import dataclasses
 import json
@@ -23,14 +23,16 @@ from raidtrace.recording.spans import Recorded
 from raidtrace.sweep.index import DONE, NAME, Index
 
 Key = tuple[tuple[str, str], ...]
-QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not tell cells apart for a reader
+QUIET = ("dirty_bytes", "dirty_background_bytes")  # axes that do not help to distinguish cells
 
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """One side: its figures, and of each that a program printed the axes of its set-up. idle: throughput of directions that
-    moved too little to judge it, for a comparison with one that moved more; foreign: sentences on those that were not the
-    command's. invariants: whether the counters agree. recorded: the recording, of a sweep None."""
+    """One side of a comparison. figures: by key. axes: the set-up of each figure that a program printed.
+
+    idle: throughput of directions that moved too little to judge, for a side that moved more. foreign: sentences about
+    directions of which the command moved little. invariants: their verdict. recorded: the recording; None for a sweep.
+    """
 
     path: str
     kind: str  # recording or sweep
@@ -44,8 +46,8 @@ class Side:
 
 
 def read(path: pathlib.Path, array: str = "", phase: str | None = None) -> Side:
-    """A recording, a sweep's directory or its index. array: the name of a recording's array in published tables. phase: only
-    phases of that name."""
+    """The side of a recording, a sweep's directory or its index. array: name of the recording's array in published
+    tables. phase: use only phases of this name. Raises RecordingError."""
     if path.is_dir() or path.suffix == pathlib.Path(NAME).suffix:
         if phase is not None:
             raise RecordingError(f"{path}: this is a sweep, but --phase needs two recordings")
@@ -112,7 +114,7 @@ def _recording(path: pathlib.Path, array: str, phase_name: str | None) -> Side:
 
 
 def words(observed: Observed) -> list[str]:
-    """The recorded command; nothing where none was run or it is not known."""
+    """The words of the recorded command. Empty: there was none, or it is not known."""
     try:
         return list(map(str, json.loads(observed.meta.get("command", ""))))
     except (ValueError, TypeError):
@@ -120,7 +122,7 @@ def words(observed: Observed) -> list[str]:
 
 
 def reported(observed: Observed) -> tuple[parsers.Figure, ...]:
-    """The figures that the recorded program printed; none if the program is not known, or printed none."""
+    """The figures that the recorded program printed. Empty: the program is not known, or printed none."""
     name = observation.program(observed.meta)
     if name not in benchmark.BENCHMARKS:
         return ()
@@ -134,7 +136,7 @@ def reported(observed: Observed) -> tuple[parsers.Figure, ...]:
 
 
 def axes_of(observed: Observed, array: str) -> dict[str, object]:
-    """The set-up of a recording, as axes of a plan: of the first disk that is not a part of another."""
+    """The set-up of a recording as axes of a plan, from the first disk at the top of a stack."""
     if not observed.observations:
         return {"array": array or observed.meta.get("lab_profile", "")}
     first = next((o for o in observed.observations if o.disk.parent is None), observed.observations[0])
@@ -154,7 +156,7 @@ def axes_of(observed: Observed, array: str) -> dict[str, object]:
 def _figure(
     phase: Observation, disk: str, name: str, direction: str, value: float | None, unit: str
 ) -> dict[Key, Figures]:
-    """One counted number of a direction. disk: empty where there is one."""
+    """One counted number of a direction. Empty: not known. disk: its name, or empty if there is only one."""
     key = (("phase", phase.phase), ("place", f"{disk} counted: {name}".strip()), ("direction", direction))
     return {} if value is None else {key: normal((value,), unit)}
 
@@ -181,12 +183,13 @@ def _counted(phase: Observation, direction: str, disk: str) -> dict[Key, Figures
 
 
 def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figures]]:
-    """The side's figures that have published ones, and the published ones, by the same keys."""
+    """The side's figures with a published counterpart, and these counterparts, by the same keys. Raises RecordingError:
+    none."""
     ours: dict[Key, Figures] = {}
     theirs: dict[Key, Figures] = {}
     for key, axes in side.axes.items():
         phase = dict(key)["phase"]
-        if "file_kib" in dict(key)["place"]:  # a surface, of which nobody published a table
+        if "file_kib" in dict(key)["place"]:  # a surface, for which there is no published table
             continue
         match = published.find(table, axes, str(axes["benchmark"]), phase)
         if match is not None and match.unit == side.figures[key].unit:
@@ -205,7 +208,8 @@ def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figur
 
 
 def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
-    """Rows of what both sides have, what only one has, and axes that have one value in each but not the same."""
+    """The rows of both sides, texts about figures of one side, and sentences about axes that differ but are constant in
+    each."""
     names = {name for side in (a, b) for key in side.figures for name, _ in key}
     one: dict[str, tuple[str, str]] = {}
     for name in sorted(names - {"phase", "place", "direction"}):
@@ -222,8 +226,8 @@ def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
 
 
 def _with_idle(side: Side, other: Side) -> dict[Key, Figures]:
-    """Its figures, with the throughput of directions that only the other used. Other figures of such directions have no
-    counterpart."""
+    """The figures of a side, with the throughput of directions that only the other side used. Other figures of these
+    directions are left out, because they have no counterpart."""
     none = {key for key in other.idle if key in side.figures}
     lone = {(dict(key)["phase"], dict(key)["direction"], _disk(key)) for key in none}
     kept = {key: figures for key, figures in side.figures.items()

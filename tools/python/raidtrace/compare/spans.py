@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two recordings side by side: which phases belong together, and all counters of them."""
+"""Two recordings side by side: the pairs of their phases, and all counters of these."""
 
 import dataclasses
 import json
@@ -17,7 +17,7 @@ from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Sp
 # Differences between the machines, commands and settings of two recordings.
 
 OTHER_TIMES = "one recording has times of the lab's model, so no time or rate is comparable"
-# Facts of a recording that say what its numbers are worth, and what of these is incomparable where they differ.
+# Facts about the value of a recording's numbers, and the reason why recordings with different facts are not comparable.
 FACTS = {
     "abi": "in another ABI, a counter may have another meaning",
     "simulated": OTHER_TIMES,
@@ -35,15 +35,15 @@ FACTS = {
     "disturbance": "a disturbance of the machine affects the figures",
 }
 UNKNOWN_TIMES = "one recording has times of the lab's model; the other does not contain the source of its times"
-OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # compared only where both recordings have a value
-# They say what happened.
+OF_BOTH = ("lab_profile", "exit_status", "disturbance")  # compared only if both recordings have a value
+# These record events, not settings.
 NO_SETTINGS = ("driver_stats", "in_flight_at_attach", "reset", "state", "device", "controller_events")
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A difference between both. what: a fact, a property of the disk, a setting; disk: its name, None for the
-    recording; a, b: values, n/a: not known; not_recorded_in: A or B where that is an imported trace and does not hold it.
+    """A difference between two recordings. what: a fact, a property of the disk, or a setting. disk: its name, None:
+    the recording. a, b: values, "n/a": not known. not_recorded_in: the letter of an imported trace that lacks it.
     """
 
     what: str
@@ -55,12 +55,13 @@ class Difference:
 
 
 def same_disk(a: Recorded, b: Recorded, x: str, y: str) -> bool:
-    """Whether disks of these names belong together: names do not matter when both have one."""
+    """Whether two disks belong together: they have the same name, or each recording has only one disk."""
     return x == y or len(a.targets) == len(b.targets) == 1
 
 
 def _lacks(a: Recorded, b: Recorded, x: str | None, y: str | None) -> str | None:
-    """Which of the two is a trace that does not hold this, if just one is a trace."""
+    """The letter of the recording that is an imported trace without this value. None: both or none are traces, or it
+    has it."""
     imported = [bool(one.fact("source")) for one in (a, b)]
     if imported[0] == imported[1]:
         return None
@@ -88,7 +89,7 @@ def different_targets(a: Recorded, b: Recorded) -> Iterator[Difference]:
     for x in a.targets:
         for y in b.targets:
             if not same_disk(a, b, x.disk, y.disk) or None in (x.unit_3ware, y.unit_3ware):
-                continue  # of a disk in a trace its name alone is known
+                continue  # a trace has only the name of a disk
             for what in ("disk", "driver", "pci", "capacity_sectors", "max_sectors"):
                 one, other = (_property(target, what) for target in (x, y))
                 if one != other:
@@ -101,7 +102,7 @@ def _property(target: Target, name: str) -> str:
 
 
 def different_settings(a: Recorded, b: Recorded, of_a: Span, of_b: Span) -> Iterator[Difference]:
-    """Differences of a disk's settings at the begin of two paired spans."""
+    """Differences of a disk's settings at the start of two paired spans."""
     for name in dict.fromkeys(one.name for of in (a, b) for one in of.settings if one.name not in NO_SETTINGS):
         x, y = a.setting(of_a.target, name, of_a.start_ns), b.setting(of_b.target, name, of_b.start_ns)
         if (x or "n/a") != (y or "n/a"):
@@ -109,7 +110,7 @@ def different_settings(a: Recorded, b: Recorded, of_a: Span, of_b: Span) -> Iter
 
 
 Json = Mapping[str, Any]
-# A quantity with a label is compared; one name differs from that of the report, where it may be a bound.
+# Quantities with a label are compared. One has another name than in the report, where it may be a bound.
 OF_DIRECTION = tuple(
     dataclasses.replace(one, name="highest_depth") if one.name == "in_flight_max" else one
     for one in figures.QUANTITIES
@@ -119,7 +120,7 @@ OF_DIRECTION = tuple(
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One number of both. other_times: times of one cannot be compared with those of the other."""
+    """One number of both recordings. other_times: the times of one are not comparable with those of the other."""
 
     quantity: Quantity | SpanQuantity | RowQuantity
     a: Number
@@ -132,14 +133,14 @@ class Row:
         return self.b / self.a if comparable and self.b is not None and self.a and self.a > 0 else None
 
     def not_comparable(self) -> str | None:
-        """Why the two cannot be compared."""
+        """The reason why the two are not comparable. None: they are."""
         lacking = [letter for letter, value in (("A", self.a), ("B", self.b)) if value is None]
         if lacking:
             return f"not available in {'either' if len(lacking) == 2 else lacking[0]}"
         return "other times" if self.quantity.timed and self.other_times else None
 
     def worth(self) -> bool:
-        """Whether a text has it: not if it is 0 or unknown in both."""
+        """Whether the text contains it: not if it is 0 or unknown in both."""
         return self.a != self.b or bool(self.a)
 
     def to_json(self) -> Json:
@@ -159,7 +160,7 @@ class Pair:
         return self.row(figures.LENGTH, figures.LENGTH.of)
 
     def directions(self) -> dict[str, list[Row]]:
-        """The numbers of each direction in which something happened."""
+        """The numbers of each direction with an event."""
         used = [direction for direction in COUNTED if not (self.a.idle(direction) and self.b.idle(direction))]
         both = {direction: (Figures(self.a, direction), Figures(self.b, direction)) for direction in used}
         return {direction: [Row(one, one.number(a), one.number(b), self.other_times) for one in OF_DIRECTION]
@@ -169,7 +170,7 @@ class Pair:
         return [self.row(quantity, quantity.of) for quantity in figures.OF_DISK]
 
     def classes(self) -> dict[str, list[Row]]:
-        """Bios and requests of each class."""
+        """The bios and requests of each class."""
         return {
             name: [
                 self.row(quantity, lambda span: _of_class(span, name, quantity.name)) for quantity in figures.OF_CLASS
@@ -178,7 +179,7 @@ class Pair:
         }
 
     def blame(self) -> Iterator[tuple[str, str, Row]]:
-        """Seeks from one class to another, where there are any."""
+        """The seeks from one class to another, if there are any."""
         a, b = figures.blame(self.a), figures.blame(self.b)
         for cause in CLASSES:
             for to in CLASSES:
@@ -188,7 +189,7 @@ class Pair:
                     yield cause, to, row
 
     def submitters(self) -> dict[str | None, list[Row]]:
-        """Sums of all processes of a name. None: those for which the module's table had no row."""
+        """The sums of all processes with the same name. None: the processes without a row in the module's table."""
         names = dict.fromkeys(
             one.comm for span in (self.a, self.b) if "submitter" in span.groups for one in span.submitters
         )
@@ -196,7 +197,8 @@ class Pair:
                        for quantity in figures.OF_SUBMITTER] for name in names}  # fmt: skip
 
     def elsewhere(self) -> dict[str, float | None]:
-        """The share of bytes that would have to be moved to other parts of the disk to make the two alike."""
+        """The share of bytes, by direction, that are at other positions in the other recording, from 0 to 1. None: not
+        counted."""
         return {
             direction: _apart(self.a.histogram(direction, "place"), self.b.histogram(direction, "place"))
             for direction in DATA
@@ -218,7 +220,7 @@ class Pair:
 
 @dataclasses.dataclass(frozen=True)
 class Alone:
-    """A span that one recording has alone. where: A or B."""
+    """A span without a counterpart. where: the letter of its recording."""
 
     span: Span
     where: str
@@ -238,7 +240,7 @@ class Comparison:
     pairs: Sequence[Pair | Alone]
 
     def members(self) -> Json:
-        """The comparison of raidctl.schema.json."""
+        """The comparison as in raidctl.schema.json."""
         return {"a": self.a, "b": self.b, "differences": [dataclasses.asdict(one) for one in self.differences],
                 "spans": [pair.to_json() for pair in self.pairs]}  # fmt: skip
 
@@ -263,7 +265,8 @@ def _of_name(span: Span, name: str | None, counter: str) -> int | None:
 
 
 def _apart(a: Bins, b: Bins) -> float | None:
-    """In whole numbers up to the end: the sum of fractions depends on the version of Python."""
+    """The share of bytes at other positions, from 0 to 1. None: one has none. The sum uses whole numbers, because a sum
+    of fractions depends on the version of Python."""
     sums = sum(a.values()), sum(b.values())
     if not all(sums):
         return None
@@ -272,13 +275,14 @@ def _apart(a: Bins, b: Bins) -> float | None:
 
 
 def of(a: pathlib.Path, b: pathlib.Path, phase: str | None) -> Comparison:
-    """Two recordings, of all their phases or of those of one name; RecordingError: one cannot be read."""
+    """Compare two recordings, or their phases of one name. Raises RecordingError: one cannot be read, or lacks the
+    phase."""
     return compare(invariants.load(a, phase), invariants.load(b, phase))
 
 
 def compare(a: Recorded, b: Recorded) -> Comparison:
-    """Pair the spans and list the differences. Spans are paired when phase and disk have the same names, the n-th of A
-    with the n-th of B; names of disks do not matter when both have one."""
+    """Pair the spans and list the differences. Spans with the same phase and disk form pairs, the n-th of A with the
+    n-th of B. If each recording has one disk, its name does not matter."""
     differences = list(different_facts(a, b))
     pairs = list(_paired(a, b, any(one.what == "simulated" for one in differences)))
     differences += different_targets(a, b)
@@ -299,8 +303,8 @@ def _paired(a: Recorded, b: Recorded, times: bool) -> Iterator[Pair | Alone]:
 # Two recordings side by side, as text for a terminal.
 
 MIN_WIDTH, MAX_WIDTH = 20, 100  # columns; longer lines are hard to read
-MAX_SUBMITTERS = 8  # more say little
-VALUE_WIDTH = 21  # columns of a value; a longer one has a line of its own
+MAX_SUBMITTERS = 8  # processes that the text names
+VALUE_WIDTH = 21  # columns of a value; a longer one gets its own line
 MAX_RATIO = 100  # a larger ratio is not printed as per cent
 
 
@@ -322,7 +326,7 @@ def _difference(one: Difference, width: int) -> Iterator[str]:
 
 
 def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
-    """The facts that a trace lacks, by name, and the number of such settings: they are no differences."""
+    """The facts that an imported trace lacks, by name, and the number of such settings. They are not differences."""
     lacking = [one for one in differences if one.not_recorded_in]
     names = [one.what for one in lacking if not one.disk]
     settings = len(lacking) - len(names)
@@ -333,7 +337,7 @@ def _lacking(differences: Iterable[Difference], width: int) -> list[str]:
 
 
 def differences(comparison: Comparison, width: int) -> Iterator[str]:
-    """The differences between machines, commands and settings, in lines of at most so many columns."""
+    """The differences of machines, commands and settings, in lines of at most `width` columns."""
     width = min(max(width, MIN_WIDTH), MAX_WIDTH)
     if not comparison.differences:
         yield "Machine, command and settings are the same."
@@ -361,7 +365,7 @@ def _quantity(row: Row) -> str:
 
 
 def _table(heading: str, rows: Iterable[Row]) -> list[str]:
-    """Lines below a heading; nothing in both is not worth a line, and no line not worth a heading."""
+    """Lines below a heading. Rows without a value in both are left out, and a heading without rows, too."""
     lines = [_quantity(row) for row in rows if row.worth()]
     return [f"  {visible(heading)}", *lines] if lines else []
 
@@ -394,7 +398,7 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
 
 
 def counters(comparison: Comparison) -> Iterator[str]:
-    """Every counter of each phase and disk of both, without the time outside of the phases that a program names."""
+    """All counters of each phase and disk of both recordings, without the time outside the named phases."""
     for pair in comparison.pairs:
         if (pair.span if isinstance(pair, Alone) else pair.a).phase != OUTSIDE:
             yield ""
