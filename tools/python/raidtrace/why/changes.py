@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The changes of an experiment, one at a time: settings of a queue, the program, the concurrent load, and parts of the lab.
-The current values and the observed calls of the program decide which changes are worth a run."""
+"""The changes of an experiment, one at a time: settings of a queue, the program, the concurrent load, and parts of the
+lab.
+
+The current values and the observed calls of the program determine the changes that are tried."""
 
 import dataclasses
 import enum
@@ -10,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from raidtrace.explain.runs import AS_IT_IS
 from raidtrace.sweep import journal
 
-FILES = {file.rpartition("/")[2]: file for file in journal.QUEUE}  # of each setting
-# Settings of requests: md and dm, which have no /sys/block/DISK/mq, may have the files all the same.
+FILES = {file.rpartition("/")[2]: file for file in journal.QUEUE}  # setting -> its file
+# Settings of requests. md and dm have no /sys/block/DISK/mq, but may have these files.
 OF_REQUESTS = ("scheduler", "nr_requests")
-DEPENDENT_FILES = ("nr_requests", "read_ahead_kb")  # the kernel sets them anew with a scheduler and with max_sectors_kb
+DEPENDENT_FILES = ("nr_requests", "read_ahead_kb")  # the kernel resets them when scheduler or max_sectors_kb change
 CAUSES = {
     "scheduler": "scheduler",
     "queue_depth": "queue depth",
@@ -22,15 +24,15 @@ CAUSES = {
     "nomerges": "lost merges",
     "read_ahead_kb": "readahead",
 }
-# Middles of ladders, not their ends: 128 MiB of readahead in a guest of 256 MiB reads the same data for ever.
+# Middle values, not extremes: with 128 MiB of readahead, a guest of 256 MiB reads the same data again and again.
 WIDE_KB, MAX_READAHEAD_KB = 2048, 8192
-MIN_READAHEAD_KB = 16  # less readahead saves next to nothing
+MIN_READAHEAD_KB = 16  # less readahead saves hardly anything
 WIDE_DEPTH, MAX_DEPTH = 32, 254
 WIDE_REQUESTS = 256
-MAX_REQUEST_KB = 1280  # what Linux sets by itself; drivers that take whatever comes say 2 TiB
+MAX_REQUEST_KB = 1280  # the default of Linux; drivers without a limit report 2 TiB
 SETTLED_SCHEDULER = "mq-deadline"
 
-PROGRAM = {  # calls that the preloaded library observes and can leave out: cause, name of the change, remedy
+PROGRAM = {  # calls that the preloaded library observes and can omit: cause, name of the change, remedy
     "direct": (
         "direct I/O",
         "through the page cache",
@@ -48,7 +50,7 @@ PROGRAM = {  # calls that the preloaded library observes and can leave out: caus
 
 
 class Kind(enum.Enum):
-    """The kind of a change. Where two gain the same, the easier one, which comes first here, is preferred."""
+    """The kind of a change. If two changes have the same gain, the easier kind is preferred; it comes first here."""
 
     BASELINE = "baseline"
     SETTING = "setting"
@@ -63,9 +65,10 @@ class Kind(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """One change against the baseline. cause: the one that it tests. settings: of the disk's queue, by name. lab: keys of the
-    profile. program: calls that the preloaded library leaves out. alone: without the concurrent load. warm: data in memory.
-    freeze: a control group that stands still meanwhile. unlimited: files io.max and what they limit, which is taken away.
+    """One change of the baseline. cause: the cause that it tests. settings: of the disk's queue, by name. lab: keys of
+    the profile. program: calls that the preloaded library omits. alone: without the concurrent load. warm: data in
+    memory. freeze: a control group that is frozen during the run. unlimited: files io.max and the limits that are
+    removed.
     """
 
     name: str
@@ -91,7 +94,7 @@ def setting(name: str, value: str) -> Change:
 
 
 def label(name: str, value: str) -> str:
-    """A setting in the words of the table; readahead in sectors, as blockdev --setra takes it."""
+    """The text of a setting in the table. Readahead is in sectors, as for blockdev --setra."""
     return f"readahead {2 * int(value)}" if name == "read_ahead_kb" else f"{name} {value}"
 
 
@@ -103,7 +106,8 @@ def command(name: str, value: str, disk: str) -> str:
 
 
 def unlimited(files: Mapping[str, str]) -> Change:
-    """The command's cgroup, and those above it, without their limits of the disk. files: io.max -> what it says."""
+    """The change that removes the disk's limits of the command's cgroup and those above it. files: io.max
+    -> its limit."""
     return Change("io.max off", "limit of its cgroup", Kind.LIMIT, unlimited=tuple(files.items()))
 
 
@@ -114,15 +118,15 @@ def unlimit(file: str, limit: str, disk: str) -> str:
 
 
 def without(what: str, program: Sequence[str], preload: str) -> tuple[str, ...]:
-    """How to run a program without something that it does; not without sync, which keeps its data."""
+    """The command that runs a program without some of its calls. Empty for sync, whose calls protect data."""
     if what not in PROGRAM or what == "sync":
         return ()
     return (f"env LD_PRELOAD={shlex.quote(preload)} RAIDTRACE_WHY_OMIT={what} {shlex.join(program)}",)
 
 
 def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list[Change]:
-    """Changes of single settings worth a run. now: values that were read. limits: schedulers that are offered, and the
-    largest max_sectors_kb, as {"scheduler": [...], "max_sectors_kb": ["128"]}."""
+    """The changes of single settings that are tried. now: current values. limits: offered schedulers and the largest
+    max_sectors_kb, as {"scheduler": [...], "max_sectors_kb": ["128"]}."""
     values: list[tuple[str, str | int]] = []
     if "read_ahead_kb" in now:
         kb = int(now["read_ahead_kb"])
@@ -146,8 +150,8 @@ def singles(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> list
 
 
 def finer(change: Change, now: Mapping[str, str], gains: bool) -> list[Change]:
-    """Around a change that gained: smaller steps of the same setting, and a larger one, to find the smallest that does; of
-    less readahead, still less. gains: whether it made it faster."""
+    """Further values of a setting that gained, to find the smallest that does: smaller steps and a larger one; for less
+    readahead, still less. Empty: no gain. gains: whether the change was faster."""
     (name, value), *others = change.settings or (("", ""),)
     if others or not gains or name not in ("read_ahead_kb", "queue_depth") or value == now[name]:
         return []
@@ -164,7 +168,7 @@ def _largest_kb(limits: Mapping[str, Sequence[str]]) -> int:
 
 
 def wide(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Every setting opened that stands narrower than the middle of its ladder."""
+    """New values for all settings below the middle value, or with a scheduler or nomerges that limits."""
     opened: dict[str, str] = {}
     for name, middle in (("read_ahead_kb", WIDE_KB), ("queue_depth", WIDE_DEPTH), ("nr_requests", WIDE_REQUESTS)):
         if name in now and int(now[name]) < middle:
@@ -180,7 +184,7 @@ def wide(now: Mapping[str, str], limits: Mapping[str, Sequence[str]]) -> dict[st
 
 
 def group(settings: Mapping[str, str], without: str = "") -> Change:
-    """Settings changed together, but for one."""
+    """A change of several settings together. without: the one that is left out."""
     kept = {name: value for name, value in settings.items() if name != without}
     causes = " and ".join(CAUSES[name] for name in kept)
     name = f"all raised but {CAUSES[without]}" if without else "all queue settings raised"
@@ -188,6 +192,6 @@ def group(settings: Mapping[str, str], without: str = "") -> Change:
 
 
 def program(observed: frozenset[str]) -> list[Change]:
-    """Changes that leave out calls observed in the program."""
+    """The changes that omit calls observed in the program."""
     return [Change(PROGRAM[what][1], PROGRAM[what][0], Kind.PROGRAM, program=what)
             for what in PROGRAM if what in observed]  # fmt: skip

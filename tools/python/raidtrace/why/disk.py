@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs on this machine's own disk: settings that can be put back, all of them in the journal of the sweep.
+"""Runs on a disk of this machine, with settings that the journal of the sweep restores.
 
-A disk that was not named for destruction is made read-only while the command runs, if nobody uses it; if it is in use the user
-must say that the command may write files. One that was named is judged by the one door for that (raidtrace.sweep.destruction).
+If the disk may not be overwritten and is not in use, it is read-only while the command runs. If it is in use, the user
+must confirm that the command may write files. raidtrace.sweep.destruction alone decides whether a disk may be
+overwritten.
 """
 
 import contextlib
@@ -31,14 +32,15 @@ BASELINES = 5
 DROP = "/proc/sys/vm/drop_caches"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 PAGE = 4096
-MAX_WORDS = 1000  # of a command that are examined
+MAX_WORDS = 1000  # words of a command that are examined
 LEAD_S = 0.5  # s by which the concurrent load starts before the command
 
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
-    """The options of the command line. prepare, load: shell, before and during a run. destroy: the disk may be overwritten.
-    in_use: it is mounted, and the command may write files. freeze: control groups that may be frozen for a run."""
+    """The options of the command line. prepare, load: shell commands, before and during a run. destroy: the disk may be
+    overwritten. in_use: it is in use, and the command may write files. freeze: control groups that may be frozen for a
+    run."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
@@ -53,7 +55,7 @@ class Setup:
 
 
 class Disk(Place):
-    """A Place on a disk. Each changed run has a run as it is next to it, now before and now after it."""
+    """A Place on a disk. Each modified run is paired with an unmodified one; the order alternates."""
 
     def __init__(self, setup: Setup, machine: Machine, log: journal.Journal, permit: destruction.Permit | None,
                  most_runs: int, budget_s: float) -> None:  # fmt: skip
@@ -66,7 +68,7 @@ class Disk(Place):
     @staticmethod
     @contextlib.contextmanager
     def opened(setup: Setup, machine: Machine, forced: bool, most_runs: int, budget_s: float) -> Iterator["Disk"]:
-        """A place; afterwards everything is as it was. forced: what nobody uses may be overwritten, too."""
+        """A place. Afterwards all settings are restored. forced: old data on an unused disk may be overwritten, too."""
         with contextlib.ExitStack() as stack:
             permit = None
             if setup.destroy:
@@ -102,7 +104,7 @@ class Disk(Place):
             yield (first, second) if trial % 2 == 0 else (second, first)
 
     def bound(self) -> Change | None:
-        """Data in memory; of a program that writes, or goes past the cache, this says nothing."""
+        """The change with the data in memory. None: the program writes or uses direct I/O, where it proves nothing."""
         first = self._first
         if first is None or not first.reads() or "direct" in first.observed:
             return None
@@ -145,15 +147,15 @@ class Disk(Place):
         return mapping.measured(disk, *below, first, lambda name, reads: self._rate(reads, name))
 
     def _table(self, disk: str) -> str:
-        """The device mapper's table of a disk; empty if the disk is no mapping."""
+        """The device mapper's table of a disk. Empty: it is not a device mapper disk."""
         number = self.machine.number(disk)
         words = ["dmsetup", "table", "--major", str(os.major(number)), "--minor", str(os.minor(number))]
         done = subprocess.run(words, capture_output=True, check=False)
         return "" if done.returncode else done.stdout.decode(errors="replace")
 
     def _rate(self, reads: rate.Reads, disk: str = "") -> float | None:
-        """The result of one reader of rate.py, on another disk if one is named. None: there is no time, or the reader
-        failed."""
+        """The result of one reader of rate.py, on `disk` or on the disk of the experiment. None: no time is left, or
+        the reader failed."""
         if not self.has(rate.WARM_UP_S + rate.MAX_S):
             return None
         disk = disk or self.setup.disk
@@ -204,7 +206,7 @@ class Disk(Place):
             (out / figures.MEASURED).write_text(script, encoding="utf-8")
             with contextlib.ExitStack() as stack:
                 if change.warm:
-                    # the cache of a block device lives as long as somebody has it open
+                    # the cache of a block device exists only while the device is open
                     stack.callback(os.close, os.open(f"{self.machine.dev}/{setup.disk}", os.O_RDONLY | os.O_CLOEXEC))
                     for _ in range(2):
                         self._wait(self._start(setup.command, out / "warm.log"))
@@ -237,7 +239,7 @@ class Disk(Place):
                 self.permit.hold([setup.disk])
 
     def _set(self, change: Change) -> None:
-        """Make the settings of a change. A refused one shows when settings are read back."""
+        """Make the settings of a change. A refused one is detected later, when the settings are read back."""
         before = self._settings()
         for name, file in FILES.items():
             value = dict(change.settings).get(name)
@@ -268,8 +270,8 @@ class Disk(Place):
     def _start(
         self, words: Sequence[str], log: pathlib.Path, cwd: pathlib.Path | None = None
     ) -> subprocess.Popen[bytes]:
-        """In a session of its own, with the mark by which the journal finds what a kill has left. cwd: None for that in which
-        raidctl why was begun."""
+        """Start a program in its own session, with the marker that lets the journal find it after a kill. cwd: None:
+        the directory of raidctl why."""
         environment = dict(os.environ, **{journal.MARKER: self.journal.marker})
         environment["PATH"] = f"{self.setup.raidctl.parent}:{environment.get('PATH', '')}"
         with log.open("ab") as output:
@@ -285,12 +287,12 @@ class Disk(Place):
 
 
 def _keep(path: pathlib.Path, values: Mapping[str, str]) -> None:
-    """Lines as figures.named_values() reads them."""
+    """Write lines for figures.named_values()."""
     path.write_text("".join(f"{name} {value}\n" for name, value in values.items()), encoding="ascii")
 
 
 def frozen_file(group: str) -> pathlib.Path:
-    """The file that freezes a control group. DeviceError: there is none, or we ourselves are in it."""
+    """The file that freezes a control group. Raises DeviceError: there is none, or this process is in the group."""
     group = group.removeprefix(str(CGROUPS)).strip("/")
     path = CGROUPS / group / "cgroup.freeze"
     if not group or ".." in group or not path.is_file():
@@ -302,7 +304,8 @@ def frozen_file(group: str) -> pathlib.Path:
 
 
 def limited_files(machine: Machine, disk: str) -> dict[str, str]:
-    """Files io.max of the command's cgroup, which is ours, and of those above it, that limit the disk: what they say of it."""
+    """The files io.max that limit the disk, of our own cgroup (the command's) and of those above it, and
+    their limits."""
     lines: list[str] = []
     with contextlib.suppress(FileNotFoundError):
         lines = (machine.proc / "self/cgroup").read_text(encoding="utf-8").splitlines()
@@ -317,7 +320,7 @@ def limited_files(machine: Machine, disk: str) -> dict[str, str]:
 
 
 def of_files(machine: Machine, command: Sequence[str]) -> list[str]:
-    """Disks on which the files and devices lie that the arguments of a command name, as far as the kernel tells."""
+    """The disks of the files and devices in the arguments of a command, if the kernel knows them."""
     disks = dict[str, None]()
     names = machine.names()
     for path in itertools.islice(
@@ -335,12 +338,12 @@ def of_files(machine: Machine, command: Sequence[str]) -> list[str]:
 
 
 def made_of(machine: Machine, disk: str) -> list[str]:
-    """md, dm and others that lie on a disk or on a partition of it."""
+    """Names of the disks (md, dm, ...) that use a disk or one of its partitions."""
     return sorted({name for part in (disk, *machine.partitions(disk)) for name in machine.holders(part)})
 
 
 def _unused(machine: Machine, disk: str) -> None:
-    """A disk that is in use cannot be made read-only under its user. DeviceError says who uses it."""
+    """Check that a disk is not in use, so that it can be made read-only. Raises DeviceError with the users."""
     disk_users.all_can_be_seen(machine)
     uses = disk_users.Look.now(machine).uses(disk)
     if uses:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order of an experiment: baselines, what no setting can do, single changes, changes together, and what the best do again.
+"""The order of an experiment: baselines, the bound, single changes, changes together, and repetitions of the best.
 
-Where runs are made is another's business (Place), so all that is decided here can be tested on made-up runs.
+A Place makes the runs, so all decisions here can be tested with made-up runs.
 """
 
 import abc
@@ -19,9 +19,8 @@ from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import TOOK_TOO_LONG, Run, also_changed, invalid
 
-# key of a limit of explain -> causes of changes (changes.py)
-# The order of changes: those against the causes that explain infers from the recording of the unchanged command come
-# first.
+# key of a limit of explain -> causes of changes (changes.py) Changes against the causes that explain infers from the
+# recording of the unchanged command are tried first.
 
 CHANGES = {
     "io.max": ("limit of its cgroup",),
@@ -41,7 +40,8 @@ CHANGES = {
 
 
 def inferred(recording: str) -> tuple[str, ...]:
-    """Keys of the limits that explain infers of the phase that took most of the time. Empty: none, or it cannot be read."""
+    """Keys of the inferred limits of the phase with the largest effect. Empty: none, or the recording
+    cannot be read."""
     try:
         chains = runs.one(pathlib.Path(recording)).chains if recording else ()
     except (OSError, RecordingError):
@@ -50,27 +50,27 @@ def inferred(recording: str) -> tuple[str, ...]:
 
 
 def most_likely_first(candidates: Sequence[Change], limits: Sequence[str]) -> list[Change]:
-    """The same changes, those against the limits first, in the order of the limits; the others stay in theirs."""
+    """The changes, sorted: those against the limits first, in the order of the limits; the others keep their order."""
     causes = [cause for limit in limits for cause in CHANGES.get(limit, ())]
     return sorted(candidates, key=lambda change: causes.index(change.cause) if change.cause in causes else len(causes))
 
 
-MIN_GROUP_FACTOR = 1.1  # a group counts if it is so much faster than the best single change
-MIN_MEMBER = 1.1  # what a group loses without a member that belongs to it
-MIN_EXPLAINED = 0.5  # of the bound's logarithm: if less is explained, changes that only the lab can make are tried
-MIN_CLEAR_GAIN = 2.0  # of a change: a smaller gain may only avoid a limit of the disk
+MIN_GROUP_FACTOR = 1.1  # a group counts if it is faster than the best single change by this factor
+MIN_MEMBER = 1.1  # a member belongs to a group if the group without it is slower by this factor
+MIN_EXPLAINED = 0.5  # of the bound's logarithm: if the changes explain less, changes of the lab are tried
+MIN_CLEAR_GAIN = 2.0  # a smaller gain may only avoid a limit of the disk
 CONFIRMED = 3
-MAX_P99_FACTOR = 0.5  # of the p99 latency: a larger improvement has its own sentence
+MAX_P99_FACTOR = 0.5  # of the p99 latency: a larger improvement is reported in a sentence
 NOT_TRIED = "not tried: "
-MIN_COLD_SHARE = 0.1  # of the bytes: a run that read more was not from memory
+MIN_COLD_SHARE = 0.1  # of the bytes: if a run read more, the data was not in memory
 
 
 @dataclasses.dataclass(kw_only=True)
 class Place(abc.ABC):
-    """The place where runs are made, and how many runs and seconds an experiment may take there.
+    """The place of the runs, and the runs and seconds that an experiment may take there.
 
-    each: runs of one change; jobs: runs at once. runs: so far; wall_s: their durations. late: a measurement other than a run
-    was left out for lack of time. looks: how often a test is evaluated. most_pairs: of one change.
+    each: runs of one change. jobs: concurrent runs. runs: made so far; wall_s: their durations. late: a measurement
+    other than a run was left out for lack of time. looks: evaluations of a test. most_pairs: of one change.
     """
 
     looks = chance.LOOKS
@@ -87,48 +87,48 @@ class Place(abc.ABC):
 
     @abc.abstractmethod
     def baselines(self) -> Iterator[Run]:
-        """The command as it is, several times, each as soon as it was measured."""
+        """The unchanged command, several times. Each run is returned as soon as it completes."""
 
     @abc.abstractmethod
     def pairs(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[tuple[Run, Run]]:
-        """For each change and trial, in order, the unchanged run that belongs to it and the changed one, each pair as soon as
-        it is complete. It ends early when there is no room for more."""
+        """For each change and trial, in order, the unchanged and the changed run, as soon as both are complete. Ends
+        early if no runs are left."""
 
     @abc.abstractmethod
     def bound(self) -> Change | None:
-        """The change that shows whether the disk is the limit at all."""
+        """The change that tests whether the disk is the limit at all. None: there is none."""
 
     @abc.abstractmethod
     def others(self, observed: frozenset[str]) -> list[Change]:
-        """Changes that are no settings: of the program, the concurrent load, faults."""
+        """The changes that are not settings: of the program, the concurrent load, faults."""
 
     def last(self) -> list[Change]:
-        """Changes of the model's physics: they explain, and no setting makes them."""
+        """The changes of the model's physics. They explain, but no setting makes them."""
         return []
 
     def rates(self) -> rate.Rates:
-        """The rates of the disk, measured by our own reads; empty where a change measures them better."""
+        """The rates of the disk, measured by our own reads. Empty: a change measures them better."""
         return rate.Rates()
 
     def layer(self) -> mapping.Layer:
-        """The cost of a mapping through which the command reads; empty where there is none."""
+        """The cost of a mapping through which the command reads. Empty: there is none."""
         return mapping.Layer()
 
     def left(self) -> int:
-        """Changes that can still be run once."""
+        """Number of changes that can still be run once."""
         return max(0, min((self.most_runs - self.runs) // self.each, self._in_time()))
 
     def seconds_left(self) -> float:
-        """The duration of all remaining runs, at most the budget."""
+        """The duration of all remaining runs in s, at most the rest of the budget."""
         return min(self.left() * self._change_s(), max(self._left_s(), 0.0))
 
     def has(self, seconds: float) -> bool:
-        """Whether a measurement of this length still fits."""
+        """Whether a measurement of this length fits into the rest of the budget. Once one does not, none does."""
         self.late = self.late or self._left_s() < seconds
         return not self.late
 
     def ended(self, missing: int) -> tuple[str, str]:
-        """The option that leaves no room, and the one that leaves it for so many changes more."""
+        """The option that ended the experiment, and its value for `missing` more changes."""
         if self.late or self._in_time() < (self.most_runs - self.runs) // self.each:
             minutes = math.ceil((self.budget_s + missing * self._change_s()) / 60)
             return f"--budget {self.budget_s:g}", f"--budget {60 * minutes}"
@@ -147,9 +147,9 @@ class Place(abc.ABC):
 
 @dataclasses.dataclass
 class Row:
-    """A change and what its runs gave. costs: as it is and changed, of each pair that counts. p99_ms: the same of reads or
-    writes, whichever is longer, of the pairs that have both. wrong: why it does not count. moved: settings that changed along
-    with it."""
+    """A change and the results of its runs. costs: (unchanged, changed) of each pair that counts. p99_ms: p99 latencies
+    of the pairs that have both; of reads or writes, the longer one. wrong: the reason why it does not count. moved:
+    other settings that changed with it."""
 
     change: Change
     costs: list[tuple[float, float]] = dataclasses.field(default_factory=list)
@@ -160,20 +160,21 @@ class Row:
     shown: bool = False
 
     def factor(self) -> float:
-        """How many times faster; 1 where nothing was measured."""
+        """The factor by which the change is faster. 1: nothing was measured."""
         return self.effect.factor if self.effect else 1.0
 
     def p99_within(self, low: float, high: float) -> bool:
-        """Whether the p99 latency of every pair changed by a factor between these. A few pairs are no chance if all agree."""
+        """Whether the p99 latency of every pair changed by a factor from low to high. If all of a few pairs agree, it
+        is not chance."""
         return bool(self.p99_ms) and all(low <= after / before <= high for before, after in self.p99_ms)
 
 
 @dataclasses.dataclass
 class Table:
-    """All results. noise: standard deviation of the logarithm of the baselines' cost. late: the same of their p99
-    latency. together: settings that were opened in a group, and what was lost without each. rates: of the disk, whatever is
-    requested. layer: a mapping through which the command reads. ended: the option that ended it, empty if none did; more: the
-    one that lets it go on."""
+    """All results. noise, late: standard deviation of the logarithm of the baselines' cost, and of their p99 latency.
+    together: settings of a group, and the factor that was lost without each. rates: of the disk, for any kind of
+    request. layer: a mapping through which the command reads. ended: the option that ended the experiment, or empty;
+    more: the option that continues it."""
 
     baseline: Run
     costs: list[float]
@@ -194,29 +195,29 @@ class Table:
         return next((row for row in self.rows if row.change == change), None)
 
     def least(self) -> float:
-        """The factor from which on an effect is looked at: worth acting on, and twice the noise of a pair."""
+        """The smallest factor that counts: worth a change, and twice the noise of a pair."""
         return math.exp(max(chance.MIN_EFFECT, 2 * math.sqrt(2) * self.noise))
 
     def shorter(self) -> list[Row]:
-        """Rows of settings that cost no time and shorten the p99 latency in all their pairs, by half and beyond the noise of a
-        pair; the shortest first."""
+        """Rows of settings that shorten the p99 latency in all pairs, at least by half and beyond the noise of a pair,
+        and that are not slower; the shortest first."""
         most = min(MAX_P99_FACTOR, math.exp(-2 * math.sqrt(2) * self.late))
         rows = [row for row in self.rows if row.change.settings and not row.wrong and row.factor() >= 1 / self.least()
                 and row.p99_within(0.0, most)]  # fmt: skip
         return sorted(rows, key=lambda row: row.p99_ms[0][1] / row.p99_ms[0][0])
 
     def helpful(self, *kinds: Kind) -> list[Row]:
-        """Rows that made it faster, the fastest first."""
+        """Rows of these kinds that are faster, the fastest first."""
         rows = [row for row in self.rows if not row.wrong and row.change.kind in kinds and row.factor() >= self.least()]
         return sorted(rows, key=lambda row: -row.factor())
 
 
-Say = Callable[[str, int, int, float], None]  # what is being run, runs made, runs expected, s that these take at most
-MORE_PAIRS = chance.MIN_PAIRS - 1  # that a change needs after its first, to be confirmed
+Say = Callable[[str, int, int, float], None]  # name of the runs, runs made, runs allowed, s that the rest takes at most
+MORE_PAIRS = chance.MIN_PAIRS - 1  # pairs that a change needs after its first to be confirmed
 
 
 class Experiment:
-    """Runs a Place through the stages. say: called before each batch of runs. forecast: called with the baselines."""
+    """Leads a Place through the stages. say: called before each batch of runs. forecast: called with the baselines."""
 
     def __init__(self, place: Place, what: str, say: Say, forecast: Callable[[Table], None] = lambda _: None) -> None:
         self.place, self.metric, self.say, self.forecast = place, what, say, forecast
@@ -224,7 +225,8 @@ class Experiment:
         self.untried: list[Change] = []
 
     def run(self) -> Table:
-        """All stages. A signal that ends it leaves the table of the runs that were made; KeyboardInterrupt if there is none."""
+        """Run all stages and return the table. After a signal it has the runs made so far; without any,
+        KeyboardInterrupt is raised."""
         runs: list[Run] = []
         try:
             for run in self.place.baselines():
@@ -249,7 +251,7 @@ class Experiment:
         first = [*([bound] if bound else []), *ordered]
         self._try(first)
         if recommended(self.table) is None:
-            self._try(first)  # what was left out to keep room for confirming the best: there is none
+            self._try(first)  # no best change needs the reserved runs, so try those that were left out
         for row in self.table.helpful(Kind.SETTING)[:1]:
             self._try(changes.finer(row.change, now, True))
         self._together(changes.wide(now, limits))
@@ -261,13 +263,13 @@ class Experiment:
             if not self._shown_otherwise() and (best is None or best.factor() < MIN_CLEAR_GAIN):
                 self._say("rates of the disk, measured with raidctl's own reads")
                 self.table.layer = self.place.layer()
-                if not self.table.layer.costs():  # else the rates are those of the layer
+                if not self.table.layer.costs():  # else the layer's rates are used
                     self.table.rates = self.place.rates()
                 if self.place.late:
                     self._ended("the rates of the disk were not measured", 0)
             if not best:
                 self._confirm(self.table.helpful(Kind.LAB)[:1])
-                if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the sentence is that it is not the disk
+                if not self.table.helpful(Kind.LAB, Kind.FREE):  # then the verdict is that the disk is not the limit
                     self._confirm([row for row in self.table.rows if row.change.kind is Kind.FREE])
         self._confirm([*self._top(CONFIRMED), *self.table.shorter()[:1]])
 
@@ -281,7 +283,7 @@ class Experiment:
         return math.log(max(best, 1.0)) < MIN_EXPLAINED * math.log(max(*bounds, 1.0))
 
     def _shown_otherwise(self) -> bool:
-        """A change that only the lab has, or that it is not the disk."""
+        """Whether a change that only the lab has helps, or the disk is not the limit."""
         free = [row for row in self.table.rows if row.change.kind is Kind.FREE and not row.wrong]
         return bool(self.table.helpful(Kind.LAB)) or any(row.factor() < chance.MIN_EFFECT_FACTOR for row in free)
 
@@ -289,7 +291,7 @@ class Experiment:
         return self.table.helpful(Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]
 
     def _together(self, opened: Mapping[str, str]) -> None:
-        """A group wide, and less one at a time: what masks another shows only so."""
+        """Try all settings together, then without each one: only this shows a setting that masks another."""
         if len(opened) < 2:
             return
         whole = changes.group(opened)
@@ -311,7 +313,8 @@ class Experiment:
             self._try([dataclasses.replace(only, name=" and ".join(changes.label(*pair) for pair in members.items()))])
 
     def _confirm(self, rows: Sequence[Row]) -> None:
-        """More pairs of the best, until chance is settled, the runs end, or there are as many as this place makes."""
+        """Run more pairs of the best changes until the verdict is settled, no runs are left, or the place makes no more
+        pairs."""
         for row in rows:
             while len(row.costs) < self.place.most_pairs and not row.wrong:
                 if row.effect and len(row.costs) >= chance.MIN_PAIRS and chance.settled(row.effect, CONFIRMED):
@@ -323,7 +326,7 @@ class Experiment:
                 self._measure([(row.change, len(row.costs) + step) for step in range(want)])
 
     def _try(self, candidates: Sequence[Change]) -> None:
-        """One pair of each that was not tried before."""
+        """Run one pair of each change that was not tried before."""
         new = [change for change in dict.fromkeys(candidates) if self.table.row(change) is None]
         room = max(self.place.left() - self._reserved(), 0)
         if new[:room]:
@@ -338,14 +341,15 @@ class Experiment:
         self.table.unfinished += rest
 
     def _reserved(self) -> int:
-        """Pairs that confirming the best change still needs. Before a change was tried: as if there were one."""
+        """Pairs that are still needed to confirm the best change. Before any change was tried, one is assumed."""
         best = recommended(self.table)
         if best is None:
             return 0 if self.table.rows else max(min(MORE_PAIRS, self.place.most_pairs - 1, self.place.left() - 1), 0)
         return max(min(chance.MIN_PAIRS, self.place.most_pairs) - len(best.costs), 0)
 
     def _ended(self, what: str, changes_left: int) -> None:
-        """No room for these changes, and for confirming the best."""
+        """Note the reason why runs are missing, and the option that would allow them. changes_left: changes that were
+        not tried."""
         self.table.ended, self.table.more = self.place.ended(changes_left + CONFIRMED * self.place.most_pairs)
         self.table.unfinished.append(what)
 
@@ -382,14 +386,14 @@ class Experiment:
         row.effect = chance.effect(*costs, self.table.noise, self.place.looks)
 
     def _judge(self) -> None:
-        """Mark the effects beyond chance among the changes with enough runs."""
+        """Mark the changes whose effect is beyond chance. Only those with enough pairs are judged."""
         tested = [row for row in self.table.rows if row.effect and len(row.costs) >= chance.MIN_PAIRS]
         for row, shown in zip(tested, chance.holm([row.effect.chance for row in tested if row.effect])):
             row.shown = shown and abs(math.log(row.factor())) >= math.log(self.table.least())
 
 
 def baseline_table(runs: Sequence[Run], what: str) -> Table:
-    """UserError: the command as it is fails, or is not the same twice."""
+    """The table of the baselines. Raises UserError: the unchanged command fails, or its runs are not comparable."""
     for run in runs:
         wrong = invalid(run, runs[0], what)
         if run.failure and run.status == TOOK_TOO_LONG and run is not runs[0]:
@@ -409,10 +413,11 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
 
 
 def recommended(table: Table, shown: bool = False) -> Row | None:
-    """The smallest change within 5 % of the best: smaller kinds first, then smaller values. shown: of those beyond chance."""
+    """The smallest change within 5 % of the best: easier kinds first, then smaller values. None: none helps. shown:
+    only confirmed changes."""
     remedies = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
     rows = [row for row in table.helpful(*remedies) if row.shown or not shown]
-    rows = [row for row in rows if not row.moved] or rows  # another setting may be what made it faster
+    rows = [row for row in rows if not row.moved] or rows  # another setting may be the cause of the gain
     if not rows:
         return None
     near = [row for row in rows if row.factor() >= rows[0].factor() / math.exp(chance.MIN_EFFECT)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The results of a run in its directory, read back: the recording, the settings, and the bytes the program requested."""
+"""The results of a run, read from its directory: the recording, the settings, and the bytes the program requested."""
 
 import dataclasses
 import os
@@ -15,7 +15,7 @@ from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Span
 from raidtrace.why.changes import FILES, OF_REQUESTS, Change, label
 
-# The compared figure: a word, or an expression of the figures of a run. Both are costs: less is better.
+# The compared figure (metric): a word, or an expression of the figures of a run. All are costs: less is better.
 
 SECONDS, RATE, P99 = "seconds", "rate", "p99"
 ALL = (SECONDS, RATE, P99)
@@ -23,7 +23,7 @@ FIGURES = ("seconds", "mib_per_s", "p99_ms", "read_p99_ms", "write_p99_ms", "rea
 
 
 def checked_metric(text: str) -> str:
-    """The metric, as it may be used; ValueError says what is wrong and what there is."""
+    """The metric, if it is valid. Raises ValueError with the valid ones."""
     if text not in ALL:
         try:
             if text.startswith("-"):
@@ -36,24 +36,24 @@ def checked_metric(text: str) -> str:
 
 
 def of_fixed_time(text: str) -> bool:
-    """Whether runs are compared although they requested different numbers of bytes."""
+    """Whether runs are comparable if they requested different numbers of bytes."""
     return text == RATE or (text not in ALL and "mib_per_s" in text)
 
 
 def text_of(text: str, cost: float) -> str:
-    """A cost in the unit that people use: of a rate the bytes requested per second."""
+    """The text of a cost with its unit. For RATE: requested bytes per second."""
     if text == RATE:
         return f"{units.octets(1 / cost)}/s" if cost else "nothing"
     return units.significant(cost) + {SECONDS: " s", P99: " ms"}.get(text, "")
 
 
 def metric_verb(text: str) -> str:
-    """The words before the cost of a command."""
+    """The words before the cost in a sentence."""
     return {SECONDS: "it takes", RATE: "it requests", P99: "its p99 latency is"}.get(text, f"({text}) is")
 
 
 def value_of(text: str, figures: Mapping[str, float | None]) -> float:
-    """An expression of figures. 0: one of them was not measured, or it has no value."""
+    """The value of an expression. 0: one of its figures was not measured, or it has no value."""
     try:
         return _metric_expression(text).number(figures)
     except NotKnown:
@@ -65,22 +65,22 @@ def _metric_expression(text: str) -> Expression:
 
 
 MIB = 1 << 20
-# One run of the command, and whether it counts. A run that failed or did less looks fastest, so it never counts.
+# One run of the command, and whether it counts. A run that failed or did less work looks fastest, so it never counts.
 
-MAX_BASELINES = 3.0  # a run that takes longer than so many is ended
-MAX_WRITE_SHARE = 0.01  # of the bytes that are read
-SAME_BYTES, SAME_SHARE = 65536, 0.001  # what loading libraries and reading /proc may differ by
+MAX_BASELINES = 3.0  # a run that takes longer than so many baselines is ended
+MAX_WRITE_SHARE = 0.01  # of the bytes read
+SAME_BYTES, SAME_SHARE = 65536, 0.001  # bytes, and share: loading libraries and reading /proc may differ by this
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """The results of one run. seconds: of the command, or the phase. requested_bytes: by the program, to read and to write.
-    p99_ms: by direction, None where nothing was completed. disk_requests: reads and writes completed; bios of md and dm.
-    read_back: settings after they were written; read_after: after the run. observed: calls of the program, by the preloaded
-    library. failure: why there is no figure; empty when there is. recording: its path. mean_ms: of its requests, from
-    issue to completion. idle: the disk got no request of any kind. in_order: most of its requests continue where another
-    ended. simulated: in a guest of the lab. stderr: the end of what a failed command printed, in one line without
-    controls."""
+    """The results of one run. seconds: of the command or the phase. requested_bytes: read and written by the program's
+    calls. p99_ms: by direction, None: nothing completed. disk_requests: reads and writes completed; bios for md and dm.
+    mean_ms: mean time from issue to completion. read_back, read_after: settings before and after the run. limits:
+    allowed values of settings. observed: calls of the program that the preloaded library observed. failure: the reason
+    why there is no figure, or empty. recording: its path. idle: the disk got no request. in_order: most bios continue a
+    stream. simulated: in a guest of the lab. stderr: the last lines that a failed command printed, without control
+    characters."""
 
     seconds: float = 0.0
     requested_bytes: int = 0
@@ -102,15 +102,15 @@ class Run:
     stderr: str = ""
 
     def reads(self) -> bool:
-        """Whether it only reads, but for the times and the journal of a file system."""
+        """Whether the run only reads. A few writes of time stamps and journal are allowed."""
         return self.disk_bytes.get("write", 0) <= MAX_WRITE_SHARE * self.disk_bytes.get("read", 0)
 
     def printed(self) -> str:
-        """The output of a failed command, as the end of a sentence."""
+        """The last output of a failed command, to append to a sentence."""
         return f"; it printed: {self.stderr}" if self.stderr else ""
 
     def cost(self, what: str) -> float:
-        """Less is better. Seconds, seconds a byte, milliseconds, or what an expression is in; 0 where it was not measured."""
+        """The cost; less is better. In s, s per byte, ms, or the unit of an expression. 0: not measured."""
         longest = max((value for value in self.p99_ms.values() if value), default=None)
         known = {
             SECONDS: self.seconds,
@@ -128,7 +128,7 @@ class Run:
 
 
 def invalid(run: Run, baseline: Run, what: str = SECONDS) -> str:
-    """Why a run does not count against a baseline; empty when it does."""
+    """The reason why a run does not count, compared with a baseline; empty: it counts."""
     if run.failure:
         return run.failure
     if run.status != baseline.status:
@@ -144,8 +144,7 @@ def invalid(run: Run, baseline: Run, what: str = SECONDS) -> str:
 
 
 def also_changed(run: Run, baseline: Run, change: Change) -> tuple[str, list[str]]:
-    """Why the settings of a change were not tested, empty if they were; and settings that changed though they were not to: one
-    change is often two."""
+    """The reason why the settings of a change were not tested, or empty; and other settings that changed with them."""
     requested = dict(change.settings)
     refused = [f"{name} {value}: it is {run.read_back.get(name, 'not there')}"
                for name, value in requested.items() if run.read_back.get(name) != value]  # fmt: skip
@@ -163,19 +162,19 @@ def also_changed(run: Run, baseline: Run, change: Change) -> tuple[str, list[str
 
 
 RECORDING, SETTINGS, LIMITS = "run.rtdb", "settings", "limits"
-AFTER = "settings-after"  # the run
+AFTER = "settings-after"  # settings after the run
 MEASURED = "measured.sh"
 STATUS, REQUESTED, OBSERVED, STDOUT, STDERR = "status", "asked", "seen", "out", "err"  # of the measured program
 TOOK_TOO_LONG = 124  # timeout(1)
 NS_PER_MS = 1e6
-# counters of a disk, and of one that has bios alone: how many, their bytes, the sum of their times
+# counters of requests, and of bios for a disk without requests: number, bytes, sum of times
 REQUESTS, BIOS = ("completed", "bytes_completed", "d2c_sum_ns"), ("queued", "bytes_queued", "q2c_sum_ns")
 MAX_STDOUT = 1 << 20  # bytes of a command's output that are kept
-LAST_BYTES, LAST_LINES = 500, 5  # of what a failed command printed
+LAST_BYTES, LAST_LINES = 500, 5  # of a failed command's output
 
 
 def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
-    """The run of a directory. If its files are missing or malformed, a failed run with the reason."""
+    """The run in a directory. If its files are missing or malformed, a failed run with the reason."""
     try:
         settings = named_values(directory / SETTINGS)
         after = named_values(directory / AFTER)
@@ -191,7 +190,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         recorded = invariants.load(directory / RECORDING)
         spans = _chosen(recorded.spans, disk, phase)
         if (directory / STDOUT).exists() and (directory / STDOUT).stat().st_size > MAX_STDOUT:
-            os.truncate(directory / STDOUT, MAX_STDOUT)  # of each of a hundred runs
+            os.truncate(directory / STDOUT, MAX_STDOUT)  # there may be a hundred runs
     except (OSError, ValueError, KeyError, RecordingError) as error:
         return Run(failure=f"no figures: {error}")
     failure = (
@@ -231,10 +230,11 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
 
 
 def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, loaded: bool, where: str = ".") -> str:
-    """A shell script: the command, its end in time, and until its data is on the disk. preload: the library that watches the
-    command, as a word of the shell. omit: calls that that library leaves out. loaded: another program writes concurrently, and
-    its data need not reach the disk. where: the command's working directory. The shell's own /proc/self/io has the bytes of
-    its children, once they have ended."""
+    """A shell script that runs the command with a time limit, and waits until its data is on the disk.
+
+    preload: the library that observes the command, quoted for the shell. omit: calls that the library omits. loaded:
+    another program writes concurrently, so the script does not wait for its data. where: the command's working
+    directory. The bytes are those of the shell's /proc/self/io, which includes its ended children."""
     limit = f"timeout -k 5 {cap_s:.6f} " if cap_s else ""
     words = [*([f"RAIDTRACE_WHY_OMIT={omit}"] if omit else []), *command]
     variable = f'RAIDTRACE_WHY_SEEN="$PWD/{OBSERVED}"'
@@ -247,8 +247,8 @@ def measured(command: Sequence[str], preload: str, omit: str, cap_s: float, load
 
 
 def last_words(path: pathlib.Path) -> str:
-    """The last lines of what a program printed, in one line that a terminal does not obey; empty if there is nothing. The
-    program is not trusted: it may have printed anything, and any amount."""
+    """The last lines of a program's output, in one line without control characters. Empty: there is none. The output is
+    untrusted: it may contain any bytes, and any number of them."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_BYTES))
@@ -260,13 +260,13 @@ def last_words(path: pathlib.Path) -> str:
 
 
 def named_values(path: pathlib.Path) -> dict[str, str]:
-    """Lines of NAME VALUE."""
+    """The values in lines of NAME VALUE."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     return {name: value.strip() for name, _, value in (line.partition(" ") for line in lines) if name}
 
 
 def script_settings(disk: str, file: str = SETTINGS) -> list[str]:
-    """Lines of shell that write the settings as they are now into a file, and what they may be."""
+    """Lines of a shell script that write the current settings to a file, and their allowed values to LIMITS."""
     top = f"/sys/block/{disk}"
     lines = [f"for s in {' '.join(f'{name}:{path}' for name, path in FILES.items())}; do"]
     lines.append(f"  case $s in {'|'.join(f'{name}:*' for name in OF_REQUESTS)}) [ -e {top}/mq ] || continue ;; esac")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs in guests of the lab: each boots with fresh disks, and a trial's seed is its draw of chance (raidlab.uml.machine), as
-two runs on real disks differ. With the same seed two runs are the same to the bit, so a pair differs by its change alone."""
+"""Runs in guests of the lab. Each boots with fresh disks.
+
+The seed of a trial sets its random values (raidlab.uml.machine), so trials differ like runs on real disks. Two runs
+with the same seed are identical, so a pair differs only by its change."""
 
 import concurrent.futures
 import dataclasses
@@ -20,27 +22,27 @@ from raidtrace.why.experiment import Place
 from raidtrace.why.figures import MAX_BASELINES, Run
 
 SCRIPT = "run.sh"
-PRELOAD = '"$(dirname "$(command -v raidctl)")"/why-preload.so'  # a guest has the checkout at a place of its own
+PRELOAD = '"$(dirname "$(command -v raidctl)")"/why-preload.so'  # a guest has the checkout in another directory
 JOBS = 2  # a guest in simulated time has one processor
 BASELINES = 3
-DEFAULT_DRIVER = "3w-9xxx"  # of a profile that sets no `device`
-FASTER_FACTOR = 10  # of a controller or drives that would not limit
-# A run without progress of its simulated time is ended. The limit is real time, so it is derived from the baseline under the
-# same load of the machine. For the baseline itself the limit is long, because the machine may be busy.
+DEFAULT_DRIVER = "3w-9xxx"  # of a profile without `device`
+FASTER_FACTOR = 10  # for a controller or drives that are no limit
+# A run without progress of its simulated time is ended. The limit is real time, derived from the baselines under the
+# same load of the machine. The limit for the baselines is long, because the machine may be busy.
 FIRST_S, WALL_S, WALL_FACTOR = 1200.0, 40.0, 8.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A part of a device. Keys of its profile that would be smaller, and larger, if it were faster."""
+    """A part of a device. shorter, larger: keys of its profile that are smaller, or larger, in a faster part."""
 
     name: str
     shorter: tuple[str, ...]
     larger: tuple[str, ...]
 
 
-OPTIMAL_IO_KEYS = ("nvme.optimal_write_kib", "queue.io_opt_kib")  # what a disk advertises as its optimal I/O size
-MAX_VALUES = {"flash.channels": 1024}  # keys with a largest value
+OPTIMAL_IO_KEYS = ("nvme.optimal_write_kib", "queue.io_opt_kib")  # the optimal I/O size that a disk reports
+MAX_VALUES = {"flash.channels": 1024}  # keys with a maximum
 SEEKS = {"drive.seek_track_us": 0, "drive.seek_average_us": 0, "drive.seek_full_us": 0, "drive.write_settle_us": 0,
          "drive.rpm": 30000}  # fmt: skip
 DRIVE = Part("drives", ("drive.command_us",),
@@ -69,14 +71,14 @@ PARTS = {
     ),
 }  # fmt: skip
 SATA_FLASH = (*FLASH, Part("interface", ("drive.command_us", "link.latency_ns"), ("drive.interface_kib_s",)))
-DISKS = {"nvme": "nvme0n1", "virtio-blk": "vda"}  # the first disk of a driver with other names than sda
+DISKS = {"nvme": "nvme0n1", "virtio-blk": "vda"}  # first disk of a driver, if it is not sda
 SLOW = ("drive.slow_member", "fault.slow_member")
 
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
     """The options of the command line. prepare: shell, before each run. load: shell, while the command runs. options:
-    of raidctl lab run, passed on. sets: keys of the profile."""
+    for raidctl lab run. sets: keys of the profile."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
@@ -92,7 +94,7 @@ class Setup:
 
 
 class Lab(Place):
-    """A Place in the lab; a run is a guest."""
+    """A Place in the lab. Each run is a guest."""
 
     looks = 1
     most_pairs = 3
@@ -109,7 +111,7 @@ class Lab(Place):
         self._parts = SATA_FLASH if flash else PARTS[self._driver]
 
     def baselines(self) -> Iterator[Run]:
-        [first] = self._all([(changes.BASELINE, 0)], 0)  # alone, to report a failure before more runs
+        [first] = self._all([(changes.BASELINE, 0)], 0)  # one run first, to report a failure early
         yield first
         if not first.failure and not first.idle:
             yield from self._all([(changes.BASELINE, seed) for seed in range(1, BASELINES)], first.seconds)
@@ -168,12 +170,12 @@ class Lab(Place):
         return shorter | {name: min(value, MAX_VALUES.get(name, value)) for name, value in larger.items()}
 
     def _seeks(self) -> dict[str, int]:
-        """Keys of a device that has heads to move."""
+        """Keys of the seek times of a device with heads; else empty."""
         return SEEKS if self._heads else {}
 
     def _all(self, planned: Sequence[tuple[Change, int]], cap_s: float) -> Iterator[Run]:
-        """Runs in the order planned, each as soon as it and those before it ended. The unchanged runs that they are compared
-        with, where there are none, are made before them and not among them."""
+        """The runs in the planned order, each as soon as it and those before it completed. Unchanged runs that are
+        missing for the comparison are made first, and not returned."""
         missing = {seed for change, seed in planned if change is not changes.BASELINE} - set(self._base)
         todo = [(changes.BASELINE, seed) for seed in sorted(missing)] + list(planned)
         numbered = [(self.runs + at, change, seed) for at, (change, seed) in enumerate(todo, 1)]
@@ -238,13 +240,13 @@ def script(setup: Setup, change: Change) -> str:
         f"{{ true; {setup.prepare}",
         "} >prepare.log 2>&1 || { tail -n 2 prepare.log >&2; exit 1; }",
     ]
-    lines += figures.script_settings(setup.disk)  # as they are before the change
+    lines += figures.script_settings(setup.disk)  # before the change
     lines.append(f'before() {{ sed -n "s/^$1 //p" {figures.SETTINGS}; }}')
     for name in FILES:
         new = dict(change.settings).get(name)
         if new is not None:
             lines.append(f"echo {new} >{top}/{FILES[name]} 2>>refused")
-        elif change.settings and name in DEPENDENT_FILES:  # as it was, if that is taken
+        elif change.settings and name in DEPENDENT_FILES:  # the previous value, if it is accepted
             lines.append(f'[ -n "$(before {name})" ] && echo $(before {name}) >{top}/{FILES[name]} 2>>refused')
     lines += figures.script_settings(setup.disk)
     lines += ["sync", "echo 3 >/proc/sys/vm/drop_caches"]
@@ -262,7 +264,7 @@ def script(setup: Setup, change: Change) -> str:
 
 
 def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
-    """Keys of a profile as the model has them: controller.command_us; yes and no as 1 and 0."""
+    """The keys of a profile in the form of the model (controller.command_us). Yes and no become 1 and 0."""
     values: dict[str, str] = {}
     for key, value in table.items():
         if isinstance(value, dict):
@@ -273,19 +275,19 @@ def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
 
 
 def first_disk(name: str) -> str:
-    """The disk that a guest with the profile `name` has."""
+    """The first disk of a guest with the profile `name`."""
     profile = flat(tomllib.loads(profile_path(name).read_text(encoding="utf-8")))
     return DISKS.get(profile.get("device", DEFAULT_DRIVER), "sda")
 
 
 def profile_path(name: str) -> pathlib.Path:
-    """A profile's file, by its name or path."""
+    """The file of a profile, by its name or path."""
     here = pathlib.Path(__file__).resolve().parents[3] / "lab/profiles"
     return pathlib.Path(name) if name.endswith(".toml") else here / f"{name}.toml"
 
 
 def _value(part: Part, values: Mapping[str, str]) -> str:
-    """The value of a volume's limit, to be printed after its name."""
+    """The value of a volume's limit, to be printed after its name; else empty."""
     if part not in LIMITS:
         return ""
     number = int(values[part.larger[0]])

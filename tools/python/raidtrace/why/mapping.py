@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cost of a mapping of the device mapper: the same reads through it, and at the disk below it.
+"""The cost of a mapping of the device mapper: the same reads through it, and directly from the disk below it.
 
-Only for a mapping of one piece on one device, so that both readers read the same places, and only for a command that reads.
-Nothing is created, and nothing is written. The readers are those of raidtrace.why.rate.
+This works only for a mapping of one range on one device, so that both readers read the same places, and only for a
+command that reads. Nothing is created or written. The readers are those of raidtrace.why.rate.
 """
 
 import dataclasses
@@ -15,20 +15,20 @@ from raidtrace.why.figures import MIB, Run
 from raidtrace.why.rate import ALONG, RANDOM, Reads
 
 SECTOR, PAGE = 512, 4096
-MAX_OCTETS, MAX_DEPTH = MIB, 32  # of a request of the readers, and in flight
-# Kind of mapping -> which of its words is the device; the offset follows.
+MAX_OCTETS, MAX_DEPTH = MIB, 32  # bytes of a request of the readers, and requests in flight
+# Kind of mapping -> index of the word with the device. The offset follows.
 DEVICE = {
     "linear": 0,
     "delay": 0,
     "crypt": 3,
 }
-Measure = Callable[[str, Reads], float | None]  # requests a second of a reader at a disk; None if that was not measured
+Measure = Callable[[str, Reads], float | None]  # requests per second of a reader on a disk; None: not measured
 
 
 @dataclasses.dataclass(frozen=True)
 class Below:
-    """The target of a mapping. kind: dm-crypt. device: number of the one below, as st_rdev has it; from which of its
-    sectors on."""
+    """The target of a mapping. kind: such as dm-crypt. device: number of the device below, as in st_rdev. first: its
+    first mapped sector."""
 
     kind: str
     device: int
@@ -38,8 +38,9 @@ class Below:
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """The measured layer. name, kind: of the mapping. lower: the device below. octets: of a request. pairs: requests a second
-    through the mapping, and below it. untried: a layer that was not measured, and why. All empty: there is no layer."""
+    """The measured layer. name, kind: of the mapping. lower: the device below. octets: bytes of a request. pairs:
+    requests per second through the mapping, and below it. untried: a layer that was not measured, with the reason. All
+    empty: no layer."""
 
     name: str = ""
     kind: str = ""
@@ -51,23 +52,23 @@ class Layer:
     untried: str = ""
 
     def effect(self) -> chance.Effect | None:
-        """How many times as fast the reads are below the layer; None if that was not measured."""
+        """The factor by which the reads are faster below the layer. None: not measured."""
         costs = [1 / through for through, _ in self.pairs], [1 / below for _, below in self.pairs]
         return chance.effect(*costs, looks=1) if self.pairs else None
 
     def costs(self) -> bool:
-        """Whether the reads are faster below it, beyond chance and by enough to act on."""
+        """Whether the reads are faster below the layer, beyond chance and by a factor that matters."""
         effect = self.effect()
         return bool(effect and effect.chance <= chance.ALPHA and effect.factor >= chance.MIN_EFFECT_FACTOR)
 
     def bytes_per_s(self) -> tuple[float, float]:
-        """Rates through the layer and below it, means of the pairs as that of the effect."""
+        """The rates through the layer and below it in bytes per second, geometric means of the pairs."""
         through, below = (statistics.geometric_mean(pair[at] for pair in self.pairs) for at in (0, 1))
         return through * self.octets, below * self.octets
 
 
 def mapped(table: str) -> Below | None:
-    """The target of one mapping, from the lines of `dmsetup table`; None if it is not one piece on one device."""
+    """The target of a mapping, from the lines of `dmsetup table`. None: it is not one range on one device."""
     lines = [line.split() for line in table.splitlines()]
     if len(lines) != 1 or len(lines[0]) < 3 or lines[0][2] not in DEVICE:
         return None
@@ -80,8 +81,8 @@ def mapped(table: str) -> Below | None:
 
 
 def lowest(name: str, table: Callable[[str], str], names: Mapping[int, str]) -> tuple[str, Below] | None:
-    """The device below a mapping and below the mappings on which it lies, with all kinds of them; None if the first is not one
-    piece. table: what dmsetup says of one. names: of all devices."""
+    """The lowest device of a stack of mappings, with the kinds of all of them. None: the first is not one range. table:
+    returns the table of a device. names: of all devices by number."""
     deepest: tuple[str, Below] | None = None
     below = mapped(table(name))
     while below and (lower := names.get(below.device)):
@@ -94,8 +95,10 @@ def lowest(name: str, table: Callable[[str], str], names: Mapping[int, str]) -> 
 
 
 def measured(name: str, lower: str, below: Below, run: Run, measure: Measure) -> Layer:
-    """Reads as those of the command, in pairs that begin at the one and at the other disk in turn. Each draws places of
-    its own, so that none finds what another has brought into a cache. lower: the name of the device below."""
+    """Measure reads like those of the command, in pairs that alternate which disk is first. lower: name of the device
+    below.
+
+    Each reader has its own random places, so that none finds its data in a cache."""
     count, moved = max(run.disk_requests, 1), run.disk_bytes.get("read", 0)
     octets = max(PAGE, min(moved // count, MAX_OCTETS) // PAGE * PAGE)
     in_flight = moved / octets * (run.mean_ms / 1e3) / max(run.seconds, 1e-9)  # by Little's law

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rate that a disk has whatever is requested: how many requests, and how many bytes, it completes in a second.
+"""The rate that a disk has for any kind of request: requests and bytes that it completes per second.
 
-Settings cannot change the limit of a volume. But one can change what a limit should not depend on: the size of requests, their
-places, and how many are in flight. A rate that stays the same is a limit. Only reads, past the page cache, and a limit that
-allows bursts may show itself only after these.
+No setting can change the limit of a volume. But size, place and depth of requests can be changed, and a limit does not
+depend on them: a rate that stays the same is a limit. Only direct reads are used. If a limit allows bursts, it may
+appear only after them.
 
     python3 rate.py DEVICE BYTES IN-FLIGHT random|forward|along|alone SEED FROM LENGTH
 
-is one such reader: it prints the requests a second that it measured, and the part of a processor that it used; of requests that
-are alone at the disk, the ms that one takes, and 0.
+runs one reader. It prints requests per second, and the share of a processor that it used. For the pattern alone, it
+prints the ms of a request and 0.
 """
 
 import collections
@@ -23,22 +23,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-PAUSE_S, ALONE_REQUESTS = 0.01, 40  # between requests that are alone at the disk, and how many
-MAX_SAME_FACTOR = 1.06  # largest by smallest rate, up to which they are one rate
-MIN_RATE_SHARE = 0.95  # a command that reaches this part of a rate is limited by it
-MAX_CPU_SHARE = 0.5  # of a processor: a reader that uses more may be limited by itself
-WARM_UP_S, MIN_S, MAX_S, ENOUGH_REQUESTS = 0.5, 1.0, 4.0, 200  # of one reader; requests
-MAX_RATE = 25000  # requests a second: at higher rates Python uses more than MAX_CPU_SHARE, and a reader ends early
+PAUSE_S, ALONE_REQUESTS = 0.01, 40  # s between requests that are alone at the disk, and their number
+MAX_SAME_FACTOR = 1.06  # largest by smallest rate: up to this quotient they are equal
+MIN_RATE_SHARE = 0.95  # of a rate: a command that reaches this share is limited by it
+MAX_CPU_SHARE = 0.5  # of a processor: a reader that uses more may limit itself
+WARM_UP_S, MIN_S, MAX_S, ENOUGH_REQUESTS = 0.5, 1.0, 4.0, 200  # s of one reader; requests
+MAX_RATE = 25000  # requests per second: above this Python uses more than MAX_CPU_SHARE, and a reader ends early
 KIB = 1 << 10
 
 
-RANDOM, FORWARD, ALONG, ALONE = "random", "forward", "along", "alone"  # along: in order without gaps
+RANDOM, FORWARD, ALONG, ALONE = "random", "forward", "along", "alone"  # along: sequential
 
 
 @dataclasses.dataclass(frozen=True)
 class Reads:
-    """The requests of one reader. octets: of a request. depth: requests in flight. seed: of the places. start, length:
-    bytes of the disk that are read; length 0 for all from start on."""
+    """The requests of one reader. octets: bytes of a request. depth: requests in flight. seed: of the places. start,
+    length: the range of the disk in bytes; length 0: to its end."""
 
     octets: int
     depth: int
@@ -57,9 +57,9 @@ Measure = Callable[[Reads], float | None]
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
-    """The rates of a disk, per second, from the slowest to the fastest reader. None: it depends on what is requested, or was
-    not measured. requests: of 4 and 16 KiB. octets: of requests of 64 and 256 KiB. alone_ms: median time of a request of the
-    command's size that is alone at the disk, below any limit."""
+    """The rates of a disk, from the slowest to the fastest reader. None: they differ, or were not measured. requests:
+    per second, with 4 and 16 KiB. octets: bytes per second, with 64 and 256 KiB. alone_ms: median time of a request of
+    the command's size that is alone at the disk."""
 
     requests: tuple[float, float] | None = None
     octets: tuple[float, float] | None = None
@@ -67,8 +67,8 @@ class Rates:
 
 
 def judge(measure: Measure) -> Rates:
-    """Measure the readers. measure: requests a second of a reader; None if it was not measured, or limited by its processor.
-    Once two rates of a group differ, the others of that group are not measured."""
+    """Run the readers. measure: returns the requests per second of a reader; None: not measured, or limited by its
+    processor. If two rates of a group differ, the rest of the group is not measured."""
     return Rates(_one(SMALL, measure), _one(LARGE, lambda reads: (measure(reads) or 0.0) * reads.octets))
 
 
@@ -82,15 +82,15 @@ def _one(group: Sequence[Reads], measure: Measure) -> tuple[float, float] | None
 
 
 def read(text: str) -> float | None:
-    """Requests a second, of what a reader printed; None if it failed or may have been limited by its own processor.
-    ValueError: it is something else."""
+    """Requests per second, from the output of a reader. None: it failed, or its processor may have limited it. Raises
+    ValueError for other text."""
     rate, busy = map(float, text.split())
     return rate if rate > 0 and busy < MAX_CPU_SHARE else None
 
 
 def places(reads: Reads, size: int) -> Iterator[int]:
-    """Where requests begin, for ever: at random, in order, or each one request behind the one before, so that none are merged.
-    size: of the disk. OSError: what is to be read is too small."""
+    """Endless offsets of requests in bytes: random, sequential, or with a gap of one request, so that none are merged.
+    size: of the disk. Raises OSError: the range is too small."""
     number, draw = (reads.length or size - reads.start) // reads.octets, random.Random(reads.seed)
     if number < 4:
         raise OSError(f"{size} bytes are too few to measure")
@@ -100,7 +100,7 @@ def places(reads: Reads, size: int) -> Iterator[int]:
 
 
 def alone_ms(path: str, reads: Reads) -> float:
-    """Median time of reads with a pause before each, so that none waits for a limit. OSError: the disk cannot be read so."""
+    """Median ms of reads with a pause before each, so that none waits for a limit. Raises OSError."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
     page, took = mmap.mmap(-1, reads.octets), []
     for at in itertools.islice(places(reads, os.lseek(handle, 0, os.SEEK_END)), ALONE_REQUESTS):
@@ -112,11 +112,12 @@ def alone_ms(path: str, reads: Reads) -> float:
 
 
 def measure(path: str, reads: Reads) -> tuple[float, float]:
-    """Requests a second, and the part of a processor that it took. OSError: the disk cannot be read so, or is too fast."""
+    """Requests per second, and the share of a processor used. Raises OSError: the disk cannot be read, or
+    is too fast."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
     where, taking = enumerate(places(reads, os.lseek(handle, 0, os.SEEK_END))), threading.Lock()
     done: collections.deque[float] = collections.deque()
-    begin, used = time.monotonic(), time.process_time()  # the interpreter's start is no part of it
+    begin, used = time.monotonic(), time.process_time()  # without the start of the interpreter
     errors: list[OSError] = []
 
     def reader() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The verdict on a table of runs: the cause, the remedy, and its gain. Cause and remedy may differ."""
+"""The verdict on a table of runs: the cause, the remedy, and its gain. The remedy need not remove the cause."""
 
 import dataclasses
 import json
@@ -22,25 +22,25 @@ LIMITS = {
     BANDWIDTH: "Only less data, or a higher limit of the volume, helps.",
 }
 SETTLE = "A longer command or a quieter machine gives a clear result."
-MIN_LIMIT_SHARE = 0.8  # of a limit: from here on it is printed
-MIN_WAIT_FACTOR = 1.1  # of the time of a request alone at the disk: a slower request waits for others or for a limit
-PART = (0.5, 1.25)  # of a command's time, that its bytes take at the rate of reads of our own if these stand for it
+MIN_LIMIT_SHARE = 0.8  # of a limit: a smaller share is not printed
+MIN_WAIT_FACTOR = 1.1  # by the time of a request alone at the disk: a slower request waits for others or for a limit
+PART = (0.5, 1.25)  # of a command's time that its bytes take at the rate of our own reads, if these represent it
 MORE = {
     "dm-crypt": (
         " Several concurrent readers use several processors; cryptsetup benchmark prints the rate of one processor."
     )
 }
-MIN_SPREAD_FACTOR = 3.0  # of the spread of the unchanged runs: the gain of a pair beyond it is hardly chance
-MAX_NO_EFFECT = 1.1  # a bound up to here says that it is not the disk
-MAX_LOWER, MIN_HIGHER = 0.8, 1.25  # of the p99 latency with the best change, from which on it is printed
+MIN_SPREAD_FACTOR = 3.0  # by the spread of the unchanged runs: a larger gain of a pair is hardly chance
+MAX_NO_EFFECT = 1.1  # a lower bound shows that the disk is not the limit
+MAX_LOWER, MIN_HIGHER = 0.8, 1.25  # of the p99 latency: the best change's is printed outside this range
 REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """causes: what limits, in the tool's words; empty when no experiment shows it.
-    change: the row that shows it. factor: what the remedy is expected to
-    gain, low and high its interval. commands: to type. sentence: all of it."""
+    """The verdict. causes: the limits, in the words of the tool; empty: no experiment shows one. change: the row that
+    shows it. factor, low, high: expected gain of the remedy and its interval. commands: to type. sentence: everything
+    as text."""
 
     causes: tuple[str, ...]
     change: str
@@ -54,13 +54,13 @@ class Verdict:
 
 
 def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "") -> Verdict:
-    """The verdict on a finished table. program: the command that was run; preload: the library that leaves out what it does."""
+    """The verdict on a finished table. program: the measured command. preload: the library that omits calls."""
     best = recommended(table, shown=True)
     if best is None:
         return _nothing_shown(table, recommended(table))
     causes = _causes(table, best)
     effect = best.effect
-    assert effect  # a row that is recommended was measured
+    assert effect  # a recommended row was measured
     settable = best if best.change.settings else _best_setting(table)
     commands = tuple(changes.command(name, value, disk) for name, value in settable.change.settings) if settable else ()
     if best.change.unlimited:
@@ -130,7 +130,7 @@ def _alone(table: Table, name: str) -> str:
 
 
 def _rest(table: Table, best: Row) -> str:
-    """The sentence on the other changes, and on the latency with the best one."""
+    """A sentence about the other changes, and about the latency with the best one."""
     others = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong and row is not best
               and not (row.moved and row.factor() >= table.least()) and not _same_cause(row.change, best.change)]  # fmt: skip
     top = max(others, key=lambda row: row.factor(), default=None)
@@ -156,8 +156,8 @@ def _rest(table: Table, best: Row) -> str:
 
 
 def _latency(table: Table, best: Row | None) -> str:
-    """The change that shortens the p99 latency most, if it costs no time, enough pairs show it, and the best change does
-    not."""
+    """A sentence about the setting that shortens the p99 latency most. Empty: it costs time, has too few pairs, or is
+    not much better than the best change."""
     row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.MIN_PAIRS), None)
     if row is None or row is best or (best and best.p99_ms and row.p99_ms[0][1] > MAX_P99_FACTOR * best.p99_ms[0][1]):
         return ""
@@ -178,8 +178,8 @@ def _physics(table: Table, best: Row | None) -> str:
 
 
 def _nothing_shown(table: Table, best: Row | None) -> Verdict:
-    """No change that one could make is shown to help: what the lab knows, or that it is not the disk. best: gained, perhaps by
-    chance."""
+    """The verdict without a confirmed change: a cause that only the lab can test, that the disk is not the limit, or
+    nothing. best: a change that gained, perhaps by chance."""
     tried = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong]
     top = max((row.factor() for row in tried), default=1.0)
     late = _latency(table, None)
@@ -230,7 +230,7 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
 
 
 def _spread(costs: list[float]) -> float:
-    """How far the runs of the unchanged command lie apart, of 1."""
+    """The difference of the largest and the smallest cost, by the smallest."""
     return max(costs) / min(costs) - 1
 
 
@@ -242,12 +242,14 @@ def _differ(costs: list[float]) -> str:
 
 
 def _held(table: Table) -> tuple[str, str]:
-    """The layer or the limit of the disk that limits the command, and the sentence about it, as _limit() returns them."""
+    """The layer or the limit of the disk that limits the command, and the sentence about it, as _limit()
+    returns them."""
     return _layer(table) if table.layer.costs() else _limit(table)
 
 
 def _layer(table: Table) -> tuple[str, str]:
-    """A layer is the cause if the reads are those of the command: if its bytes take most of its time at their rate."""
+    """The layer as the cause, or empty, and the sentence about it. It is the cause if the reads represent the command:
+    its bytes take most of its time at their rate."""
     run, layer = table.baseline, table.layer
     through, below = layer.bytes_per_s()
     mine = sum(run.disk_bytes.values()) / (run.seconds or float("inf"))
@@ -263,7 +265,7 @@ def _layer(table: Table) -> tuple[str, str]:
 
 
 def layers(layer: mapping.Layer) -> str:
-    """The measured rates of a layer, as a sentence."""
+    """A sentence with the measured rates of a layer."""
     effect = layer.effect()
     assert effect
     through, below = (f"{units.octets(rate)}/s" for rate in layer.bytes_per_s())
@@ -278,8 +280,8 @@ def layers(layer: mapping.Layer) -> str:
 
 
 def _limit(table: Table) -> tuple[str, str]:
-    """The limit of the disk that the command is at, and the sentence about it. Without a limit, or if its requests do not wait
-    for it, the first is empty; the second is empty where no rate is near."""
+    """The limit of the disk that the command reaches, and the sentence about it. The limit is empty if none is reached,
+    or no request waits for it. The sentence is empty if no rate is near."""
     run, rates = table.baseline, table.rates
     owner = "the command and its load" if table.row(changes.ALONE) else "the command"
     of = "of {} KiB, at random places or sequential, with 8 or 32 in flight"
@@ -324,7 +326,7 @@ def _count(row: Row) -> str:
 
 COLUMNS = 80
 TIMES_WIDTH = 16
-OTHER_WIDTH = TIMES_WIDTH + len("faster, not sure") + 5  # columns but name and p99, and the blanks between
+OTHER_WIDTH = TIMES_WIDTH + len("faster, not sure") + 5  # columns except name and p99, with the blanks between
 
 
 def word(row: Row, table: Table) -> str:
@@ -338,7 +340,7 @@ def word(row: Row, table: Table) -> str:
 
 
 def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
-    """The printed lines: the verdict first, then the table."""
+    """The printed lines: the verdict, then the table."""
     out = textwrap.wrap(verdict.sentence, COLUMNS)
     if verdict.commands:
         out += ["Type:", *(f"  {command}" for command in verdict.commands)]
@@ -396,7 +398,7 @@ def _times(factor: float) -> str:
 
 
 def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
-    """One object: what was run, the baseline, every row, the verdict."""
+    """The JSON object: the command, the baseline, every row, the verdict."""
     rows = [
         {
             "change": row.change.name,
