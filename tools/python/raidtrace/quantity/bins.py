@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bounds of histogram bins: the definitions of kmod/histogram.h. Tests compare both."""
+"""The bounds of histogram bins, as in kmod/histogram.h. A test compares both."""
 
 import dataclasses
 from collections.abc import Mapping
 
 LINEAR_SIZES = 256
 LINEAR_TIMES = 16
-SUB = 16  # equal bins of an octave
+SUB = 16  # equal bins in each octave
 D2C_COLUMNS = 40
 PLACE_BINS = 256
-DEPTH_OPEN = 256  # holds all depths from here on
+DEPTH_OPEN = 256  # this bin holds all depths from here on
 CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
 
 SEEK_ZERO = 64
@@ -18,9 +18,10 @@ NUMBERS = {"size": 497, "seek": 129, "depth": 257, "time": 576, "depth_d2c": 400
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A kind of histogram: its group of counters, the unit of its values and of its counts, how its bins are cut.
+    """A kind of histogram: its group of counters, the units of its values and of its counts, and the kind of its bins.
 
-    needs: the counter of its events, without a direction if `plain`. late: recordings without groups do not have it.
+    needs: the counter of its events; `plain`: this counter has no direction. late: recordings without groups do not
+    have it.
     """
 
     group: str
@@ -32,11 +33,11 @@ class Kind:
     late: bool = True
 
     def columns(self) -> int:
-        """Bins of a row; 0: it has one dimension."""
+        """Bins in a row. 0: the histogram has one dimension."""
         return {"depth_d2c": D2C_COLUMNS, "class": len(CLASSES)}.get(self.cut, 0)
 
     def bounds(self, at: int) -> tuple[int, int | None]:
-        """Lowest value of a bin, and lowest value above it. None: the bin has no end."""
+        """The lowest value of a bin, and the lowest value above it. None: the bin has no upper end."""
         last = at == NUMBERS[self.cut] - 1
         if self.cut == "depth_d2c":
             at %= D2C_COLUMNS
@@ -69,7 +70,7 @@ KINDS = {
 
 
 def _seek(at: int) -> int:
-    """Lowest distance of a bin: 2^(n-1) .. 2^n - 1 in the bin n away from the middle."""
+    """The lowest distance of a bin. The n-th bin from the middle covers 2^(n-1) to 2^n - 1."""
     if at == NUMBERS["seek"] - 1:
         return (1 << 63) - 1
     if at > SEEK_ZERO:
@@ -78,7 +79,7 @@ def _seek(at: int) -> int:
 
 
 def size(at: int) -> tuple[int, int]:
-    """Sectors, from and less than."""
+    """The bin of a size in sectors: from, and less than."""
     if at <= LINEAR_SIZES:
         return at, at + 1
     low, high = _octave(at - LINEAR_SIZES - 1, 8)
@@ -86,7 +87,7 @@ def size(at: int) -> tuple[int, int]:
 
 
 def time(at: int) -> tuple[int, int]:
-    """Nanoseconds of d2c, i2d and q2c, from and less than."""
+    """The bin of a time (d2c, i2d, q2c) in ns: from, and less than."""
     return (at, at + 1) if at < LINEAR_TIMES else _octave(at - LINEAR_TIMES, 4)
 
 
@@ -97,17 +98,17 @@ def _octave(at: int, first: int) -> tuple[int, int]:
 
 
 def blame(at: int) -> tuple[str, str]:
-    """Class the head came from and class it went to, of a bin of blame or blame_distance."""
+    """The classes before and after a seek, for a bin of blame or blame_distance."""
     return CLASSES[at // len(CLASSES)], CLASSES[at % len(CLASSES)]
 
 
 def depth_row(row: int) -> int:
-    """The least depth of a row of depth-d2c."""
+    """The lowest depth of a row of depth-d2c."""
     return 1 << (row - 1) if row else 0
 
 
 def quantile(histogram: Mapping[int, int], part: float) -> float | None:
-    """Middle of the bin of `time` that holds the smallest value which at least `part` of all do not exceed."""
+    """A quantile in ns: the middle of the bin that at least `part` of all values do not exceed. None: no value."""
     whole, counted = sum(histogram.values()), 0
     for at in sorted(histogram):
         counted += histogram[at]
@@ -117,10 +118,10 @@ def quantile(histogram: Mapping[int, int], part: float) -> float | None:
 
 
 def rows(depth_d2c: Mapping[int, int]) -> dict[int, tuple[int, float]]:
-    """By least depth at issue: how many requests, and their mean time to completion in ms.
+    """Number of requests and their mean time to completion in ms, by the lowest depth at issue of each row.
 
-    Columns are octaves of time; a request is taken to be at the middle of its octave, so a mean is right within a third and
-    means of rows compare better than that.
+    Columns are octaves of time. Each request counts with the middle of its octave, so a mean is exact within a third.
+    The ratio of two rows is more exact.
     """
     by_depth: dict[int, tuple[int, float]] = {}
     for row in {at // D2C_COLUMNS for at in depth_d2c}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Expressions of named numbers, as users write them: sums and products, comparisons, and, or, not. Nothing is executed."""
+"""Expressions of named numbers: sums and products, comparisons, and, or, not. No code is executed."""
 
 import ast
 import operator
@@ -17,18 +17,19 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], float]] = {
 
 
 class BadExpression(ValueError):
-    """The text cannot be understood; the message says where."""
+    """The text is not an expression. The message gives the position."""
 
 
 class NotKnown(Exception):
-    """A number that decides has no value."""
+    """The result depends on a number that is not available."""
 
 
 class Expression:
     """A checked expression."""
 
     def __init__(self, text: str, refused: Callable[[str], str], truth: bool) -> None:
-        """refused: why a name may not stand in it, "" for one that may. truth: it says yes or no; else it is a number."""
+        """Check a text. truth: it must be a condition, otherwise a number. refused: returns the reason why a name is
+        not allowed, "" for an allowed one. Raises BadExpression."""
         self.text = text.strip()
         try:
             if len(text) > MAX_LENGTH:
@@ -41,18 +42,19 @@ class Expression:
         (self._check_truth if truth else self._check_number)(self._tree)
 
     def names(self) -> list[str]:
-        """The names in it, in order."""
+        """The names in the expression, in order."""
         return list(dict.fromkeys(node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)))
 
     def holds(self, values: Mapping[str, float | None]) -> bool:
-        """Whether it is true of these values. NotKnown: one that decides is None, or it divides by 0."""
+        """Whether the condition is true for these values. Raises NotKnown: a required value is None, or a division by
+        0."""
         try:
             return self._truth(self._tree, values)
         except ZeroDivisionError:
             raise NotKnown("a division by 0") from None
 
     def number(self, values: Mapping[str, float | None]) -> float:
-        """Its value. NotKnown: one of the values is None, or it has none."""
+        """The value of the expression. Raises NotKnown: a value is None, or there is no result."""
         try:
             return self._number(self._tree, values)
         except (ZeroDivisionError, OverflowError) as error:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text that came from elsewhere, names of processes, mounts, files and phases: what a terminal and a CSV file are given of it.
+"""Safe output of untrusted text (names of processes, mounts, files and phases) to terminals, CSV and JSON.
 
-A program goes through run(), so that nothing it prints moves a cursor; tools/raidctl/base/foreign.c is the same for raidctl.
+A program runs in run(), so none of its output can control the terminal. tools/raidctl/base/foreign.c does the same for
+raidctl.
 """
 
 import io
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TextIO
 
-# control characters, invisible ones, those that move the text, and bytes that Python could not decode
+# control characters, invisible characters, those that change the direction of text, and bytes that are not UTF-8
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
@@ -22,7 +23,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class UserError(Exception):
-    """Something that the user can correct. The text says what happened, why, and what to do."""
+    """An error that the user can correct. The text says what happened, why, and how to correct it."""
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -35,36 +36,36 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def visible(text: str) -> str:
-    """One line without anything that a terminal obeys."""
+    """Text as one line, with all characters visible that a terminal would interpret."""
     return text if text.isprintable() else _HIDDEN.sub(_escaped, text)
 
 
 def lines(text: str) -> str:
-    """The same of a text of several lines."""
+    """The lines of a text, each passed through visible()."""
     return text if text.isprintable() else "\n".join(visible(line) for line in text.split("\n"))
 
 
 def cell(value: object) -> object:
-    """A value for a CSV file: text that a spreadsheet would take for a formula is marked, numbers stay numbers."""
+    """A value for a CSV file. Text that a spreadsheet would interpret as a formula gets a quote; numbers do not."""
     if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")) or _NUMBER.fullmatch(value):
         return value
     return "'" + value
 
 
 def cells(row: Iterable[object]) -> list[object]:
-    """cell() of each value."""
+    """The values of a row, each passed through cell()."""
     return [cell(value) for value in row]
 
 
 def failure(error: BaseException) -> str:
-    """The words of an error; of one of the kernel's the file and the reason, without its number."""
+    """The text of an error; for a system call, the file and the reason without the number."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
 
 
 class Door:
-    """A stream through which nothing goes that a terminal obeys. raw: the one below, for a line of progress."""
+    """A stream that makes control characters visible. raw: the stream below, for a line of progress."""
 
     def __init__(self, raw: TextIO) -> None:
         self.raw = raw
@@ -78,12 +79,12 @@ class Door:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """The stream below the door, if there is one."""
+    """The stream below a Door, or the stream itself."""
     return stream.raw if isinstance(stream, Door) else stream
 
 
 def write(parts: Iterable[str]) -> None:
-    """Write text that is safe already to standard output, below the door, as UTF-8."""
+    """Write text to standard output as UTF-8, below the Door. The text must be safe."""
     out = raw(sys.stdout)
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(encoding="utf-8", errors="replace")
@@ -92,20 +93,20 @@ def write(parts: Iterable[str]) -> None:
 
 
 def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
-    """Run a program with the door before its output."""
+    """Run a program with a Door before its output. Returns its exit status."""
     sys.stdout, sys.stderr = Door(sys.stdout), Door(sys.stderr)  # type: ignore[assignment]
     try:
         status = main(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of the output has ended, which is no error to report. Python must not try again at its exit.
+        # The reader of the output has ended, which is not an error. Python must not write again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 128 + signal.SIGPIPE
     return status
 
 
-# JSON and CSV of values that can hold any text: control characters and bytes that are not UTF-8 are written as numbers.
-# JSON has a line for each member, and 17 digits of a number with a fraction, so that none is lost. CSV follows RFC 4180.
+# JSON and CSV of values with any text. Control characters and bytes that are not UTF-8 are escaped. JSON has a line for
+# each member, and 17 digits for a number with a fraction, which keeps its exact value. CSV follows RFC 4180.
 
 _HIDDEN_IN_JSON = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -122,12 +123,12 @@ def _number_of(match: re.Match[str]) -> str:
 
 
 def text_json(text: str) -> str:
-    """A text of JSON in which nothing is hidden."""
+    """The text of JSON with invisible characters escaped."""
     return text if text.isascii() and "\x7f" not in text else _HIDDEN_IN_JSON.sub(_number_of, text)
 
 
 def row_json(row: Mapping[str, object]) -> str:
-    """An object in one line."""
+    """An object as JSON in one line."""
     return text_json(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -163,5 +164,5 @@ def _field(value: object) -> str:
 
 
 def row_csv(row: Iterable[object]) -> str:
-    """A row; None is empty."""
+    """A row of a CSV file. None becomes an empty field."""
     return ",".join(map(_field, row)) + "\r\n"

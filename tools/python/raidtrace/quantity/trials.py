@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Statistics of repeated trials: median, spread, an interval, what stands out, and whether a run was in a steady state.
+"""Statistics of repeated trials: median, spread, an interval, outliers, and whether a run was in a steady state.
 
-Nothing is left out of any of them: a trial that stands out is named and still counts.
+No trial is left out: an outlier is reported, but still counts.
 """
 
 import dataclasses
@@ -12,19 +12,20 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 RESAMPLES = 2000
-SEED = 9000  # fixed, so that the same trials give the same interval
+SEED = 9000  # fixed, so that the same trials always give the same interval
 CONFIDENCE = 0.95
 MAX_Z_SCORE = 3.5  # of an outlier: distance from the median in units of 1.4826 x median absolute deviation
 MIN_FOR_OUTLIERS = 4
-SLOPE_PERCENT, EXCURSION_PERCENT = 10.0, 20.0  # a steady state drifts and swings by no more of its mean
+SLOPE_PERCENT, EXCURSION_PERCENT = 10.0, 20.0  # limits of a steady state, in per cent of the mean
 WINDOWS = 10
 T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """Trials of one figure. spread_percent: largest less smallest, of the median. low, high: bootstrap interval of the
-    median, None for a single trial. outliers: trial numbers from 1. drift: each trial above, or each below, the one before.
+    """The trials of one figure. spread_percent: (largest - smallest) / median. low, high: bootstrap interval of the
+    median, None for a single trial. outliers: trial numbers from 1. drift: "rising" or "falling" if each trial is
+    above, or below, the previous one.
     """
 
     trials: int
@@ -37,7 +38,7 @@ class Summary:
 
 
 def summarise(values: Sequence[float]) -> Summary:
-    """Statistics of at least one trial, in the order in which they were run."""
+    """The statistics of at least one trial. values: in the order of the trials."""
     median = statistics.median(values)
     spread = 100 * (max(values) - min(values)) / median if median and len(values) > 1 else None
     low, high = interval(values) if len(values) > 1 else (None, None)
@@ -45,7 +46,7 @@ def summarise(values: Sequence[float]) -> Summary:
 
 
 def bootstrap(values: Sequence[T], of: Callable[[Sequence[T]], float]) -> tuple[float, float]:
-    """Percentile bootstrap interval of a statistic, always the same for the same values."""
+    """The percentile bootstrap interval of a statistic. The same values always give the same interval."""
     source = random.Random(SEED)
     resampled = sorted(of(source.choices(values, k=len(values))) for _ in range(RESAMPLES))
     cut = int(RESAMPLES * (1 - CONFIDENCE) / 2)
@@ -58,7 +59,8 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """Trials far from the others. Fewer than four trials have none. Where most are equal, each other one is far."""
+    """The numbers of trials far from the others. Fewer than four trials have no outliers. If most are equal, any other
+    one is an outlier."""
     if len(values) < MIN_FOR_OUTLIERS:
         return ()
     median = statistics.median(values)
@@ -67,7 +69,7 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def drift(values: Sequence[float]) -> str:
-    """ "rising" or "falling" when at least four trials all go in one direction, else nothing."""
+    """ "rising" or "falling" if at least four trials all go in one direction; else empty."""
     steps = [b - a for a, b in zip(values, values[1:])]
     if len(values) < 4 or not all(steps):
         return ""
@@ -75,8 +77,8 @@ def drift(values: Sequence[float]) -> str:
 
 
 def steadiness(rates: Sequence[float]) -> tuple[float, float] | None:
-    """Steadiness of rates in windows of equal length: change along the fitted line from first to last, and largest less
-    smallest, both in per cent of the mean. None: fewer than three windows, or nothing moved."""
+    """The steadiness of rates in equal windows, in per cent of the mean: the change along the fitted line, and the
+    largest minus the smallest rate. None: fewer than three windows, or nothing moved."""
     count, mean = len(rates), statistics.fmean(rates) if rates else 0.0
     if count < 3 or not mean:
         return None
@@ -93,8 +95,8 @@ def steady(slope_percent: float, excursion_percent: float) -> bool:
 
 
 def windows(samples: Sequence[tuple[int, int, int]]) -> list[float]:
-    """Rates in WINDOWS windows of equal length, from samples (start_ns, end_ns, amount); each sample's amount is taken to
-    be spread evenly over it. Empty when the samples are too few to tell."""
+    """Rates per second in WINDOWS equal windows. samples: (start_ns, end_ns, amount), with the amount evenly
+    distributed in each. Empty: too few samples."""
     if len(samples) < WINDOWS:
         return []
     begin, end = samples[0][0], max(sample[1] for sample in samples)
@@ -114,8 +116,8 @@ def windows(samples: Sequence[tuple[int, int, int]]) -> list[float]:
 
 
 def student_tail(t: float, freedom: int) -> float:
-    """Two-sided tail of Student's distribution for a whole number of degrees of freedom: the finite series of Abramowitz and
-    Stegun 26.7.3 and 26.7.4."""
+    """The two-sided tail of Student's distribution for an integer number of degrees of freedom. It is the finite series
+    of Abramowitz and Stegun 26.7.3 and 26.7.4."""
     if freedom < 1:
         return 1.0
     angle = math.atan2(abs(t), math.sqrt(freedom))
@@ -136,7 +138,7 @@ def student_tail(t: float, freedom: int) -> float:
 
 
 def student_quantile(tail: float, freedom: int) -> float:
-    """The value of Student's t that has this two-sided tail."""
+    """The value of Student's t with this two-sided tail."""
     low, high = 0.0, 1.0
     while student_tail(high, freedom) > tail:
         high *= 2
@@ -147,8 +149,8 @@ def student_quantile(tail: float, freedom: int) -> float:
 
 
 def chance(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """The chance of a difference of the means as large between trials of the same thing: Student's test of two samples with
-    one variance. None: one trial each."""
+    """The probability of such a difference of means between trials of the same thing: Student's test of two samples
+    with equal variance. None: one trial each."""
     freedom = len(a) + len(b) - 2
     if freedom < 1:
         return None
@@ -159,17 +161,18 @@ def chance(a: Sequence[float], b: Sequence[float]) -> float | None:
     return student_tail(difference / error, freedom) if error else float(not difference)
 
 
-# Rank correlation with a confidence interval, where a curve rises or falls, and where it has its knee.
+# Rank correlation with a confidence interval, and the rising, falling and flat regions of a curve, and its knee.
 
-KNEE_SHARE = 0.05  # of the best: the knee is the smallest setting that comes so near
-MIN_PAIRS = 4  # a correlation of fewer says nothing
-MIN_SETTINGS = 3  # distinct ones, for the same reason
+KNEE_SHARE = 0.05  # of the best: the knee is the smallest setting with a throughput so near to it
+MIN_PAIRS = 4  # with fewer pairs there is no correlation
+MIN_SETTINGS = 3  # with fewer distinct settings there is none
 Pairs = Sequence[tuple[float, float]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Correlation:
-    """Correlation of pairs: Spearman's rho and Kendall's tau-b, a bootstrap interval of rho, and how many pairs there are."""
+    """The correlation of pairs: Spearman's rho, Kendall's tau-b, a bootstrap interval of rho, and the
+    number of pairs."""
 
     rho: float
     tau: float
@@ -178,13 +181,13 @@ class Correlation:
     pairs: int
 
     def sure(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
 
 @dataclasses.dataclass(frozen=True)
 class Region:
-    """A stretch of a curve with one direction: rising, falling or flat."""
+    """A region of a curve with one direction: rising, falling or flat."""
 
     direction: str
     first: float
@@ -192,7 +195,7 @@ class Region:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Ranks from 1. Equal values have the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda at: values[at])
     by_index = [0.0] * len(values)
     at = 0
@@ -207,7 +210,7 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 
 def spearman(pairs: Pairs) -> float | None:
-    """Correlation of the ranks. None: one side never changes, or there are fewer than two pairs."""
+    """The correlation of the ranks. None: one side is constant, or there are fewer than two pairs."""
     if len(pairs) < 2:
         return None
     xs, ys = ranks([x for x, _ in pairs]), ranks([y for _, y in pairs])
@@ -220,7 +223,7 @@ def spearman(pairs: Pairs) -> float | None:
 
 
 def kendall(pairs: Pairs) -> float | None:
-    """Tau-b: pairs that agree less those that do not, corrected for ties. None as of spearman()."""
+    """Tau-b: pairs in agreement minus those in disagreement, corrected for ties. None: one side is constant."""
     agree = ties_x = ties_y = whole = 0
     for at, (x, y) in enumerate(pairs):
         for other_x, other_y in pairs[at + 1 :]:
@@ -235,24 +238,24 @@ def kendall(pairs: Pairs) -> float | None:
 
 
 def correlate(pairs: Pairs) -> Correlation | None:
-    """Both, and the interval. None: too few pairs or settings, or one side never changes: two settings have no order but up
-    or down, and any difference correlates with them."""
+    """Both correlations, and the interval. None: too few pairs or distinct settings, or one side is constant. With two
+    settings, any difference would be a correlation."""
     rho, tau = spearman(pairs), kendall(pairs)
     if rho is None or tau is None or len(pairs) < MIN_PAIRS or len({x for x, _ in pairs}) < MIN_SETTINGS:
         return None
-    low, high = bootstrap(pairs, lambda some: spearman(some) or 0.0)  # of a resample that never changes: none
+    low, high = bootstrap(pairs, lambda some: spearman(some) or 0.0)  # 0 for a resample with a constant side
     return Correlation(rho, tau, low, high, len(pairs))
 
 
 def knee(curve: Pairs) -> tuple[float, float]:
-    """Points are (setting, throughput), settings rising. Returns the smallest setting within KNEE_SHARE of the best, and its
-    throughput."""
+    """The smallest setting within KNEE_SHARE of the best throughput, and its throughput. curve: (setting, throughput),
+    in order of the setting."""
     best = max(y for _, y in curve)
     return next((x, y) for x, y in curve if y >= (1 - KNEE_SHARE) * best)
 
 
 def regions(curve: Pairs) -> list[Region]:
-    """Stretches of a curve, settings rising; steps of less than KNEE_SHARE are flat."""
+    """The regions of a curve, in order of the setting. Steps below KNEE_SHARE count as flat."""
     merged: list[Region] = []
     for (x, y), (next_x, next_y) in zip(curve, curve[1:]):
         grown = next_y / y - 1 if y else math.inf if next_y else 0.0
@@ -264,14 +267,14 @@ def regions(curve: Pairs) -> list[Region]:
     return merged
 
 
-# The cost of seeks: how much longer the disk was busy for each seek than its bytes account for, over many samples.
+# The cost of seeks: the time that a disk is busy for each seek in addition to the time for the bytes.
 #
-# busy time = bytes x a + seeks x b, by least squares over the samples of a phase, neither negative. The interval of b is
-# of the jackknife: b is fitted again without each sample, and the spread of these fits gives the standard error. Where
-# samples are too alike to distinguish a from b, the interval holds 0, and nothing is claimed.
+# busy time = bytes x a + seeks x b, by least squares over the samples of a phase, neither negative. The interval of b
+# is from the jackknife: b is fitted again without each sample, and the spread of these fits gives the standard error.
+# If samples are too similar to distinguish a from b, the interval contains 0, and no cost is reported.
 #
-# Neighbouring samples of a long phase are joined to at most MAX_BLOCKS blocks, and each block is left out once. So an effect
-# that lasts longer than a sample does not count as many independent observations.
+# Adjacent samples of a long phase are combined to at most MAX_BLOCKS blocks, and each block is left out once. So an
+# effect that lasts longer than a sample does not count as many independent observations.
 
 MAX_BLOCKS = 1000
 MIN_SAMPLES, MIN_SEEKS = 8, 10
@@ -281,9 +284,10 @@ Sums = tuple[float, float, float, float, float]  # bytes^2, bytes x seeks, seeks
 
 @dataclasses.dataclass(frozen=True)
 class SeekCost:
-    """ms of a seek, from and to with 95 %; part of the busy time; MiB/s that the bytes alone would take, None: no telling.
+    """The cost of a seek in ms with its 95 % interval, its share of the busy time, and the MiB/s of the bytes alone
+    (None: not known).
 
-    blocks: what was left out one at a time, each of up to `merged` samples.
+    blocks: the units of the jackknife, each of up to `merged` samples.
     """
 
     ms: float
@@ -295,12 +299,12 @@ class SeekCost:
     merged: int
 
     def sure(self) -> bool:
-        """Whether the interval leaves out 0."""
+        """Whether the interval excludes 0."""
         return self.low_ms > 0
 
 
 def seek_cost(samples: Sequence[BusyRow]) -> SeekCost | None:
-    """None: too few samples or seeks to say anything."""
+    """The cost of seeks. None: too few samples or seeks."""
     blocks, merged = _blocks(samples)
     busy, seeks = math.fsum(block[0] for block in blocks), math.fsum(block[2] for block in blocks)
     if len(blocks) < MIN_SAMPLES or seeks < MIN_SEEKS or not busy:
@@ -318,7 +322,7 @@ def seek_cost(samples: Sequence[BusyRow]) -> SeekCost | None:
 
 
 def _blocks(samples: Sequence[BusyRow]) -> tuple[Sequence[BusyRow], int]:
-    """Neighbours put together until there are no more than MAX_BLOCKS, and how many make one."""
+    """Adjacent samples combined to at most MAX_BLOCKS blocks, and the number of samples in a block."""
     step = -(-len(samples) // MAX_BLOCKS)
     if step <= 1:
         return samples, 1
@@ -335,7 +339,7 @@ def _products(block: BusyRow) -> Sums:
 
 
 def _fit(sums: Sequence[float]) -> tuple[float, float]:
-    """ns per byte and ns per seek."""
+    """The fit: ns per byte and ns per seek."""
     bytes2, both, seeks2, busy_bytes, busy_seeks = sums
     determinant = bytes2 * seeks2 - both * both
     if determinant > 1e-9 * bytes2 * seeks2:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers with their units, as every verb prints them, and sizes as users write them ("20480 MiB", "20G", "40 x RAM").
+"""Numbers with their units, as all verbs print them, and sizes as users write them ("20480 MiB", "20G", "40 x RAM").
 
-tools/raidctl/base/units.c prints live numbers in the same form.
+tools/raidctl/base/units.c prints live numbers in the same format.
 """
 
 import re
@@ -20,15 +20,15 @@ SECTOR_BYTES = 512
 
 
 def times_ram(text: str) -> float | None:
-    """40 for "40 x RAM"; None for any other text."""
+    """The factor of "40 x RAM". None for any other text."""
     match = _TIMES.fullmatch(text)
     return float(match[1]) if match else None
 
 
 def parse_size(text: str, ram_bytes: int | None = None) -> int:
-    """Bytes, more than 0. K, M, G, T and KiB ... are powers of 1024, kB, MB, GB and TB of 1000.
+    """A size in bytes, more than 0. K, M, G, T and KiB ... are powers of 1024; kB, MB, GB and TB are powers of 1000.
 
-    ram_bytes: what RAM stands for; a multiple of it is rounded up to whole MiB.
+    ram_bytes: the value of RAM; a multiple of it is rounded up to whole MiB. Raises UserError.
     """
     times = times_ram(text)
     if times is not None:
@@ -54,7 +54,8 @@ def exact_size(size: int) -> str:
 
 
 def octets(value: float) -> str:
-    """As raidctl prints it (format_bytes() of base/units.c): whole numbers as they are, else three significant digits."""
+    """Bytes as format_bytes() of base/units.c prints them: whole numbers unchanged, others with three significant
+    digits."""
     names = iter(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
     name = next(names)
     while value >= 1023.5 and name != "EiB":
@@ -63,27 +64,27 @@ def octets(value: float) -> str:
 
 
 def three(value: float) -> str:
-    """Three significant digits, or all before the point when there are more."""
+    """Three significant digits, or all digits before the point if there are more."""
     return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
 
 
 def significant(value: float) -> str:
-    """Three significant digits, also of small numbers; all before the point when there are more, and never an exponent."""
+    """Three significant digits, also for small numbers, or all digits before the point. There is no exponent."""
     return f"{value:.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def ratio(part: float | None, whole: float | None, unit: float = 1.0) -> float | None:
-    """A quotient in a unit. None: one is not known, or `whole` is 0."""
+    """The quotient part / whole / unit. None: one is not known, or `whole` is 0."""
     return None if part is None or not whole else float(part) / float(whole) / unit
 
 
 def plural(number: int) -> str:
-    """The end of the word for so many things."""
+    """The plural ending for a number."""
     return "" if number == 1 else "s"
 
 
 def ns(value: float) -> str:
-    """Three digits and a unit of time: "1.25 ms"."""
+    """A time in ns with three digits and a unit: "1.25 ms"."""
     if value < 999.5:
         return f"{value:.0f} ns"
     for limit, scale, unit in ((999.5e3, 1e3, "us"), (999.5e6, 1e6, "ms")):
@@ -93,17 +94,17 @@ def ns(value: float) -> str:
 
 
 def count(value: int) -> str:
-    """Digits in groups of three."""
+    """A number with digits in groups of three."""
     return f"{value:,}"
 
 
 def sectors(value: int) -> str:
-    """Bytes, and the number of sectors: "128 KiB (256 sectors)"."""
+    """Sectors as bytes and as a number: "128 KiB (256 sectors)"."""
     return f"{octets(float(value) * SECTOR_BYTES)} ({value} sectors)"
 
 
 def share(part: float, whole: float) -> str:
-    """A part in per cent. 100.0 % is printed for all of it only, 0.0 % for none of it only. "n/a": `whole` is 0."""
+    """A share in per cent. Only the whole is printed as 100.0 %, and only nothing as 0.0 %. "n/a": `whole` is 0."""
     if whole <= 0:
         return "n/a"
     percent = 100 * float(part) / float(whole)
@@ -125,5 +126,5 @@ PRINT: Mapping[str, Callable[[float], str]] = {  # unit of a quantity -> its val
 
 
 def text(unit: str, value: float | None) -> str:
-    """A value with its unit; None is "n/a"."""
+    """A value with its unit. None: "n/a"."""
     return "n/a" if value is None else PRINT[unit](value)
