@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures of one recording: over time, places on the disk, shares of depths and sizes, and seeks."""
+"""Pictures of one recording: activity over time, positions on the disk, shares of depths and sizes, and seeks."""
 
 import collections
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,14 +18,14 @@ from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 
 # Requests in flight over time, with the phases and the readahead.
 
-MIN_LABELLED_SHARE = 0.055  # of the width: a shorter phase has no room for its name
+MIN_LABELLED_SHARE = 0.055  # of the width: the name of a shorter phase is not written
 
 
 def in_flight(recorded: Recorded, disks: Sequence[Target]) -> Figure | None:
-    """One panel per disk, seconds to the right, requests in flight upwards; below the last the readahead in KiB.
+    """A panel for each disk with requests in flight over seconds, and one with the readahead in KiB at the bottom.
 
-    Per direction: a thick line for the mean of each step of the series, a band from the lowest to the highest mean of a
-    sample in it, a thin line for the highest depth. None: no disk has the histogram.
+    For each direction: a thick line for the mean of each step of the series, a band from the lowest to the highest mean
+    of a sample in it, a thin line for the highest depth. None: no disk has the histogram.
     """
     shown = [(disk, one) for disk in disks if (one := recorded.series_of(disk.target)) and one.depth]
     if not shown:
@@ -55,7 +55,7 @@ def in_flight(recorded: Recorded, disks: Sequence[Target]) -> Figure | None:
 
 
 def phases(panel: Axes, recorded: Recorded, named: bool, shaded: bool = True) -> None:
-    """Shade every other phase, or else draw a line where each begins; with `named` write the names above."""
+    """Shade every second phase, or mark the start of each by a line. named: write the names above."""
     begin, end = recorded.begin_ns(), recorded.end_ns()
     shown = [phase for phase in recorded.phases if phase.name != OUTSIDE]
     for at, phase in enumerate(shown):
@@ -70,7 +70,7 @@ def phases(panel: Axes, recorded: Recorded, named: bool, shaded: bool = True) ->
 
 
 def _changes(recorded: Recorded, disk: Target) -> list[tuple[int, int]]:
-    """(time_ns, sectors) of the readahead and of each change of it."""
+    """The values of readahead over time, as (time_ns, sectors)."""
     changes: list[tuple[int, int]] = []
     for one in recorded.settings:
         if one.target == disk.target and one.name == "readahead_sectors" and one.value.isdigit():
@@ -109,12 +109,12 @@ def _readahead(panel: Axes, ahead: Sequence[Sequence[tuple[int, int]]], begin: i
 # Throughput, requests in flight and latency over time, one above the other.
 
 PANELS = ("MiB/s", "in flight", "latency, ms")
-# lengths of lines and gaps, so that directions differ without colour, too
+# lengths of lines and gaps, so that directions also differ without colour
 DASHES: dict[str, tuple[int, ...]] = {"read": (), "write": (2, 2)}
 
 
 def values(one: Series, panel: str, direction: str) -> Floats | None:
-    """The values of a direction in a panel, a number for each step; NaN: there is none. None: not counted, or nothing moved."""
+    """The values of a direction in a panel, one for each step; NaN: no value. None: not counted, or nothing moved."""
     if direction not in one.moved or not one.moved[direction].any():
         return None
     if panel == PANELS[0]:
@@ -127,7 +127,7 @@ def values(one: Series, panel: str, direction: str) -> Floats | None:
 
 
 def lines(recorded: Recorded, disk: Target, panel: str) -> Iterator[tuple[str, Series, Floats]]:
-    """All lines of a panel: direction, series and values."""
+    """The lines of a panel: direction, series and values."""
     one = recorded.series_of(disk.target)
     for direction in DIRECTIONS if one else ():
         shown = values(one, panel, direction) if one else None
@@ -136,7 +136,7 @@ def lines(recorded: Recorded, disk: Target, panel: str) -> Iterator[tuple[str, S
 
 
 def overview(recorded: Recorded, disk: Target) -> Figure | None:
-    """A panel each of PANELS; seconds since the recording began to the right. None: there is nothing to show."""
+    """A panel for each of PANELS, over seconds since the recording began. None: there is nothing to draw."""
     of = {panel: list(lines(recorded, disk, panel)) for panel in PANELS}
     shown = [panel for panel in PANELS if of[panel]]
     if not shown:
@@ -158,19 +158,18 @@ def overview(recorded: Recorded, disk: Target) -> Figure | None:
     return picture
 
 
-# Where on the disk requests went over time, and when the head had to seek.
+# Positions of requests on the disk over time, and seeks.
 
-MAX_ROWS = 128  # where more of the 256 parts of the disk were used two are drawn as one
-MAX_STEPS = 300  # of the map; at 600 pixels more would not be visible
+MAX_ROWS = 128  # if more of the 256 parts of the disk were used, two are drawn as one
+MAX_STEPS = 300  # of the map; a picture of 600 pixels shows no more
 SECTORS_PER_GIB = 1 << 21
 
 
 def place_map(recorded: Recorded, disk: Target) -> Figure | None:
-    """Heat map: seconds to the right, place on the disk in GiB upwards as far as it was used, MiB/s read and written
-    there; below seeks per second.
+    """A heat map of MiB/s: seconds to the right, position on the disk in GiB upwards. Below: seeks per second.
 
-    Darker is more, on a logarithmic scale; a part of the disk that nothing was read from or written to is white. None: the
-    recording does not have the histogram place of this disk.
+    A darker colour is a higher rate, on a logarithmic scale. A part of the disk without requests is white. Only the
+    used range of the disk is drawn. None: the recording lacks the histogram place of this disk.
     """
     one = recorded.series_of(disk.target)
     if one is None or one.place is None or not one.place.any():
@@ -205,7 +204,8 @@ def place_map(recorded: Recorded, disk: Target) -> Figure | None:
 
 
 def _used_places(place: Floats) -> tuple[int, int]:
-    """From which part of the disk to which (not included) anything was moved; an even number of them where two are one row."""
+    """The range of parts of the disk with requests (the end is not included). If two parts become one row, their number
+    is even."""
     used = numpy.flatnonzero(place.sum(axis=0))
     first, end = int(used[0]), int(used[-1]) + 1
     if end - first > MAX_ROWS and (end - first) % 2:
@@ -214,11 +214,11 @@ def _used_places(place: Floats) -> tuple[int, int]:
 
 
 def _rates(edges: Floats, place: Floats) -> Floats:
-    """MiB/s in MAX_STEPS equal stretches of time, or fewer, at most MAX_ROWS parts of the disk."""
+    """MiB/s in at most MAX_STEPS equal intervals, and at most MAX_ROWS parts of the disk."""
     rows = place.shape[1] if place.shape[1] <= MAX_ROWS else place.shape[1] // 2
     by_row = place.reshape(len(place), rows, -1).sum(axis=2)
     rates = by_row / numpy.maximum(numpy.diff(edges), 1e-9)[:, None] / (1 << 20)
-    # every stretch has its share of each step that it lies in
+    # an interval gets its share of each step that it overlaps
     wide = numpy.linspace(edges[0], edges[-1], min(MAX_STEPS, len(place)) + 1)
     summed = numpy.vstack([numpy.zeros(rows), numpy.cumsum(rates * numpy.diff(edges)[:, None], axis=0)])
     at = numpy.interp(wide, edges, numpy.arange(len(edges)))
@@ -228,9 +228,9 @@ def _rates(edges: Floats, place: Floats) -> Floats:
     return numpy.where(result > 1e-9 * max(float(result.max()), 1e-12), result, 0.0)
 
 
-# How depths and request sizes are distributed in the phases that moved most.
+# The distributions of depths and request sizes in the phases that moved most.
 
-MAX_PHASES = 4  # next to each other that a reader can distinguish
+MAX_PHASES = 4  # a reader can distinguish no more next to each other
 # upper bounds, included
 DEPTHS = ((0, "0"), (1, "1"), (2, "2"), (4, "3-4"), (8, "5-8"), (16, "9-16"), (32, "17-32"), (64, "33-64"),
           (128, "65-128"), (255, "129-255"), (bins.DEPTH_OPEN, "256 on"))  # fmt: skip
@@ -239,15 +239,15 @@ SIZES = ((7, "below 4"), (8, "4"), (15, "4 to 8"), (16, "8"), (31, "8 to 16"), (
 
 
 def shares_of_depth(recorded: Recorded) -> Figure | None:
-    """Share of time (percent) with so many requests in flight, a group of bars per range of depths, a bar per phase.
+    """Share of time (per cent) by requests in flight: a group of bars for each range of depths, a bar for each phase.
 
-    Of each phase the direction that moved more bytes; disks together. None: the recording lacks the histogram.
+    Each phase has the direction that moved more bytes, of all disks. None: the recording lacks the histogram.
     """
     return _bars(recorded, "depth_time", DEPTHS, lambda at: at, "requests in flight", "share of time")
 
 
 def shares_of_size(recorded: Recorded) -> Figure | None:
-    """Share of requests (percent) of each size in KiB, a group of bars per size, a bar per phase. None: as above."""
+    """Share of requests (per cent) by size in KiB, like shares_of_depth(). None: the recording lacks the histogram."""
     return _bars(recorded, "size", SIZES, lambda at: bins.size(at)[0], "size of request, KiB", "share of requests")
 
 
@@ -278,7 +278,7 @@ def _bars(
 
 
 def busiest(recorded: Recorded) -> list[tuple[str, str]]:
-    """Names of the phases with most bytes, in order of time, each with the direction that moved more."""
+    """The phases with most bytes, in order of time, each with the direction that moved more."""
     moved: dict[str, collections.Counter[str]] = {}
     for span in recorded.spans:
         sums = moved.setdefault(span.phase, collections.Counter())
@@ -306,13 +306,13 @@ def _shares(
     return [one / total for one in sums]
 
 
-# Which class of requests moved the head away from which other class.
+# Seeks by the classes of the requests before and after.
 
 Ints = NDArray[numpy.int64]
 
 
 def seek_counts(recorded: Recorded, target: Target) -> Ints:
-    """Seeks of a disk over the recording: classes that the head came from x classes that it went to."""
+    """Number of seeks of a disk in the recording: classes before x classes after."""
     counts: Ints = numpy.zeros((len(bins.CLASSES), len(bins.CLASSES)), dtype=numpy.int64)
     for span in recorded.spans:
         if span.target == target.target:
@@ -322,15 +322,15 @@ def seek_counts(recorded: Recorded, target: Target) -> Ints:
 
 
 def seek_matrix(recorded: Recorded, target: Target) -> Figure | None:
-    """As seek_table(), of a disk of a recording."""
+    """seek_table() of a disk of a recording."""
     return seek_table(seek_counts(recorded, target))
 
 
 def seek_table(of: ArrayLike) -> Figure | None:
-    """Seeks by class of the request that the head came from (rows) and of the one it went to (columns): see seek_counts().
+    """Seeks by class of the request before (rows) and after (columns), from seek_counts().
 
-    Numbers are seeks, darker is more, on a logarithmic scale. Classes without a seek are left out. None: no seek, or blame
-    was not counted.
+    Numbers are seeks; darker is more, on a logarithmic scale. Classes without a seek are left out. None: no seek, or
+    blame was not counted.
     """
     counts = numpy.asarray(of, dtype=numpy.int64)
     used = [at for at in range(len(bins.CLASSES)) if counts[at].any() or counts[:, at].any()]

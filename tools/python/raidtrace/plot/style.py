@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The look of every picture, and its output. Only the modules of this directory use matplotlib.
+"""The style of all pictures, and their output. Only the modules of this directory use matplotlib.
 
-A picture says the same without colour: series differ in dash, marker or hatch too, and where they differ in colour they
-differ in lightness (a test measures both). It is laid out for a width of 600 pixels. The same figures give the same bytes.
+A picture does not need colour: series also differ in dash, marker or hatch, and their colours differ in lightness (a
+test measures both). The layout is for a width of 600 pixels. The same figures give the same bytes.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ WIDTH = 7.2  # inches; at 600 pixels a point is 1.16 of them, so text of 10 poin
 DPI = 125  # of PNG: 900 pixels wide
 TEXT, SMALL = 10.5, 9.5
 INK, QUIET, GRID, PAPER, SHADE = "#1b1e23", "#555b64", "#d5d9df", "#ffffff", "#f1f3f6"
-# inline pictures follow the page: light or dark
+# inline pictures use the colours of the page, light or dark
 VARIABLES = {
     INK: "var(--ink)",
     QUIET: "var(--quiet)",
@@ -35,7 +35,7 @@ VARIABLES = {
     PAPER: "var(--paper)",
     SHADE: "var(--shade)",
 }
-FIXED_WHITE, FIXED_BLACK = "#fffffe", "#000001"  # on a heat map, whatever the page
+FIXED_WHITE, FIXED_BLACK = "#fffffe", "#000001"  # on a heat map, in any page
 SETTINGS = {
     "svg.hashsalt": "raidtrace", "text.parse_math": False, "font.family": ["DejaVu Sans"], "font.size": TEXT,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": QUIET, "xtick.color": QUIET, "ytick.color": QUIET,
@@ -49,7 +49,7 @@ matplotlib.rcParams.update(SETTINGS)
 
 @dataclasses.dataclass(frozen=True)
 class Style:
-    """How one of several series looks: colour of a line, fill of a bar, dash, marker and hatch."""
+    """The style of a series: colour of a line, fill of a bar, dash, marker and hatch."""
 
     line: str
     fill: str
@@ -58,7 +58,7 @@ class Style:
     hatch: str
 
 
-# Okabe and Ito's colours, in an order in which neighbours differ in lightness; lines have 3:1 on white and on the dark page
+# Okabe and Ito's colours, ordered so that neighbours differ in lightness. Lines have a contrast of 3:1 on both pages.
 STYLES = (
     Style("#0072b2", "#0072b2", "-", "o", ""),
     Style("#dd6b10", "#e69f00", (0, (5, 2)), "s", "///"),
@@ -71,19 +71,20 @@ OF = {"read": STYLES[0], "write": STYLES[1]}
 
 
 def darker_is_more() -> ListedColormap:
-    """For maps, on white: cividis from light to dark. Its lightness changes steadily for any colour vision."""
+    """A colour map on white: cividis from light to dark. Its lightness changes steadily for any colour vision."""
     return ListedColormap(matplotlib.colormaps["cividis"](numpy.linspace(0.86, 0.0, 256)))
 
 
 def figure(height: float) -> Figure:
-    """An empty picture, WIDTH inches wide and so many high."""
+    """An empty picture, WIDTH inches wide. height: in inches."""
     return Figure(figsize=(WIDTH, height), layout="constrained")
 
 
 def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple[Figure, list[Axes]]:
-    """A picture of panels one above the other with one axis of time, in fixed margins: to find them takes twice the drawing.
+    """A picture of panels one above the other with a common axis of time. Margins are fixed, because to compute them
+    takes twice the time of drawing.
 
-    ratios: heights of the panels; right: inches to be left free.
+    ratios: heights of the panels. right: margin in inches.
     """
     picture = Figure(figsize=(WIDTH, height))
     margins = {"left": 0.95 / WIDTH, "right": 1 - right / WIDTH, "top": 1 - 0.28 / height, "bottom": 0.52 / height}
@@ -96,8 +97,9 @@ def panels(height: float, ratios: Sequence[float], right: float = 0.15) -> tuple
 def steps(
     panel: Axes, values: ArrayLike, edges: ArrayLike, *, color: str, baseline: ArrayLike | None = None, **style: Any
 ) -> None:
-    """Steps as Axes.stairs draws them, none at a NaN, filled down to a baseline if there is one; it looks for the extremes of
-    each step as of a curve, which takes longer than drawing them."""
+    """Draw steps like Axes.stairs, with gaps at NaN. With a baseline, fill the area down to it.
+
+    Axes.stairs computes the extremes of each step like those of a curve, which takes longer than drawing."""
     filled = baseline is not None
     style["facecolor" if filled else "edgecolor"] = color
     patch = StepPatch(values, edges, baseline=baseline, fill=filled, **style)
@@ -110,14 +112,15 @@ def steps(
 
 
 def save(picture: Figure, paths: Sequence[pathlib.Path], title: str | None = None) -> None:
-    """Write a picture once per path; the suffix gives the format, .svg or .png. title: of an SVG, not drawn."""
+    """Write a picture to each path. The suffix is the format, .svg or .png. title: metadata of an SVG; it
+    is not drawn."""
     for path in paths:
         metadata = {"Date": None} | ({"Title": title} if title else {}) if path.suffix == ".svg" else {"Software": None}
         picture.savefig(path, dpi=DPI, metadata=metadata)
 
 
 def inline(picture: Figure, key: str, title: str) -> str:
-    """A picture as an SVG element for a page: named, its colours the page's, its ids its own (key)."""
+    """A picture as an SVG element for a page: with a title, the colours of the page, and ids that begin with key."""
     text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": key}):
         picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -136,11 +139,11 @@ def inline(picture: Figure, key: str, title: str) -> str:
 
 
 def _short(path: str) -> str:
-    """Coordinates to a hundredth of a point."""
+    """A path with coordinates rounded down to a hundredth of a point."""
     return re.sub(r"(\.\d\d)\d+", r"\1", path).replace("\n", "")
 
 
 def seconds_axis(panel: Axes, simulated: bool, longest: float) -> None:
-    """Label of an axis of time, seconds since the recording began."""
+    """Set the range and the label of an axis of time, in seconds since the recording began."""
     panel.set_xlim(0, longest)
     panel.set_xlabel(f"{'simulated ' if simulated else ''}seconds since the recording began")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures of a sweep: rates over the readahead, by file system, by sizes of file and record, and over published ones."""
+"""Pictures of a sweep: rates by readahead, by file system, by sizes of file and record, and against published ones."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ from matplotlib.ticker import NullLocator
 from raidtrace.plot import style as plot
 from raidtrace.quantity import trials
 
-# Throughput and depth of a sweep against readahead, with the knee.
+# Throughput and depth of a sweep by readahead, with the knee.
 
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """A cell, or several that differ in the trial: readahead in sectors, MB/s (KiB/s / 1000) with its range, reads in flight.
+    """A cell, or the trials of one: readahead in sectors, MB/s (KiB/s / 1000) with its range, reads in flight.
 
-    depth None: not recorded. largest_sectors: the largest request, which predicts the depth; None: not known.
+    depth None: not recorded. largest_sectors: the largest request, for the prediction of the depth; None: not known.
     """
 
     readahead_sectors: int
@@ -39,7 +39,8 @@ def knee(points: Sequence[Point]) -> Point:
 
 
 def readahead(series: Sequence[tuple[str, Sequence[Point]]], simulated: bool) -> Figure:
-    """Upper panel: MB/s of each series (name, points); lower: reads in flight and what the readahead predicts.
+    """Upper panel: MB/s of each series (name, points). Lower panel: reads in flight, and the prediction of the
+    readahead.
 
     Both over the readahead in KiB, on a logarithmic scale. A ring marks the knee of each series.
     """
@@ -95,12 +96,12 @@ def _predicted(panel: Axes, points: Sequence[Point]) -> None:
                        edgecolor=plot.QUIET, linewidth=0.6, label="predicted by the readahead")  # fmt: skip
 
 
-# File systems next to each other.
+# Comparison of file systems.
 
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """A rate in MB/s (KiB/s / 1000) with its range. group: what stands together; name: of the bar in it, a file system."""
+    """A rate in MB/s (KiB/s / 1000) with its range. group: the phase or setting. name: of the bar, a file system."""
 
     group: str
     name: str
@@ -110,7 +111,7 @@ class Bar:
 
 
 def bars(bars: Sequence[Bar], simulated: bool) -> Figure:
-    """A group of bars for each phase or setting, a bar for each file system, MB/s upwards, the value above each."""
+    """A group of bars for each phase or setting, a bar for each file system, MB/s upwards, each with its value."""
     groups, names = list(dict.fromkeys(bar.group for bar in bars)), list(dict.fromkeys(bar.name for bar in bars))
     picture = plot.figure(3.3)
     panel = picture.subplots()
@@ -134,16 +135,17 @@ def bars(bars: Sequence[Bar], simulated: bool) -> Figure:
     return picture
 
 
-# IOzone's surface: throughput by size of file and of record.
+# IOzone's surface: throughput by sizes of file and record.
 
-NO_DISK = 4000.0  # MB/s: more than any bus of a simulated controller carries
+NO_DISK = 4000.0  # MB/s: above the rate of any bus of a simulated controller
 
 
 def surface(rates: Mapping[tuple[int, int], float], simulated: bool) -> Figure:
-    """A map: records of so many KiB to the right, files of so many upwards, MB/s (KiB/s / 1000) as darkness and number.
+    """A map of MB/s (KiB/s / 1000): record size to the right, file size upwards. Darker is more; each cell has its
+    number.
 
-    rates: (file KiB, record KiB) -> KiB/s. Steps of both axes are those measured, one cell each; a blank was not measured. In
-    simulated time the page cache takes none: what came out of it has no rate, and its cells are hatched.
+    rates: (file KiB, record KiB) -> KiB/s. The axes have the measured sizes; a blank cell was not measured. In
+    simulated time, the page cache takes no time: cells with data from the cache have no rate and are hatched.
     """
     files, records = sorted({file for file, _ in rates}), sorted({record for _, record in rates})
     table = numpy.full((len(files), len(records)), numpy.nan)
@@ -179,14 +181,14 @@ def _size(kib: int) -> str:
     return f"{kib // 1024}M" if kib >= 1024 and kib % 1024 == 0 else f"{kib}K"
 
 
-# Published figures against measured ones.
+# Published and measured figures.
 
-CLOSE = 0.2  # the band: within so much of the published figure
+CLOSE = 0.2  # of the published figure: half of the band's width
 
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """A published rate and a measured one, both MB/s (KiB/s / 1000). series: what is drawn alike, as the program."""
+    """A published and a measured rate, both in MB/s (KiB/s / 1000). series: the program; it determines the style."""
 
     series: str
     published: float
@@ -194,7 +196,7 @@ class Pair:
 
 
 def scatter(pairs: Sequence[Pair], simulated: bool) -> Figure:
-    """Published MB/s to the right, measured upwards, both logarithmic; equal is the line, within 20 % the band."""
+    """Published MB/s to the right, measured upwards, both logarithmic. On the line both are equal; the band is 20 %."""
     names = list(dict.fromkeys(pair.series for pair in pairs))
     low = 0.8 * min(min(pair.published, pair.measured) for pair in pairs)
     high = 1.25 * max(max(pair.published, pair.measured) for pair in pairs)
