@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The demo: the published effect of readahead on a 3ware array, run in the lab, verified and explained."""
+"""The demo: the published effect of readahead on a 3ware array, measured in the lab, verified and explained."""
 
 import concurrent.futures
 import dataclasses
@@ -26,16 +26,16 @@ from raidtrace.recording.sample_rows import Point
 from raidtrace.recording.spans import Recorded
 from raidtrace.sweep.run.cells import Progress
 
-# Cells run in guests of the lab, a few at once, with a line of progress.
+# Cells run in concurrent guests of the lab, with a line of progress.
 
 SCRIPT = pathlib.Path(__file__).parent / "demo-cell"
 PROFILE = "9500s-12-raid0"
-SECONDS_PER_MIB = {"dd": 0.0012, "bonnie++": 0.008}  # first guess of the wall time, until a cell of its kind has ended
+SECONDS_PER_MIB = {"dd": 0.0012, "bonnie++": 0.008}  # first estimate of the wall time of a cell of each kind
 TIMEOUT_SECONDS = 600
 
 
 def simulated_time() -> dict[str, str]:
-    """The environment, but that guests run in simulated time whatever LAB says: with LAB=vm figures would be the host's."""
+    """The environment for guests in simulated time. LAB is cleared: with LAB=vm, figures would depend on the host."""
     return dict(os.environ, LAB="")
 
 
@@ -43,8 +43,8 @@ def run_in_guest(
     raidctl: pathlib.Path, name: str, out: pathlib.Path, options: Sequence[str], command: Sequence[str],
     simulated: bool = True,
 ) -> None:  # fmt: skip
-    """Run a command in a guest of the lab, its files and its output in `out`. simulated: in simulated time whatever LAB says.
-    UserError: it failed; the text begins with `name`."""
+    """Run a command in a guest of the lab, with its files and its output in `out`. Raises UserError, with `name`, if it
+    fails. simulated: use simulated time even if LAB is set."""
     words = [str(raidctl), "lab", "run", "-q", *options, "--out", str(out), "--", *command]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           env=simulated_time() if simulated else None)  # fmt: skip
@@ -56,7 +56,8 @@ def run_in_guest(
 
 @dataclasses.dataclass(frozen=True)
 class Guests:
-    """How guests are started: the raidctl to use, where results go, memory of each guest, how many at once."""
+    """How guests are started. raidctl: the program. out: directory of the results. memory: of each guest. jobs:
+    concurrent guests."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
@@ -65,7 +66,7 @@ class Guests:
     seed: int = 0
 
     def run(self, cell: Cell) -> None:
-        """Boot one guest with a fresh array and run the cell in it. Its files are in out/NAME."""
+        """Boot a guest with a fresh array and run the cell in it. Its files are in out/NAME."""
         options = ["--profile", PROFILE, "--mem", self.memory, "--seed", str(self.seed)]
         options += ["--timeout", str(TIMEOUT_SECONDS)]
         words = [str(SCRIPT), cell.workload, cell.filesystem or "raw", str(cell.setra_sectors), str(cell.mib)]
@@ -78,8 +79,8 @@ def run_all(
     ended: Callable[[Cell], None],
     first: Callable[[Cell], bool] = lambda _: False,
 ) -> None:
-    """Run all cells: those that are `first`, then the others, the long ones before the short ones. The first failure is raised
-    once the running guests have ended."""
+    """Run all cells: those for which `first` is true, then the others, long ones before short ones. If a cell fails,
+    its error is raised after the running guests have ended."""
     expected = {cell: cell.mib * SECONDS_PER_MIB[cell.workload] for cell in cells}
     order = sorted(cells, key=lambda cell: (not first(cell), -expected[cell]))
     progress = Progress(expected, {cell: cell.workload for cell in cells}, guests.jobs, "runs")
@@ -108,17 +109,17 @@ def run_all(
             progress.close()
 
 
-# The page cache of a guest must not hold a part of the data worth naming: data is at least 40 times what is free
-# (checked in the guest), as in the published runs, and the read phase must fetch all of it from the disk.
+# The page cache of a guest must not hold a significant part of the data. So the data is at least 40 times the free
+# memory (checked in the guest), as in the published runs, and the read phase must read all of it from the disk.
 MEMORY = "48M"
 DD_MIB = 2048
 BONNIE_MIB = 2048
-# Part of the data that the read phase reads from the disk: less, and the page cache had more of it than a rate would show;
-# more, and the page cache was too small even for the readahead, which was thrown away and read again.
+# Share of the data that the read phase reads from the disk. Less: the page cache contained some. More: the page cache
+# was too small for the readahead, which was dropped and read again.
 FETCHED = (0.99, 1.01)
-MAKER = "raidctl demo"  # of its directories
-PUBLISHED = "xfs"  # the file system of the pair that was published and runs first
-KEPT = "kept.json"  # in the directory of the results: of which programs they are, and when they were made
+MAKER = "raidctl demo"  # mark of its directories
+PUBLISHED = "xfs"  # file system of the published pair, which runs first
+KEPT = "kept.json"  # in the directory of the results: digest of the programs, and date
 PYTHON = pathlib.Path(__file__).resolve().parents[1]
 
 
@@ -131,7 +132,7 @@ class Run:
     rows: tuple[workload.Row, ...]
     evidence: workload.ReadPhase
     page_cache_kib: int
-    fetched: float  # part of the data that the read phase read from the disk
+    fetched: float  # share of the data that the read phase read from the disk
     verdict: truth.Verdict
     complaints: tuple[str, ...]
 
@@ -166,7 +167,7 @@ def examine(cell: workload.Cell, directory: pathlib.Path) -> Run:
 
 
 def clear(out: pathlib.Path, cells: Sequence[workload.Cell]) -> None:
-    """Remove what an earlier demo left in out, and nothing else."""
+    """Remove the results of an earlier demo in out, and nothing else."""
     results.without(out, MAKER, ("summary.csv", "spread.csv", "inflight.svg", "inflight.png", "report.txt", KEPT))
     for cell in cells:
         results.fresh(out / cell.name(), MAKER)
@@ -194,7 +195,7 @@ def draw(out: pathlib.Path, runs: Sequence[Run]) -> None:
 
 
 def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out: pathlib.Path) -> list[str]:
-    """Everything that is printed at the end."""
+    """The lines that are printed at the end."""
     ordered = [runs[cell] for cell in cells]
     lines = table([row for run in ordered for row in run.rows if row.phase == "read"])
     lines += ["", "Why:"]
@@ -225,7 +226,7 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
 def repeated(
     cells: Sequence[workload.Cell], guests: Guests, first: Sequence[workload.Row], seeds: int
 ) -> list[workload.Spread]:
-    """Run the cells again under the draws 1 to seeds - 1, each verified as the first, and tell how far rates spread."""
+    """Run the cells again with the seeds 1 to seeds - 1, verify each, and return the spread of the rates."""
     draws = [list(first)]
     for seed in range(1, seeds):
         place = guests.out / f"seed-{seed}"
@@ -245,7 +246,7 @@ def repeated(
 
 
 def programs(raidctl: pathlib.Path, built: str, seeds: int) -> str:
-    """A name for all that decides what the demo prints: `built` is what `raidctl lab build` printed."""
+    """A digest of all that determines the output of the demo. built: the output of `raidctl lab build`."""
     state = hashlib.sha256(f"{built}\n{seeds}\n".encode())
     for path in (raidctl, SCRIPT, *sorted(PYTHON.rglob("*.py"))):
         state.update(path.read_bytes())
@@ -253,7 +254,7 @@ def programs(raidctl: pathlib.Path, built: str, seeds: int) -> str:
 
 
 def kept(out: pathlib.Path, name: str) -> list[str]:
-    """The output of an earlier demo of the same programs, and its date; empty if its results are not in `out`."""
+    """The output of an earlier demo with the same programs, and its date. Empty: `out` has no such results."""
     try:
         facts = json.loads((out / KEPT).read_text(encoding="utf-8"))
         if facts["programs"] != name:
@@ -269,13 +270,14 @@ def kept(out: pathlib.Path, name: str) -> list[str]:
 
 
 def figure(low: Run, high: Run) -> list[str]:
-    """The pair that was published: two lines with their ratio, and the sentence."""
+    """The published pair: two lines with their ratio, and the explanation."""
     rows = [row for run in (low, high) for row in run.rows if row.phase == "read"]
     return [*table(rows), "", *paragraph(workload.why(low.evidence, high.evidence)), ""]
 
 
 def build(raidctl: pathlib.Path) -> str:
-    """Build kernel, modules and programs of the guests if need be. Its progress is on stderr. Returns where they are."""
+    """Build kernel, modules and programs of the guests if necessary. Progress is on stderr. Returns their paths, as
+    printed. Raises UserError."""
     words, null = [str(raidctl), "lab", "build"], subprocess.DEVNULL
     done = subprocess.run(words, stdin=null, stdout=subprocess.PIPE, text=True, check=False, env=simulated_time())
     if done.returncode != 0:
@@ -286,7 +288,7 @@ def build(raidctl: pathlib.Path) -> str:
 def run(
     raidctl: pathlib.Path, out: pathlib.Path, jobs: int, say: Callable[[str], None], seeds: int = 1, fresh: bool = False
 ) -> int:
-    """Run the demo or, unless `fresh`, print the kept results. 0: all verified, 1: something did not agree, and was printed."""
+    """Run the demo, or print the kept results unless `fresh`. Returns 0: all verified; 1: a printed disagreement."""
     begin = time.monotonic()
     cells = workload.cells(DD_MIB, BONNIE_MIB)
     name = programs(raidctl, build(raidctl), seeds)
@@ -343,10 +345,10 @@ def draw_runs(
     simulated: bool,
     title: str | None = None,
 ) -> None:
-    """Reads in flight over time, one panel per run, the first on top, all over the same scales.
+    """Draw reads in flight over time, a panel for each run, the first at the top, with common scales.
 
-    runs: (key of DEMO_STYLES, figures, points) each. Written once per path, its suffix gives the format.
-    title: of an SVG, not drawn.
+    runs: (key of DEMO_STYLES, figures, points). paths: the suffix is the format. title: metadata of an SVG; it is not
+    drawn.
     """
     picture = plot.figure(0.8 + 2.3 * len(runs))
     panels = picture.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -371,10 +373,10 @@ def draw_runs(
     plot.save(picture, paths, title)
 
 
-# The demo's figures as text of at most 80 columns.
+# The figures of the demo as text of at most 80 columns.
 
 WIDTH = 80
-WIDTHS = (-13, 6, 6, 10, 10, 4, 8, 8, 6)  # columns; negative: to the left
+WIDTHS = (-13, 6, 6, 10, 10, 4, 8, 8, 6)  # columns; negative: aligned to the left
 HEADINGS = ("READ PHASE OF", "SETRA", "MB/s", "PUBLISHED", "IN FLIGHT", "MAX", "REQUEST", "SEQU. %", "SEEKS")
 LEGEND = (
     "SETRA: readahead in sectors of 512 bytes. MB/s: simulated, 1000 KiB/s.",
@@ -400,7 +402,7 @@ def _or_dash(value: float | None, form: str, per: float = 1.0) -> str:
 
 
 def spread_text(spreads: Sequence[Spread]) -> list[str]:
-    """The spread of the rates over all seeds, MB/s."""
+    """The spread of the rates over all seeds in MB/s."""
     form = "{:22} {:>6} {:>7} {:>7} {:>7}  {}"
     lines = [f"Simulated MB/s of {len(spreads[0].draws)} seeds. In brackets: the 95 % interval of the median."]
     lines.append(form.format("", "SETRA", "LEAST", "MEDIAN", "MOST", "").rstrip())
@@ -416,7 +418,7 @@ def spread_text(spreads: Sequence[Spread]) -> list[str]:
 
 
 def table(rows: Sequence[Row]) -> list[str]:
-    """Read phases, one line each, with the ratio tuned/untuned after each pair."""
+    """Lines of a table of the read phases, with the ratio tuned/untuned after each pair."""
     lines = [_line(*HEADINGS)]
     first: dict[str, Row] = {}
     for row in rows:
@@ -463,7 +465,7 @@ def paragraph(sentences: Sequence[str]) -> list[str]:
 
 
 def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> list[str]:
-    """The comparison of one run with the controller's log, and what does not agree."""
+    """The comparison of one run with the controller's log, and each disagreement."""
     if complaints:
         return [f"  {cell.name():<11} DISAGREES:"] + [f"    {line}" for line in complaints]
     reads, writes = verdict.commands["read"], verdict.commands["write"]

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compare a recording with the commands that the simulated controller received (ground-truth.csv of the lab).
 
-Counts, bytes and request sizes must be equal, exactly. Depth over time cannot be: raidtrace sees a request from just
-before the driver hands it over until after the interrupt that reports it, the controller from arrival to completion.
-So raidtrace's stretch holds the controller's, its depth is never lower, and:
+Counts, bytes and request sizes must be equal. The depth over time cannot be equal. raidtrace counts a request from just
+before the driver issues it until after the interrupt that reports it; the controller counts it from arrival to
+completion. So raidtrace's interval contains the controller's, its depth is never lower, and:
 
-    D  = sum over depths of depth x time: raidtrace's less the controller's    >= 0
+    D  = sum over depths of depth x time: raidtrace's minus the controller's    >= 0
     for every depth d: time at depth >= d by raidtrace                        >= that by the controller
     sum over depths of the difference of time at that depth                   <= 2 D
     if D is 0, the depth at every issue is the depth of the controller at its arrival
 
-for while the two depths differ at all, D grows at least as fast as time passes. Both clocks are the guest's, in
-nanoseconds. Its time passes while it works when it reads the clock with interrupts on. On average, one such read is allowed
-before a command reaches the controller, and one after it returns. (Linux 6.1 needs none: D is 0.)
+The reason: while the depths differ, D grows at least as fast as time passes. Both clocks are the guest's, in ns. A
+guest's time only passes when it reads the clock with interrupts enabled. On average, one such read is allowed before a
+command reaches the controller, and one after it returns. (Linux 6.1 needs none: D is 0.)
 """
 
 import collections
@@ -27,13 +27,13 @@ from raidtrace.recording.spans import Span
 
 HEADER = "sequence,request_id,opcode,name,unit,lba,sectors,arrival_ns,completion_ns,depth,status".split(",")
 DIRECTIONS = {"READ": "read", "WRITE": "write"}
-CLOCK_READ_NS = 256  # what one clock read costs in simulated time
+CLOCK_READ_NS = 256  # the cost of a clock read in simulated time
 CLOCK_READS = 2  # allowed per command
 
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """One command as the controller saw it. completion_ns is None while it had not completed."""
+    """One command in the controller's log. completion_ns None: it did not complete."""
 
     name: str
     unit: int
@@ -45,17 +45,17 @@ class Command:
 
 @dataclasses.dataclass(frozen=True)
 class Depths:
-    """How the depths differ; see above for D."""
+    """The difference of the depths. D: see the module."""
 
-    apart: float  # part of the time in which they do
-    bound: float  # the most that D explains of it
+    apart: float  # share of the time in which the depths differ
+    bound: float  # the largest share that D explains
     other_at_issue: int  # issues with another depth than in the log
     mismatches: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Result of one comparison; it holds if there is no mismatch."""
+    """The result of one comparison. It is positive if there is no mismatch."""
 
     commands: Mapping[str, int]  # direction -> commands of the controller
     bytes: Mapping[str, int]  # direction -> bytes that the controller's commands name
@@ -65,7 +65,7 @@ class Verdict:
 
 
 def read_log(path: pathlib.Path) -> list[Command]:
-    """Commands of the first unit. UserError: not such a log."""
+    """The commands of the first unit. Raises UserError: this is not such a log."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         if next(rows, None) != HEADER:
@@ -80,12 +80,12 @@ def _commands(rows: Iterable[list[str]]) -> list[Command]:
     return [
         Command(row[3], 0, int(row[6]), int(row[7]), int(row[8]) if row[8] else None, int(row[9]))
         for row in rows
-        if row[4] == "0"  # commands to the controller itself name none
+        if row[4] == "0"  # commands to the controller itself have no unit
     ]
 
 
 def depth_time(commands: Iterable[Command], start_ns: int, end_ns: int) -> dict[int, int]:
-    """Nanoseconds at each depth between two moments, from arrivals and completions."""
+    """ns at each depth between two times, from arrivals and completions."""
     steps: collections.Counter[int] = collections.Counter()
     for command in commands:
         begin = max(command.arrival_ns, start_ns)
@@ -103,7 +103,7 @@ def depth_time(commands: Iterable[Command], start_ns: int, end_ns: int) -> dict[
 
 
 def compare(ours: Span, log: Iterable[Command]) -> Verdict:
-    """Compare what raidtrace counted in (start_ns, end_ns] with the commands that arrived then."""
+    """Compare the counters of a span with the commands that arrived in (start_ns, end_ns]."""
     log = list(log)
     arrived = [command for command in log if ours.start_ns < command.arrival_ns <= ours.end_ns]
     by_direction = {d: [c for c in arrived if DIRECTIONS.get(c.name) == d] for d in ("read", "write")}
@@ -125,7 +125,7 @@ def compare(ours: Span, log: Iterable[Command]) -> Verdict:
 
 
 def _depths(ours: Span, log: list[Command], arrived: list[Command]) -> Depths:
-    """Compare depth over time and depth at issue, all directions together."""
+    """Compare depth over time and depth at issue, for all directions together."""
     times = ours.histogram("all", "depth_time")
     reference = depth_time(log, ours.start_ns, ours.end_ns)
     span = ours.end_ns - ours.start_ns
@@ -154,7 +154,7 @@ def _depths(ours: Span, log: list[Command], arrived: list[Command]) -> Depths:
 
 
 def _counts(ours: Span, direction: str, commands: list[Command]) -> list[str]:
-    """Exact comparisons of one direction. A requeued request was issued but did not arrive."""
+    """The exact comparisons of one direction. A requeued request was issued, but did not arrive."""
     wrong = []
     requeued = ours.count(direction, "requeued")
     nr = ours.count(direction, "issued") - requeued
@@ -179,12 +179,13 @@ def _counts(ours: Span, direction: str, commands: list[Command]) -> list[str]:
 
 
 def area(times: Mapping[int, int]) -> int:
-    """Sum over depths of depth x time."""
+    """The sum over depths of depth x time."""
     return sum(depth * time for depth, time in times.items())
 
 
 def distance(ours: Mapping[int, int], reference: Mapping[int, int]) -> tuple[int, int]:
-    """Sum over depths of the difference of time, and the least of (time at depth >= d by ours, less by the other)."""
+    """The sum over depths of the difference of time, and the least of (time at depth >= d by ours, minus by the
+    reference)."""
     apart = excess = tail = 0
     for depth in sorted(ours.keys() | reference.keys(), reverse=True):
         difference = ours.get(depth, 0) - reference.get(depth, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cells of the demo, what each one's command says about itself, and one row of figures per phase."""
+"""The cells of the demo, the figures that each command prints, and one row of figures for each phase."""
 
 import csv
 import dataclasses
@@ -17,21 +17,21 @@ from raidtrace.recording.figures import Figures
 from raidtrace.recording.sample_rows import Point
 from raidtrace.recording.spans import OUTSIDE, Recorded, Span
 
-# Why readahead made a difference, in sentences with only numbers of counters.
+# Sentences why readahead made a difference, with only numbers of counters.
 #
-# The tested chain: a readahead of S sectors, cut into requests of at most M sectors, keeps S/M to 2S/M requests in flight
-# (the program reads one window, and the kernel has requested the next). More requests in flight keep more drives busy.
-# The requests themselves do not get larger. Each link is compared with the counts, and a link that does not hold is
-# reported.
+# The tested chain: a readahead of S sectors, split into requests of at most M sectors, keeps S/M to 2S/M requests in
+# flight. (The program reads one window, and the kernel has requested the next.) More requests in flight keep more
+# drives busy. The requests themselves do not get larger. Each link is compared with the counters; a link that does not
+# hold is reported.
 
-RISE = 1.5  # a factor from which a change of a mean is called a rise
-SAME = 1.1  # a factor up to which two means are called the same
-AGREEMENT = 0.05  # a figure and what predicts it agree within this part
+RISE = 1.5  # a mean that changes by this factor has risen
+SAME = 1.1  # two means with a smaller quotient are equal
+AGREEMENT = 0.05  # a figure and its prediction agree within this share
 
 
 @dataclasses.dataclass(frozen=True)
 class ReadPhase:
-    """The counters of one workload's read phase. largest_sectors: the largest request the disk takes."""
+    """The counters of the read phase of one workload. largest_sectors: the largest request of the disk."""
 
     workload: str
     setra_sectors: int
@@ -44,18 +44,18 @@ class ReadPhase:
     d2c_mean_ms: float
 
     def predicted(self) -> tuple[float, float]:
-        """In-flight reads that the readahead alone predicts, from and to."""
+        """Lower and upper bound of the reads in flight that the readahead alone predicts."""
         windows = max(self.setra_sectors / self.largest_sectors, 1.0)
         return windows, 2 * windows
 
     def as_predicted(self) -> bool:
-        """Whether the mean lies where the readahead predicts it."""
+        """Whether the mean is within the prediction of the readahead."""
         low, high = self.predicted()
         return low * (1 - AGREEMENT) <= self.inflight_mean <= high * (1 + AGREEMENT)
 
 
 def why(untuned: ReadPhase, tuned: ReadPhase) -> list[str]:
-    """Sentences on what the larger readahead changed, supported or not."""
+    """Sentences about the effect of the larger readahead, whether the counters support it or not."""
     speed = tuned.kib_per_s / untuned.kib_per_s
     depth = tuned.inflight_mean / untuned.inflight_mean
     rates = f"{untuned.workload}: {untuned.kib_per_s / 1000:.1f} -> {tuned.kib_per_s / 1000:.1f} MB/s, x{speed:.2f}"
@@ -96,7 +96,7 @@ def _prediction(untuned: ReadPhase, tuned: ReadPhase) -> str:
 
 
 def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -> list[str]:
-    """Little's law: requests in flight = requests a second x time of each."""
+    """Little's law: requests in flight = requests per second x time of each."""
     wait = tuned.d2c_mean_ms / untuned.d2c_mean_ms
     size = tuned.request_sectors_mean / untuned.request_sectors_mean
     expected = depth * size / wait
@@ -110,16 +110,16 @@ def _balance(untuned: ReadPhase, tuned: ReadPhase, speed: float, depth: float) -
     ]
 
 
-ARRAY = "raid0"  # the published array that profile 9500s-12-raid0 stands for
+ARRAY = "raid0"  # the published array that profile 9500s-12-raid0 models
 SETRA = (256, 16384)  # sectors: untuned and tuned in the published measurements
 
 
-PLACED = ("read", "write", "discard", "write_zeroes", "other")  # directions that have a place on the disk
+PLACED = ("read", "write", "discard", "write_zeroes", "other")  # directions with a position on the disk
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One run: a command on a file system (empty: the raw disk) with a readahead, over so many MiB."""
+    """One run: a command on a file system (empty: the raw disk) with a readahead. mib: size of the data."""
 
     workload: str
     filesystem: str
@@ -135,7 +135,7 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """Figures of one phase; None: not published, not reported, not counted."""
+    """The figures of one phase. None: not published, not reported, or not counted."""
 
     cell: Cell
     phase: str
@@ -160,7 +160,7 @@ def cells(dd_mib: int, bonnie_mib: int) -> list[Cell]:
 
 
 def rates(cell: Cell, output: str) -> dict[str, float]:
-    """KiB/s of each phase that the command itself reports. UserError: it does not report the rate of reading."""
+    """KiB/s of each phase, from the output of the command. Raises UserError: there is no rate of reading."""
     figures = parsers.dd(output, "read") if cell.workload == "dd" else parsers.bonnie(output)
     reported = {one.phase: one.value for one in figures if one.value is not None and one.unit == parsers.KIB_PER_S}
     if "read" not in reported:
@@ -169,12 +169,12 @@ def rates(cell: Cell, output: str) -> dict[str, float]:
 
 
 def phase_name(cell: Cell, recorded: str) -> str:
-    """Name of a phase in the summary: dd has one, and it reads."""
+    """The name of a phase in the summary. dd has a single phase, which reads."""
     return "read" if cell.workload == "dd" else recorded
 
 
 def rows(cell: Cell, recording: Recorded) -> list[Row]:
-    """One row per phase, in the order of the run. The time between the phases is left out."""
+    """A row for each phase, in order of time. The time outside the phases is left out."""
     printed = rates(cell, recording.output)
     names = dict.fromkeys(phase.name for phase in recording.phases if phase.name != OUTSIDE)
     return [_row(cell, phase_name(cell, name), recording.whole(name), printed) for name in names]
@@ -200,18 +200,19 @@ def _row(cell: Cell, phase: str, span: Span, printed: dict[str, float]) -> Row:
 
 
 def read_phase(cell: Cell, recording: Recorded) -> Span:
-    """The phase that reads the data once, in order."""
+    """The phase that reads the data once, sequentially."""
     return recording.whole(None if cell.workload == "dd" else "read")
 
 
 def _most(figures: Figures) -> int:
-    """Most requests in flight: the largest depth that lasted, or the largest depth at an issue plus one for its own request."""
+    """The most requests in flight: the highest depth at which time was spent, or the highest depth at an issue plus one
+    for the request itself."""
     deepest = max((at + 1 for at, count in figures.histogram("depth_issue").items() if count), default=0)
     return max(figures.deepest() or 0, deepest)
 
 
 def points(path: pathlib.Path, phase: str) -> list[Point]:
-    """Reads in flight in each sample of a phase. RecordingError: it cannot be read."""
+    """Reads in flight in each sample of a phase. Raises RecordingError: the recording cannot be read."""
     with sample_rows.opened(path, series=True) as rows:
         recorded = spans.read(path, rows, sums=False)
         numbers = [one.phase for one in recorded.phases if one.name == phase]
@@ -219,7 +220,7 @@ def points(path: pathlib.Path, phase: str) -> list[Point]:
 
 
 def evidence(cell: Cell, recording: Recorded) -> ReadPhase:
-    """The input of explain: a run's read phase."""
+    """The figures of a run's read phase for why(). Raises UserError: there are none."""
     reads = read_phase(cell, recording)
     row = _row(cell, "read", reads, {})
     mean, sectors, share = row.inflight_reads_mean, row.request_bytes_mode, row.sequential_share
@@ -234,14 +235,14 @@ def evidence(cell: Cell, recording: Recorded) -> ReadPhase:
 
 @dataclasses.dataclass(frozen=True)
 class Spread:
-    """KiB/s of one phase of a cell under several draws of chance; the first is that of the summary."""
+    """KiB/s of one phase of a cell for several seeds. The first is the one in the summary."""
 
     cell: Cell
     phase: str
     draws: tuple[float, ...]
 
     def summary(self) -> trials.Summary:
-        """Median, and the interval that holds the median of all draws at 95 %."""
+        """The median, and its 95 % interval."""
         return trials.summarise(self.draws)
 
 
@@ -250,7 +251,7 @@ SPREAD_HEADER = ("workload", "filesystem", "setra_sectors", "phase", "draws", "l
 
 
 def spreads(draws: Sequence[Sequence[Row]]) -> list[Spread]:
-    """The spread of each phase with a rate. draws: rows of each draw, in the same order."""
+    """The spread of each phase with a rate. draws: the rows of each seed, in the same order."""
     all_spreads = []
     for rows_of_one in zip(*draws, strict=True):
         rates_of_one = tuple(row.kib_per_s for row in rows_of_one if row.kib_per_s is not None)
@@ -260,7 +261,7 @@ def spreads(draws: Sequence[Sequence[Row]]) -> list[Spread]:
 
 
 def write_spread(path: pathlib.Path, all_spreads: Iterable[Spread]) -> None:
-    """spread.csv, MiB/s."""
+    """Write spread.csv, in MiB/s."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(SPREAD_HEADER)
@@ -273,7 +274,7 @@ def write_spread(path: pathlib.Path, all_spreads: Iterable[Spread]) -> None:
 
 
 def write_summary(path: pathlib.Path, all_rows: Iterable[Row]) -> None:
-    """summary.csv; an empty field is not published or not available."""
+    """Write summary.csv. An empty field is not published or not available."""
 
     def number(value: float | None, digits: int, per: float = 1.0) -> str:
         return "" if value is None else f"{value / per:.{digits}f}"
