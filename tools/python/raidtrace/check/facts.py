@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The facts that the rules of raidctl check judge, and their readers. Nothing is changed. None: the machine does not tell."""
+"""The facts for the rules of raidctl check, and their readers. None: not available. Nothing is changed."""
 
 import contextlib
 import dataclasses
@@ -19,18 +19,18 @@ from raidtrace.recording.quantities import RAID_DRIVERS, is_virtual
 from raidtrace.sweep import disk_users
 from raidtrace.sweep.device import DeviceError, Machine
 
-# The disks that raidctl check looks at: those that the command line names, or all units of 3ware controllers.
+# The disks of raidctl check: those on the command line, or all units of 3ware controllers.
 
 DRIVER_3WARE = "3w-9xxx"
-LAB = pathlib.Path("/run/lab/raidlab-status")  # of a guest with a device that a process of the host simulates
+LAB = pathlib.Path("/run/lab/raidlab-status")  # in a guest with a device that a process of the host simulates
 
 
 class UsageError(Exception):
-    """The command line is wrong; the text says why."""
+    """The command line is wrong. The text says why."""
 
 
 class Kind(enum.Enum):
-    """The kind of a disk, as far as readahead is concerned."""
+    """The kind of a disk, with regard to readahead."""
 
     ARRAY = "an array of rotating drives"
     DRIVE = "one rotating drive"
@@ -49,8 +49,8 @@ class Mount:
 
 @dataclasses.dataclass(frozen=True)
 class Disk:
-    """One whole disk. driver: of the PCI device above it, "" when it has none. scheduler: the active one, "" for a disk
-    without a request queue. mounts: of the disk, of its partitions and of md and dm devices above."""
+    """One whole disk. driver: of the PCI device above it, or empty. scheduler: the active one; empty for a disk without
+    a request queue. mounts: of the disk, of its partitions, and of md and dm devices above."""
 
     name: str
     driver: str = ""
@@ -61,7 +61,7 @@ class Disk:
 
 
 def lab_profile(machine: Machine) -> str | None:
-    """Profile of the lab's guest that this machine is. None: it is none."""
+    """The profile of the guest of the lab. None: this machine is not a guest of the lab."""
     for path in (machine.proc / "raidlab/status", LAB):
         if path.exists():
             match = re.search(r"^profile: (.*)$", machine.read(path), re.MULTILINE)
@@ -70,7 +70,8 @@ def lab_profile(machine: Machine) -> str | None:
 
 
 def find(machine: Machine, words: Sequence[str]) -> tuple[Disk, ...]:
-    """The disks that words name; without words all 3ware units, in a guest of the lab all simulated disks."""
+    """The disks that words name. Without words: all 3ware units; in a guest of the lab, all simulated disks. Raises
+    UsageError, DeviceError."""
     if not words:
         simulated = (machine.proc / "raidlab/status").exists()
         above = {name: _controller(machine, name) for name in sorted(machine.disks(), key=_natural)}
@@ -92,7 +93,7 @@ def _natural(name: str) -> list[tuple[str, int]]:
 
 
 def _whole(machine: Machine, word: str) -> str:
-    """The name of the disk that a word means: a name, or a path that leads to a block device."""
+    """The name of a disk, from a name or from a path to a block device. Raises DeviceError."""
     if "/" in word:
         try:
             status = machine.stat(word)
@@ -129,7 +130,7 @@ def _disk(machine: Machine, name: str) -> Disk:
 
 
 def _kind(machine: Machine, name: str) -> Kind:
-    """The kind of a disk; md and dm devices have the kind of their members."""
+    """The kind of a disk. md and dm devices have the kind of their members."""
     members = _members(machine, name)
     kinds = {_kind_of_one(machine, member) for member in members}
     for kind in (Kind.VIRTUAL, Kind.FLASH):
@@ -139,7 +140,7 @@ def _kind(machine: Machine, name: str) -> Kind:
 
 
 def _members(machine: Machine, name: str) -> set[str]:
-    """The disks below a device; itself if it was not made of others."""
+    """The lowest disks of a stack below a device; the device itself if there are none."""
     below = machine.below(name)
     return {member for one in below for member in _members(machine, one)} if below else {name}
 
@@ -155,7 +156,7 @@ def _kind_of_one(machine: Machine, name: str) -> Kind:
 
 
 def _controller(machine: Machine, name: str) -> tuple[str, str]:
-    """Address and driver of the first PCI device above a disk; empty when there is none."""
+    """Address and driver of the first PCI device above a disk. Empty: there is none."""
     device = (machine.sys / "block" / name / "device").resolve()
     for path in (device, *device.parents):
         if os.path.basename(machine.link(path / "subsystem")) == "pci":
@@ -170,14 +171,14 @@ def _mounts(machine: Machine, disk: str) -> Iterator[Mount]:
         fields, (fstype, source, options) = first.split(" "), last.split(" ", 2)
         major, _, minor = fields[2].partition(":")
         number = os.makedev(int(major), int(minor))
-        if major == "0":  # btrfs has a number of its own: the source names a device
+        if major == "0":  # btrfs has its own number: the source is the device
             number = disk_users.block_number(machine, disk_users.unescape(source)) if source.startswith("/") else 0
         if number and number in numbers:
             yield Mount(disk_users.unescape(fields[4]), fstype, _options(fields[5], options))
 
 
 def _options(of_mount: str, of_file_system: str) -> str:
-    """Options of a mount and of its file system as mount(8) prints them: read-only if one of them is."""
+    """The options of a mount and of its file system, as mount(8) prints them. Read-only if one of them is."""
     if of_mount == of_file_system:
         return of_mount
     words = f"{of_mount},{of_file_system}".split(",")
@@ -185,17 +186,17 @@ def _options(of_mount: str, of_file_system: str) -> str:
     return ",".join([first, *(word for word in words if word not in ("ro", "rw"))])
 
 
-# The activity of processes, disks and interrupts: two looks at /proc, and the difference between them.
+# The activity of processes, disks and interrupts: the difference between two readings of /proc.
 
-GENERATIONS = 64  # of parents that may end between two looks
+GENERATIONS = 64  # of parents that may end between two readings
 _STAT = re.compile(r"(\d+) \((.*)\) \S (-?\d+)(.*)", re.DOTALL)
 _PCI = "pci:*/0*:*"  # driver and address of a device, below a module's drivers
 
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """One process since it began. start: in ticks, tells two processes of one number apart. ticks, io_bytes: of the process
-    and of the children that it waited for; io_bytes is None where it may not be read."""
+    """The totals of a process. start: in ticks; distinguishes two processes with the same pid. ticks, io_bytes: of the
+    process and of the children that it waited for; io_bytes None: not readable."""
 
     pid: int
     parent: int
@@ -224,8 +225,8 @@ class Line:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """/proc at one moment. processes_known: those of all users are visible. io_accounted: the kernel counts the I/O of
-    processes."""
+    """The contents of /proc at one time. processes_known: the processes of all users are visible. io_accounted: the
+    kernel counts the I/O of processes."""
 
     time_s: float
     swapped_pages: int | None = None
@@ -238,7 +239,7 @@ class Look:
 
 @dataclasses.dataclass(frozen=True)
 class ProcessUse:
-    """A process between two looks. cpu_percent: of one processor."""
+    """The activity of a process between two readings. cpu_percent: of one processor."""
 
     pid: int
     name: str
@@ -248,7 +249,7 @@ class ProcessUse:
 
 @dataclasses.dataclass(frozen=True)
 class ModuleUse:
-    """A module that nothing uses: interrupts of its devices, and whether one of these lines is shared."""
+    """A module with use count 0: interrupts of its devices, and whether one of these lines is shared."""
 
     name: str
     interrupts: int
@@ -257,7 +258,7 @@ class ModuleUse:
 
 @dataclasses.dataclass(frozen=True)
 class Activity:
-    """The activity between two looks. nr_io_hidden: processes with I/O counters that only root may read."""
+    """The activity between two readings. nr_io_hidden: processes with I/O counters that only root may read."""
 
     seconds: float
     swapped_pages: int | None = None
@@ -270,7 +271,7 @@ class Activity:
 
 
 def look(machine: Machine) -> Look:
-    """Look at /proc now. A process that ends meanwhile is left out."""
+    """Read /proc now. A process that ends meanwhile is left out."""
     now = time.monotonic()
     swapped = re.findall(r"^pswp(?:in|out) (\d+)$", _text(machine.proc / "vmstat") or "", re.MULTILINE)
     diskstats, interrupts = _text(machine.proc / "diskstats"), _text(machine.proc / "interrupts")
@@ -278,7 +279,7 @@ def look(machine: Machine) -> Look:
     return Look(
         time_s=now,
         swapped_pages=sum(map(int, swapped)) if swapped else None,
-        # Mounted with hidepid, /proc shows a user only what is his.
+        # Mounted with hidepid, /proc shows a user only his own processes.
         processes_known=os.access(machine.proc / "1/stat", os.R_OK),
         io_accounted=os.access(machine.proc / "self/io", os.R_OK),
         processes=tuple(process for process in processes if process),
@@ -300,7 +301,7 @@ def _process(path: pathlib.Path) -> Process | None:
 
 
 def parse_process(text: str) -> Process | None:
-    """The line of /proc/PID/stat. The name in it may contain blanks and parentheses. None: it is no such line."""
+    """A process from /proc/PID/stat. Its name may contain blanks and parentheses. None: another format."""
     match = _STAT.match(text)
     fields = match[4].split() if match else []
     if not match or len(fields) < 18:
@@ -314,7 +315,8 @@ def _disks(machine: Machine, text: str) -> tuple[DiskUse, ...]:
 
 
 def parse_disk(line: str) -> DiskUse | None:
-    """A line of /proc/diskstats. Discards came with Linux 4.18, flushes with 5.5. None: it is no such line."""
+    """A disk from a line of /proc/diskstats. Discards exist since Linux 4.18, flushes since 5.5. None:
+    another format."""
     words = line.split()
     if len(words) < 10:
         return None
@@ -325,7 +327,7 @@ def parse_disk(line: str) -> DiskUse | None:
 
 
 def parse_interrupts(text: str) -> dict[int, Line] | None:
-    """Lines of devices in /proc/interrupts; those of processors (LOC, NMI) are left out. None: it is no such text."""
+    """The lines of devices in /proc/interrupts, without those of processors (LOC, NMI). None: another format."""
     head, _, rest = text.partition("\n")
     processors = head.count("CPU")
     if not processors:
@@ -335,13 +337,13 @@ def parse_interrupts(text: str) -> dict[int, Line] | None:
         words = line.split()
         counts = words[1 : 1 + processors]
         if words and words[0][:-1].isdigit() and len(counts) == processors and all(map(str.isdigit, counts)):
-            # The drivers that share a line come after its chip and kind, separated by ", ".
+            # The drivers that share a line follow its chip and kind, separated by ", ".
             interrupts[int(words[0][:-1])] = Line(sum(map(int, counts)), ", " in " ".join(words[1 + processors :]))
     return interrupts
 
 
 def between(before: Look, after: Look, own: int, ticks_per_second: float) -> Activity:
-    """The activity between two looks, without the process `own`."""
+    """The activity between two readings, without the process `own`."""
     seconds = after.time_s - before.time_s
     pages = (before.swapped_pages, after.swapped_pages)
     changes = _changes(before, after)
@@ -363,10 +365,10 @@ def between(before: Look, after: Look, own: int, ticks_per_second: float) -> Act
 
 
 def _changes(before: Look, after: Look) -> dict[Process, tuple[int, int]]:
-    """Ticks and bytes of I/O of each process between two looks.
+    """Ticks and bytes of I/O of each process between two readings.
 
-    The kernel adds a process that ended to the parent that waited for it. What it had done before the first look is taken
-    back from its parent, or from the next one up that is still there: numbers below 0 are possible.
+    The kernel adds the totals of an ended process to the parent that waited for it. The part before the first reading
+    is subtracted from the parent, or from the next ancestor that still exists. So results below 0 are possible.
     """
     then = {(one.pid, one.start): one for one in before.processes}
     now = {(one.pid, one.start): one for one in after.processes}
@@ -391,7 +393,7 @@ def _changes(before: Look, after: Look) -> dict[Process, tuple[int, int]]:
 
 
 def _disks_between(before: Iterable[DiskUse], after: Iterable[DiskUse]) -> tuple[DiskUse, ...]:
-    """A disk that did less than before is another one of the same name."""
+    """The activity of each disk. A disk with smaller totals than before is a new disk with the same name."""
     then = {use.name: use for use in before}
     uses = []
     for use in after:
@@ -407,7 +409,7 @@ def unused_modules(
 ) -> tuple[ModuleUse, ...] | None:
     """Modules with use count 0 that drive PCI devices other than the disks', and the interrupts of these devices.
 
-    Of other devices sysfs does not tell the interrupt lines. None: /proc/modules or /proc/interrupts cannot be read.
+    sysfs does not contain the interrupt lines of other devices. None: /proc/modules or /proc/interrupts cannot be read.
     """
     modules = _text(machine.proc / "modules")
     if modules is None or before.interrupts is None or after.interrupts is None:
@@ -426,7 +428,7 @@ def unused_modules(
 
 
 def _lines_of(machine: Machine, address: str) -> list[int]:
-    """Interrupt lines of a PCI device: its messages (MSI), or else its one line."""
+    """The interrupt lines of a PCI device: its messages (MSI), or else its single line."""
     directory = machine.sys / "bus/pci/devices" / address
     if (directory / "msi_irqs").exists():
         return sorted(int(path.name) for path in (directory / "msi_irqs").iterdir())
@@ -434,7 +436,7 @@ def _lines_of(machine: Machine, address: str) -> list[int]:
     return [number] if number else []
 
 
-PAUSE_S = 1.0  # between the two looks: the kernel counts processor time in ticks of 10 ms
+PAUSE_S = 1.0  # s between the two readings: the kernel counts processor time in ticks of 10 ms
 SYSTEMD = pathlib.Path("/run/systemd/system")
 TARGETS = ("graphical.target", "multi-user.target", "rescue.target", "emergency.target")  # the highest first
 FREE_CPU = "time-travel=inf-cpu"  # of User Mode Linux: computing takes no time
@@ -446,8 +448,9 @@ FIRMWARE = ("class/dmi/id/sys_vendor", "class/dmi/id/product_name", "hypervisor/
 
 @dataclasses.dataclass(frozen=True)
 class Signing:
-    """Which modules the kernel takes, as raidctl status prints it. why: what asks for a signature, "" for nothing.
-    module: the file that would be loaded. signer: of that file. enrolled: the kernel has a key of the signer."""
+    """The signature check of modules, as raidctl status prints it. why: the reason why a signature is required, or
+    empty. module: the file that would be loaded. signer: of that file. enrolled: the kernel has the key of the signer;
+    None: not known."""
 
     loaded: bool
     why: str
@@ -459,8 +462,8 @@ class Signing:
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """All that the rules look at. hypervisor: "" where there is none. cpu_is_free: simulated time in which computing takes
-    none. profile: of the lab, None outside of its guests. config: the kernel's configuration."""
+    """The facts for the rules. hypervisor: empty: none. cpu_is_free: simulated time, in which computing takes no time.
+    profile: of the lab; None: no guest of the lab. config: the kernel's configuration."""
 
     activity: Activity
     data_bytes: int | None = None
@@ -480,7 +483,8 @@ class Facts:
 
 
 def read(machine: Machine, raidctl: pathlib.Path, looked_at: tuple[Disk, ...], data_bytes: int | None) -> Facts:
-    """Look at the machine for a second. What is measured comes first: to read the rest is activity, too."""
+    """Read all facts of the machine, which takes a second. The activity is measured first, because reading the rest is
+    activity, too."""
     before = look(machine)
     time.sleep(PAUSE_S)
     after = look(machine)
@@ -509,19 +513,19 @@ def read(machine: Machine, raidctl: pathlib.Path, looked_at: tuple[Disk, ...], d
 
 
 def _memory(machine: Machine) -> dict[str, int]:
-    """Lines of /proc/meminfo in bytes. The file writes kB for KiB."""
+    """The lines of /proc/meminfo in bytes. kB there means KiB."""
     lines = re.findall(r"^(\w+):\s*(\d+) kB$", machine.read(machine.proc / "meminfo"), re.MULTILINE)
     return {name: int(value) * 1024 for name, value in lines}
 
 
 def _governors(machine: Machine) -> tuple[str, ...]:
-    """The governor of each processor that has one. A processor that is switched off has none."""
+    """The frequency governor of each processor that has one. A processor that is offline has none."""
     paths = sorted((machine.sys / "devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor"))
     return tuple(governor for path in paths if (governor := machine.read(path)))
 
 
 def _target() -> str:
-    """The systemd target, or else the runlevel of System V; "" when neither is known."""
+    """The systemd target, or else the System V runlevel. Empty: neither is known."""
     if SYSTEMD.exists():
         states = _output(["systemctl", "is-active", *TARGETS]).splitlines()
         for target, state in zip(TARGETS, states):
@@ -539,7 +543,7 @@ def _output(command: list[str]) -> str:
 
 
 def _config(machine: Machine) -> tuple[str | None, str]:
-    """The kernel's configuration and its file."""
+    """The kernel's configuration and its file. (None, ""): not available."""
     release = os.uname().release
     for path in (machine.proc / "config.gz", pathlib.Path(f"/boot/config-{release}"),
                  pathlib.Path(f"/lib/modules/{release}/config")):  # fmt: skip
@@ -552,9 +556,9 @@ def _config(machine: Machine) -> tuple[str | None, str]:
 
 
 def _hypervisor(machine: Machine) -> str | None:
-    """The hypervisor below this machine by the names in its firmware, "" for none. None: nothing tells."""
+    """The hypervisor of this machine, from names in its firmware. Empty: there is none. None: not known."""
     cpu = machine.read(machine.proc / "cpuinfo")
-    if re.search(r"^vendor_id\s*:.*User Mode Linux", cpu, re.MULTILINE):  # which sees the processor of its host
+    if re.search(r"^vendor_id\s*:.*User Mode Linux", cpu, re.MULTILINE):  # it reports the processor of its host
         return "User Mode Linux"
     flags = re.search(r"^flags\s*:(.*)$", cpu, re.MULTILINE)
     names = [machine.read(machine.sys / path) for path in FIRMWARE]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rules of raidctl check: what a benchmark needs of other load, of the disk, and of the machine. A table for each."""
+"""The rules of raidctl check: the requirements of a benchmark for other load, the disk, and the machine."""
 
 import dataclasses
 import enum
@@ -9,10 +9,10 @@ from raidtrace.check.facts import Activity, Disk, Facts, Kind, ProcessUse
 from raidtrace.quantity.units import SECTOR_BYTES, octets, plural, sectors
 
 KIB, MIB = 1024, 1024 * 1024
-# The white paper asks for 40 times the memory and shows that twice still reads from the cache.
+# The white paper requires 40 times the memory, and shows that twice the memory still reads from the cache.
 DATA_TIMES_RAM, DATA_TIMES_RAM_CACHED = 40.0, 2.0
 RATE = (64.0 * KIB, 1.0 * MIB)  # bytes/s that disturb one disk of some 50 MB/s
-NAMED = 3  # of the busiest processes; twice as many disks and modules
+NAMED = 3  # processes in a text; twice as many disks and modules
 # The kernel's default readahead, and that of the white paper for an array of drives.
 UNTUNED_SECTORS, TUNED_SECTORS = 256, 16384
 AS_ROOT = "run it as root: sudo raidctl check"
@@ -22,7 +22,7 @@ WHO = "as root, rule process-io names the processes"
 
 
 class Verdict(enum.Enum):
-    """From good to bad; what cannot be judged is last."""
+    """From good to bad. The last is for facts that are not available."""
 
     PASS = "pass"
     WARN = "warn"
@@ -36,7 +36,7 @@ ORDER = tuple(Verdict)
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """The input of one rule: facts of the machine, all disks that are looked at, and for a rule about disks one of them."""
+    """The input of one rule: facts of the machine, all chosen disks, and one of them for a rule about disks."""
 
     facts: Facts
     disks: tuple[Disk, ...]
@@ -47,14 +47,14 @@ class Case:
         return self.facts.activity
 
     def rate(self, count: float) -> float:
-        """Per second of the time between the two looks."""
+        """A count per second between the two readings."""
         return count / self.activity.seconds
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """The result of a rule. text: the state. advice: the remedy where it warns or fails. value: the number that is judged.
-    verdict: None where the limits of the rule decide."""
+    """The result of a rule. text: the finding. advice: the remedy if it warns or fails. value: the judged number.
+    verdict: None: the limits of the rule decide."""
 
     text: str
     advice: str = ""
@@ -64,9 +64,9 @@ class Result:
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One thing that a benchmark needs. reads: the source of its facts; `find` returns None where that cannot be read.
-    limits: the rule warns where the value is above the first, fails where it is above the second. why: what goes wrong
-    otherwise."""
+    """One requirement of a benchmark. reads: the source of its facts. find: returns None if this cannot be read.
+    limits: the rule warns if the value is above the first, and fails if it is above the second. why: the effect on the
+    benchmark."""
 
     name: str
     reads: str
@@ -78,8 +78,8 @@ class Rule:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One rule applied to the machine (disk is "") or to one disk. value: in the rule's unit. text: the state, or why it is
-    not available. remedy: "" when there is nothing to be done."""
+    """The result of one rule for the machine (disk is empty) or for one disk. value: in the rule's unit. text: the
+    finding, or the reason why it is not available. remedy: empty: there is nothing to do."""
 
     rule: Rule
     disk: str
@@ -111,12 +111,12 @@ def judge(facts: Facts, disks: Sequence[Disk]) -> list[Finding]:
 
 
 def listed(words: Sequence[str]) -> str:
-    """The parts of a sum, behind it: ": make (11) 2.0 %, ..."."""
+    """The parts of a sum as text to append: ": make (11) 2.0 %, ..."."""
     return (": " if words else "") + ", ".join(words)
 
 
 def busiest(case: Case, use: Callable[[ProcessUse], float], text: Callable[[float], str]) -> str:
-    """The processes that did most."""
+    """A text with the processes of the highest use."""
     most = sorted((one for one in case.activity.processes if use(one) > 0), key=use, reverse=True)[:NAMED]
     return listed([f"{one.name} ({one.pid}) {text(use(one))}" for one in most])
 
@@ -162,7 +162,7 @@ def _process_io(case: Case) -> Result | None:
     if not activity.processes_known or activity.seconds <= 0:
         return Result(HIDDEN, AS_ROOT, verdict=UNKNOWN)
     rate = case.rate(sum(process.io_bytes for process in activity.processes))
-    if activity.nr_io_hidden and rate <= RATE[0]:  # the visible part is small, and not all of it
+    if activity.nr_io_hidden and rate <= RATE[0]:  # the visible part is small, but incomplete
         return Result(f"only root may read the I/O of {activity.nr_io_hidden} of {len(activity.processes)} processes; the "
                       f"others: {octets(rate)}/s", AS_ROOT, verdict=UNKNOWN)  # fmt: skip
     names = busiest(case, lambda one: case.rate(one.io_bytes), lambda value: f"{octets(value)}/s")
@@ -237,7 +237,8 @@ def _scheduler(case: Case) -> Result | None:
 
 
 def _readahead(case: Case) -> Result | None:
-    """Readahead keeps the drives of an array busy. One drive, flash or what a virtual machine is given needs no more of it."""
+    """Readahead keeps the drives of an array busy. A single drive, flash, or a virtual disk needs no more than the
+    default."""
     value, disk = case.disk.readahead_kib * KIB // SECTOR_BYTES, case.disk
     default = ", the default" if value == UNTUNED_SECTORS else ""
     if disk.kind is not Kind.ARRAY:
@@ -247,8 +248,8 @@ def _readahead(case: Case) -> Result | None:
                   value, WARN if value <= UNTUNED_SECTORS else PASS)  # fmt: skip
 
 
-# Mount options that decide what a mount adds to a benchmark: verdict, why, and the option that puts it right, if one does. The
-# first that a mount has counts; none of them is what mount(8) calls strictatime.
+# Mount options with an effect on a benchmark: verdict, reason, and the better option, if there is one. The first option
+# that a mount has counts. The key "" is for mounts with none of them (strictatime).
 OPTIONS = {
     "sync": (FAIL, ": each write waits for the disk", "async"),
     "dirsync": (FAIL, ": each change of a directory waits for the disk", ""),
@@ -316,7 +317,7 @@ def _machine(case: Case) -> Result | None:
                   verdict=WARN)  # fmt: skip
 
 
-# Options of the kernel that slow down each request: most of it, some of it, or so little that distributions have them.
+# Kernel options that slow down each request: FAIL: most; WARN: some; PASS: so little that distributions use them.
 DEBUG_OPTIONS = {
     FAIL: ("KASAN", "KMSAN", "KCSAN", "PROVE_LOCKING", "LOCK_STAT", "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "SLUB_DEBUG_ON"),
     WARN: ("PROVE_RCU", "DEBUG_LOCK_ALLOC", "DEBUG_SPINLOCK", "DEBUG_ATOMIC_SLEEP", "DEBUG_KMEMLEAK", "DEBUG_OBJECTS",
