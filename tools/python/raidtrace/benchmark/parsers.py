@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Read the output of the benchmarks: bonnie++, dd, fio, iozone, and our own ddt and ioperf."""
+"""Parsers for the output of the benchmarks: bonnie++, dd, fio, iozone, and our own ddt and ioperf."""
 
 import csv
 import dataclasses
@@ -17,16 +17,16 @@ SECONDS = "s"
 
 
 class ParseError(UserError):
-    """Output that cannot be read; the text names program, line and what was expected there."""
+    """Output that cannot be parsed. The text contains program, line and the expected content."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
     """One figure that a program reported.
 
-    value: None when the program itself says that it could not measure it (bonnie++ prints +++++).
-    cpu_percent: processor use that the program reports with it, by its own definition; None: it reports none.
-    where: other parts of the identity of the figure, such as ("record_kib", "64").
+    value: None: the program reports that it could not measure it (bonnie++ prints +++++). cpu_percent: processor use
+    that the program reports, by its own definition; None: none. where: further identification, such as ("record_kib",
+    "64").
     """
 
     phase: str
@@ -37,7 +37,7 @@ class Figure:
 
 
 def fail(program: str, lines: Sequence[str], number: int | None, why: str) -> ParseError:
-    """The error for line `number` (from 1), or for the whole output when it is None."""
+    """The error for line `number` (from 1), or for the whole output if it is None."""
     if not any(line.strip() for line in lines):
         return ParseError(f"{program}: no output at all; {why}")
     if number is None:
@@ -46,7 +46,7 @@ def fail(program: str, lines: Sequence[str], number: int | None, why: str) -> Pa
 
 
 def number(text: str) -> float:
-    """A finite number that is not negative; ValueError for anything else, so nan and inf too."""
+    """A finite number that is not negative. Raises ValueError for anything else, including nan and inf."""
     value = float(text)
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"{text} is not a measured value")
@@ -62,12 +62,12 @@ def _quote(line: str) -> str:
     return repr(shown if len(shown) <= 80 else shown[:77] + "...")
 
 
-# bonnie++ prints pluses for a test that was too fast
+# bonnie++ prints plus signs for a test that was too fast
 NOT_MEASURED = {"bonnie++": re.compile(r"\++"), "ddt": re.compile("n/a"), "ioperf": re.compile("n/a")}
 
 
 def _value(program: str, lines: list[str], at: int, text: str) -> float | None:
-    """A figure; None if the program did not measure it."""
+    """A figure. None: the program did not measure it. Raises ParseError."""
     if program in NOT_MEASURED and NOT_MEASURED[program].fullmatch(text):
         return None
     try:
@@ -76,18 +76,18 @@ def _value(program: str, lines: list[str], at: int, text: str) -> float | None:
         raise fail(program, lines, at, f"{text!r} is not a figure") from error
 
 
-# Output of bonnie++ 1.0x and 1.9x/2.00: the line of comma-separated values that each of them ends with.
+# Output of bonnie++ 1.0x and 1.9x/2.00: its last line, with comma-separated values.
 #
 # 1.0x:  MACHINE,SIZE,putc,%cpu,block,%,rewrite,%,getc,%,block,%,seeks,%,files,create,%,stat,%,delete,%,create,%,stat,%,delete,%
-# 1.9x, 2.00: FORMAT,VERSION,name,concurrency,seed,size,chunk,... with latencies at the end. Format 1.98 has two fields more
-# than the line of names that 2.00a prints above it: after the chunk, the number of seeks and of processes that seek.
+# 1.9x, 2.00: FORMAT,VERSION,name,concurrency,seed,size,chunk,... with latencies at the end. Format 1.98 has two more
+# fields than the line of names that 2.00a prints: after the chunk, the number of seeks and of seeking processes.
 #
-# A test that was left out is an empty field, one that was too fast to be measured is +++++. Rates are KiB/s, the others
-# 1/s; the per cent are those of one processor, of bonnie++ itself alone.
+# An empty field is a test that was left out; +++++ is one that was too fast to be measured. Rates are in KiB/s, the
+# others in 1/s. The per cent are of one processor, of bonnie++ itself alone.
 
 NEW = re.compile(r"^1\.9\d,\d\.\d+\w*,")
 OLD = re.compile(r"^[^,]*,\d+[KMG]?(?::\w+)?,")  # machine, size, perhaps its chunk
-# phase, and the field that holds it in the new format; each is followed by its per cent of a processor
+# phase, and its field in the new format; the next field is its per cent of a processor
 NEW_FIELDS = (
     ("write-chr", 7), ("write", 9), ("rewrite", 11), ("read-chr", 13), ("read", 15), ("seeks", 17),
     ("create-seq", 24), ("stat-seq", 26), ("delete-seq", 28), ("create-random", 30), ("stat-random", 32),
@@ -98,12 +98,13 @@ OLD_FIELDS = (
     ("create-seq", 15), ("stat-seq", 17), ("delete-seq", 19), ("create-random", 21), ("stat-random", 23),
     ("delete-random", 25),
 )  # fmt: skip
-NEW_LENGTHS, OLD_LENGTHS = {48: 0, 50: 2}, (14, 15, 27)  # of the new: by how much its fields are shifted
+NEW_LENGTHS, OLD_LENGTHS = {48: 0, 50: 2}, (14, 15, 27)  # of the new format: the shift of its fields
 BONNIE_RATES = ("write-chr", "write", "rewrite", "read-chr", "read")
 
 
 def bonnie(output: str) -> tuple[Figure, ...]:
-    """All figures of all runs (-x) in the output, in order; figures of a second run carry ("run", "2")."""
+    """The figures of all runs (-x) in the output, in order. Those of the second run have ("run", "2"). Raises
+    ParseError."""
     lines = output.splitlines()
     runs: list[list[Figure]] = []
     for at, line in enumerate(lines, 1):
@@ -139,7 +140,7 @@ def _bonnie_run(
 
 # Output of dd: GNU in any language, busybox, BSD, and the old GNU dd that printed no rate.
 #
-# All print how many blocks went in and out, on lines of "FULL+PARTIAL words". What follows differs:
+# All print the number of blocks read and written, on lines of "FULL+PARTIAL words". The next line differs:
 #
 # GNU, since coreutils 5.1   1024 bytes (1.0 kB, 1.0 KiB) copied, 2.2073e-05 s, 46.4 MB/s
 #   in another language      314572800 Bytes (315 MB, 300 MiB) kopiert, 0,0082 s, 38,3 GB/s
@@ -147,25 +148,25 @@ def _bonnie_run(
 #   before 8.24              21474836480 bytes (21 GB) copied, 177.143 s, 121 MB/s
 # busybox                    314572800 bytes (300.0MB) copied, 0.013010 seconds, 22.5GB/s
 # BSD                        20971520 bytes transferred in 0.004 secs (5242880000 bytes/sec)
-# older GNU                  nothing: the "real" time of time(1) is taken, in sh's and in bash's form
+# older GNU                  nothing: the "real" time of time(1) is used, in sh's or in bash's form
 #
-# The rate is worked out from bytes and seconds, never taken from the rounded one that is printed. With status=progress the same
-# line is printed every second of what was copied by then; the last one counts.
+# The rate is computed from bytes and seconds, because the printed one is rounded. With status=progress the same line is
+# printed every second with the bytes copied so far; the last one counts.
 
 _DD_NUMBER = r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _BLOCKS = re.compile(r"^([0-9]+)\+([0-9]+)\s+\S|^\S+\s*([0-9]+)\+([0-9]+)\s*\S")
-# bytes, perhaps after a word; at the end seconds, whatever a language calls them, and the rate
+# bytes, perhaps after a word; at the end seconds, in any language, and the rate
 _GNU = re.compile(
     rf"^(?:[^\W\d]+\s+)?([0-9]+)\s+[^\W\d]+\s*(?:\([^)]*\))?[^()]*?[,，]?\s*({_DD_NUMBER})\s*[^\W\d]+\s*[,，]\s*"
     rf"{_DD_NUMBER}\s*[^\W\d]+/[^\W\d]+$"
 )
-MAX_DD_LINE = 200  # characters in any language; a pattern takes the square of a line's length to reject it
+MAX_DD_LINE = 200  # characters in any language; to reject a line takes time by the square of its length
 _BSD = re.compile(rf"^([0-9]+) bytes transferred in ({_DD_NUMBER}) secs? \({_DD_NUMBER} bytes/sec\)$")
 _REAL = re.compile(rf"^real\s+(?:([0-9]+)m)?({_DD_NUMBER})s?$|.*?(?:([0-9]+):)?({_DD_NUMBER})elapsed\b.*$")
 
 
 def dd(output: str, phase: str, block_bytes: int | None = None) -> tuple[Figure, ...]:
-    """The rate that dd reached. block_bytes: size of a block, which only the oldest form needs."""
+    """The rate of dd. block_bytes: size of a block, which only the oldest form needs. Raises ParseError."""
     lines = output.splitlines()
     blocks = real = rate = None
     for at, line in enumerate(lines, 1):
@@ -205,20 +206,20 @@ def _dd_rate(lines: list[str], at: int, phase: str, size: int, text: str) -> Fig
     return Figure(phase, size / 1024 / seconds, KIB_PER_S)
 
 
-# Output of fio with --output-format=json or json+, of any job file.
+# Output of fio with --output-format=json or json+, from any job file.
 #
-# Text that fio prints before the JSON (notes, warnings) is skipped. Each job and direction that moved a byte is one figure:
-# its bytes over its run time, KiB/s. Processor use is the job's own, user and system, of one processor. The phase is the
-# job's name, with -read or -write behind it when a job did both.
+# Text before the JSON (notes, warnings) is skipped. Each job and direction that moved a byte is one figure: its bytes
+# by its run time, in KiB/s. Processor use is the job's own (user and system), of one processor. The phase is the job's
+# name, followed by -read or -write if a job did both.
 
-FIO_MAX = 1e18  # bytes or seconds: more than any run has
+FIO_MAX = 1e18  # bytes or seconds: above any plausible run
 FIO_DIRECTIONS = ("read", "write", "trim")
 
 
 def fio(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> tuple[Figure, ...]:
-    """The figures of all jobs of one run, or of several one after the other, in the order in which fio lists them.
+    """The figures of all jobs, in the order of fio's output, which may contain several runs. Raises ParseError.
 
-    in_calls: of which jobs, by name, the time is the sum of all their calls, ns, and not the run time, whole ms.
+    in_calls: whether the time of a job, by its name, is the sum of its calls (ns) instead of its run time (whole ms).
     """
     lines = output.splitlines()
     starts = [at for at, line in enumerate(lines) if line == "{"]
@@ -230,7 +231,7 @@ def fio(output: str, in_calls: Callable[[str], bool] = lambda job: False) -> tup
             document, _ = json.JSONDecoder().raw_decode("\n".join(lines[start:end]))
         except json.JSONDecodeError as error:
             raise fail("fio", lines, min(start + error.lineno, len(lines)), f"not JSON, {error.msg}") from error
-        except (ValueError, RecursionError) as error:  # a number of too many digits, or nested without end
+        except (ValueError, RecursionError) as error:  # a number with too many digits, or endless nesting
             raise fail("fio", lines, start + 1, f"not the JSON of fio, {error}") from error
         jobs = document.get("jobs")
         if not isinstance(jobs, list) or not jobs:
@@ -274,17 +275,17 @@ def _fio_seconds(direction: Any, in_calls: bool) -> float:
 
 # Output of iozone: the throughput mode (-t) and the table of the automatic mode (-a).
 #
-# Throughput, one block per test; what all its processes together moved is taken ("Children see", as in the published runs):
+# Throughput, one block per test; the figure is the sum of all its processes ("Children see", as in the published runs):
 #
 #     Children see throughput for  1 initial writers  =  109333.84 KB/sec        KB is 1024 bytes, kB too
 #
-# Automatic, one line per file size and record size, columns that were not tested are blank:
+# Automatic, one line per file size and record size; columns of tests that did not run are blank:
 #
 #               kB  reclen    write    rewrite      read    reread  ...
 #
-# A blank column moves nothing to the left: a value belongs to the column under which it ends.
+# A blank column does not shift the others: a value belongs to the column with the nearest end.
 
-# what -t calls those that do a test, without their number, and the name of the phase
+# the name of the processes of a test in -t, without their number -> the phase
 IOZONE_TESTS = {
     "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
     "random readers": "random-read", "random writers": "random-write", "mixed workload": "mixed",
@@ -301,7 +302,8 @@ _ROW = re.compile(r"^\s*(\d+)\s+(\d+)\s+\d")
 
 
 def iozone(output: str) -> tuple[Figure, ...]:
-    """All figures, KiB/s. Those of -a carry file_kib and record_kib, those of -t with several processes `processes`."""
+    """All figures in KiB/s. Those of -a have file_kib and record_kib; those of -t with several processes have
+    `processes`. Raises ParseError."""
     lines = output.splitlines()
     if any("operations per second" in line or "microseconds" in line for line in lines):
         raise ParseError("iozone: -O and -N print operations or times instead of rates; run it without them")
@@ -375,7 +377,8 @@ OWN_PHASES = {
 
 
 def own(output: str, program: str) -> tuple[Figure, ...]:
-    """The figures of ddt or ioperf. cpu_percent is ddt's cpu, over all processors, and ioperf's efficiency, of one."""
+    """The figures of ddt or ioperf. cpu_percent is ddt's cpu (of all processors), or ioperf's efficiency (of one).
+    Raises ParseError."""
     lines = output.splitlines()
     figures = []
     for at, line in enumerate(lines, 1):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The benchmarks that can be run: what each takes, which commands it is, and how its output is read.
+"""The available benchmarks: the parameters of each, its command, and the parser of its output.
 
-A benchmark runs in a directory on a mounted file system, or on a raw disk. What it is given is a `Job`; what it makes of it
-is command lines, so that whoever runs them - a guest of the lab, this machine, or nobody (--dry-run) - runs the same.
+A benchmark runs in a directory on a mounted file system, or on a raw disk. It turns a `Job` into a command line. So a
+guest of the lab and this machine run the same command, and --dry-run prints it.
 """
 
 import dataclasses
@@ -18,10 +18,10 @@ from raidtrace.benchmark import iozone_fio, parsers
 from raidtrace.benchmark.parsers import Figure
 from raidtrace.quantity.shown import UserError
 
-# The options of a job file of fio that are taken: they set the amount and kind of reads and writes, never a place.
+# The accepted options of a job file of fio: they set the amount and kind of reads and writes, never a place.
 #
-# A job file overrides the command line. fio has some 300 options, each version has more, and several name a file: of
-# mapped memory, a library, logs, state. So only options that are known to name none are taken.
+# A job file overrides the command line. fio has some 300 options, each version adds more, and several name a file: of
+# mapped memory, a library, logs, state. So only options that are known to name no file are accepted.
 
 FIO_OPTIONS = frozenset(
     """
@@ -55,18 +55,18 @@ FIO_ENGINES = (
     "splice",
     "null",
 )
-# Bytes of a line: what is behind some 4,095, or 8,191, fio takes for a line of its own, in a comment too.
+# Bytes of a line: fio takes the part after some 4,095, or 8,191, for another line, also in a comment.
 FIO_LINE_BYTES = 1000
 FIO_MEMORY = ("malloc", "shm", "shmhuge", "mmap", "mmaphuge", "mmapshared")  # without a file behind a colon
 
 
 def _below_directory(value: str, raw: bool) -> bool:
-    """Whether it names a file below the directory that fio is given. A raw disk has no such file."""
+    """Whether a value names a file below fio's directory. A raw disk has no such file."""
     return not raw and ".." not in value
 
 
 FIO_CHECKED: dict[str, Callable[[str, bool], bool]] = {
-    "name": lambda value, raw: "/" not in value,  # files are called after it
+    "name": lambda value, raw: "/" not in value,  # a part of the names of files
     "filename": _below_directory,
     "ioengine": lambda value, raw: value in FIO_ENGINES,
     "mem": lambda value, raw: value in FIO_MEMORY,
@@ -75,8 +75,8 @@ FIO_CHECKED: dict[str, Callable[[str, bool], bool]] = {
 
 
 def refused_line(path: pathlib.Path, raw: bool) -> tuple[int, str] | None:
-    """The first line of a job file that could lead elsewhere, and its option. raw: it runs on a disk. OSError,
-    UnicodeDecodeError: it cannot be read."""
+    """The number of the first line of a job file that could name another place, and its option. None: there is none.
+    raw: it runs on a disk. Raises OSError, UnicodeDecodeError: it cannot be read."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe has no end
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     for number, line in enumerate(path.read_bytes().decode().replace("\r\n", "\n").split("\n"), 1):
@@ -88,7 +88,7 @@ def refused_line(path: pathlib.Path, raw: bool) -> tuple[int, str] | None:
         if not text or text[0] in ";#" or re.fullmatch(r"\[[^\[\]$`/]*\]", text):
             continue
         key, value = ([*text.replace("=", " ", 1).split(None, 1), ""])[:2]
-        if "$" in text or "`" in text:  # fio puts variables and the output of programs in
+        if "$" in text or "`" in text:  # fio would insert variables and the output of programs
             return number, key
         if not FIO_CHECKED[key](value, raw) if key in FIO_CHECKED else key not in FIO_OPTIONS:
             return number, key
@@ -116,14 +116,14 @@ class Job:
     parameters: Parameters
 
     def number(self, key: str) -> int:
-        """A parameter that is a whole number."""
+        """The value of a parameter that is a whole number."""
         return int(self.parameters[key])
 
     def text(self, key: str) -> str:
         return str(self.parameters[key])
 
     def mib(self) -> int:
-        """Size of the data in MiB; it must be whole."""
+        """The size of the data in MiB. Raises UserError if it is not a whole number."""
         if self.data_bytes % MIB or not self.data_bytes:
             raise UserError(f"data size {self.data_bytes} bytes: this benchmark needs whole MiB")
         return self.data_bytes // MIB
@@ -131,7 +131,7 @@ class Job:
 
 @dataclasses.dataclass(frozen=True)
 class Benchmark:
-    """One benchmark. defaults: its parameters; meaning: of each, in words. label: what results are marked with."""
+    """One benchmark. defaults: its parameters. meaning: the description of each. label: a mark for its results."""
 
     name: str
     what: str
@@ -144,7 +144,7 @@ class Benchmark:
     label: Callable[[Job], str] = lambda job: ""
 
     def job(self, directory: str, disk: str, data_bytes: int, parameters: Parameters) -> Job:
-        """A job of this benchmark, with defaults filled in; refuses parameters that it does not have."""
+        """A job of this benchmark, with defaults for missing parameters. Raises UserError for unknown or wrong ones."""
         for key, value in parameters.items():
             if key not in self.defaults:
                 known = ", ".join(self.defaults) or "none"
@@ -165,7 +165,7 @@ def _dd(job: Job) -> list[str]:
         raise UserError(f"dd: {job.data_bytes} bytes are not a multiple of the block size of {block} KiB")
     size = f"{block >> 10}M" if block % 1024 == 0 else f"{block}k"
     if job.text("direction") == "write":
-        # the flush belongs to the time, as with "dd ... && sync" under time(1)
+        # the measured time includes the flush, as with "dd ... && sync" under time(1)
         return ["dd", "if=/dev/zero", f"of={job.disk}", f"bs={size}", f"count={count}", "conv=fsync"]
     if job.text("direction") != "read":
         raise UserError(f"dd: direction is read or write, not {job.text('direction')}")
@@ -212,7 +212,7 @@ def _iozone(job: Job) -> list[str]:
 
 
 def _parse_iozone(output: str, job: Job) -> tuple[Figure, ...]:
-    # which of the two printed it shows in the output, wherever it was run
+    # the output itself shows which of the two programs printed it
     if any(line.strip() == "{" for line in output.splitlines()):
         return iozone_fio.parse(output)
     return parsers.iozone(output)
@@ -231,7 +231,7 @@ def _fio(job: Job) -> list[str]:
 
 
 def _judge_fio_job(job: Job) -> None:
-    """Refuse a job file that names a place to write: in fio, the job file overrides the command line."""
+    """Raise UserError for a job file that could name a place to write: it would override the command line."""
     path = pathlib.Path(job.text("job_file"))
     try:
         refusal = refused_line(path, bool(job.disk))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The terms of a test: how much data, how much in a call, how many processes seek. A comparison of two figures also
-compares their terms, so that nobody takes two tests for one.
+"""The terms of a test: amount of data, size of a call, number of processes that seek. A comparison of two figures also
+compares their terms, so that two different tests are not taken for one.
 
-Terms are read from the command that ran, whoever ran it; those of a published table are written down here. Sizes are in KiB.
+Terms are parsed from the recorded command. Those of a published table are listed here. Sizes are in KiB.
 """
 
 import dataclasses
@@ -15,15 +15,15 @@ Terms = Mapping[str, Term]
 NONE: Terms = MappingProxyType({})
 DATA, CALL, SEEKERS, CONTENT, CACHE, PROGRAM = "data", "calls of", "seekers", "content", "page cache", "program"
 SIZES = (DATA, CALL)
-# A figure of such a phase depends so much on a term that with another one it is another test; "" stands for every phase.
-# A sequential rate hardly depends on the size of calls or the amount of data: such a difference is only reported.
+# phase -> terms with so much effect that another value makes another test; "" stands for every phase. A sequential rate
+# hardly depends on the size of calls or the amount of data, so such a difference is only reported.
 DECIDES: Mapping[str, tuple[str, ...]] = {
     "": (CACHE,),
     "seeks": (DATA, CALL, SEEKERS),
     "random-read": (DATA, CALL),
     "random-write": (DATA, CALL),
 }
-ALONE = {SEEKERS: ("seeks",)}  # terms that say nothing of other phases
+ALONE = {SEEKERS: ("seeks",)}  # terms without effect on other phases
 _UNITS = {"": 1, "c": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "kb": 1000, "mb": 1000**2, "gb": 1000**3}
 USED, PAST = "used", "passed by"
 BONNIE_CHUNK_KIB, BONNIE_SEEKERS = 8, 5  # of 1.9x and 2.00; 1.0x had 3 seekers
@@ -34,13 +34,13 @@ PUBLISHED: Mapping[tuple[str, str], Terms] = {
     ("amcc", "iozone"): {DATA: 20 << 20, CALL: 64, CACHE: USED, PROGRAM: "iozone"},
     ("caltech", "bonnie++"): {DATA: 5000 << 10, CALL: 64, SEEKERS: 3, CACHE: USED, PROGRAM: "bonnie++"},
     ("coraid", "ddt"): {DATA: 4 << 20, CALL: 1024, CONTENT: "random", CACHE: USED},
-    ("howto", "bonnie++"): {CALL: 16, CACHE: USED, PROGRAM: "bonnie"},  # of the data it says no more than 2 x RAM
+    ("howto", "bonnie++"): {CALL: 16, CACHE: USED, PROGRAM: "bonnie"},  # it gives the data only as 2 x RAM
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A term in which two tests differ. decides: so much that they are not the same test."""
+    """A term in which two tests differ. decides: because of it, they are not the same test."""
 
     name: str
     a: str
@@ -48,16 +48,17 @@ class Difference:
     decides: bool
 
     def text(self) -> str:
-        """The difference of A and B, as compare names them."""
+        """The difference as text, with A and B as in raidctl compare."""
         return f"{self.name} {self.a} in A, {self.b} in B"
 
     def instead(self) -> str:
-        """B's instead of A's."""
+        """The difference as text: B's value instead of A's."""
         return f"{self.name} {self.b} instead of {self.a}"
 
 
 def differences(a: Terms, b: Terms, phase: str) -> tuple[Difference, ...]:
-    """Terms that are not the same: known of both sides, or a deciding one that one of them leaves open."""
+    """The terms that differ: they are known for both sides, or decide and are missing for one. Empty: a side has no
+    terms."""
     decisive = DECIDES[""] + DECIDES.get(phase, ())
     if not a or not b:
         return ()
@@ -72,7 +73,7 @@ def differences(a: Terms, b: Terms, phase: str) -> tuple[Difference, ...]:
 
 
 def same_test(different: Iterable[Difference]) -> bool:
-    """Whether figures of tests with these differences may be compared."""
+    """Whether figures of tests with these differences are comparable."""
     return not any(one.decides for one in different)
 
 
@@ -88,7 +89,7 @@ def _text(name: str, value: Term | None) -> str:
 
 
 def of_command(words: Sequence[str]) -> Terms:
-    """Terms of the benchmark in a command line, also below a wrapper such as time. Empty: no known benchmark."""
+    """The terms of the benchmark in a command line, also after a wrapper such as time. Empty: no known benchmark."""
     for at, word in enumerate(words):
         reader = READERS.get(word.rpartition("/")[2])
         if reader:
@@ -98,7 +99,7 @@ def of_command(words: Sequence[str]) -> Terms:
 
 
 def _size(text: str, unit: int = 1) -> int | None:
-    """Bytes; unit: of a number without one. None: not a size."""
+    """A size in bytes. unit: for a number without a unit. None: not a size."""
     match = re.fullmatch(r"(\d+)([a-zA-Z]*)", text)
     if not match:
         return None
