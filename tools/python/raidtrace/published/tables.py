@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Published figures that a sweep's results are compared with: which row belongs to which cell.
+"""Published figures for comparison with the results of a sweep, and the row that belongs to each cell.
 
-Rates become KiB/s. The papers' units are kept where they say one; "MB/s" of the Caltech page is taken as 1000 KiB/s, as it
-gives bonnie++'s K/sec divided by 1000; kB/s of the HOWTO is bonnie's K/sec, KiB/s.
+Rates become KiB/s. The units of the papers are kept if they give one. "MB/s" of the Caltech page is 1000 KiB/s, because
+it is bonnie++'s K/sec divided by 1000. kB/s of the HOWTO is bonnie's K/sec, which is KiB/s.
 """
 
 import csv
@@ -22,21 +22,21 @@ FILES = {
     "coraid": "coraid-sr-2007.csv",
     "howto": "software-raid-howto.csv",
 }
-# profile of the lab -> the array in the table; tables that are not named have one array, or tell arrays by other settings
+# profile of the lab -> array in the table. Other tables have one array, or distinguish arrays by other settings.
 ARRAYS = {
     "amcc": {"9500s-12-raid0": "raid0", "9500s-12-raid5": "raid5"},
     "coraid": {"9500s-12-raid0": "raid0", "9500s-12-raid5": "raid5", "jbod-4": "jbod"},
 }
 KIB = {"KiB/s": 1.0, "MiB/s": 1024.0, "kB/s": 1.0, "MB/s": 1000.0}
-UNTUNED = 256  # setra of the untuned runs of 2004: the default of that kernel
-QUOTED = "1"  # the trial that the paper of 2004 itself quotes (88.1 and 410.7 MB/s)
+UNTUNED = 256  # setra of the untuned runs of 2004, the default of that kernel
+QUOTED = "1"  # the trial that the paper of 2004 quotes (88.1 and 410.7 MB/s)
 
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """The published range of a figure: lowest, highest and the middle, in `unit` (KiB/s or 1/s).
+    """The published range of a figure: lowest, median and highest, in `unit` (KiB/s or 1/s).
 
-    note: the rest of the set-up; differs: terms that are not those of the test to compare; values: all, as they were printed.
+    note: the rest of the set-up. differs: terms that differ from the test to compare. values: all figures, in `unit`.
     """
 
     low: float
@@ -48,11 +48,11 @@ class Range:
     values: tuple[float, ...] = ()
 
     def same_test(self) -> bool:
-        """Whether its figure may be compared with the other."""
+        """Whether the figure is comparable with the other one."""
         return terms.same_test(self.differs)
 
     def difference(self) -> str:
-        """Every difference from the published set-up, as a text. Empty: none is known."""
+        """All differences from the published set-up as text. Empty: none is known."""
         text = ", ".join(one.instead() for one in self.differs)
         text = text if self.same_test() else f"not the same test: {text}"
         return "; ".join(part for part in (self.note, text) if part)
@@ -68,8 +68,8 @@ def rows(table: str) -> tuple[Row, ...]:
 
 
 def find(table: str, axes: Mapping[str, object], benchmark: str, phase: str, ours: Terms = terms.NONE) -> Range | None:
-    """The published counterpart of a phase of a cell. None: not published, for example a setting that kernels of that time
-    did not have. ours: terms of the cell's test, which are compared with the published ones."""
+    """The published counterpart of a phase of a cell. None: not published, for example a setting that kernels of that
+    time did not have. ours: terms of the cell's test, for comparison with the published ones."""
     if table not in FILES or axes.get("nomerges") or axes.get("max_sectors_kib"):
         return None
     row = {"amcc": _amcc, "caltech": _caltech, "coraid": _coraid, "howto": _howto}[table](axes, benchmark, phase)
@@ -104,7 +104,7 @@ def _trials(*key: object) -> list[Row]:
 
 
 def quoted(array: str, tool: str, filesystem: str, setra_sectors: int, metric: str) -> float | None:
-    """The figure that the paper of 2004 quotes, in KiB/s. None: not published, or no rate of bytes."""
+    """The figure that the paper of 2004 quotes, in KiB/s. None: not published, or not a rate of bytes."""
     for row in _trials(array, tool, filesystem, setra_sectors, metric):
         if row["trial"] == QUOTED and row["unit"] in KIB:
             return float(row["value"]) * KIB[row["unit"]]
@@ -112,7 +112,8 @@ def quoted(array: str, tool: str, filesystem: str, setra_sectors: int, metric: s
 
 
 def _caltech(axes: Mapping[str, object], benchmark: str, phase: str) -> Range | None:
-    # its step 5 with the controllers in RAID 0, chunk 64 KiB; ReiserFS was measured in step 3 only, both cards on one bus
+    # Its step 5 with the controllers in RAID 0, chunk 64 KiB. ReiserFS was measured only in step 3, with both cards on
+    # one bus.
     step = "3" if axes.get("filesystem") == "reiserfs" else "5"
     key = (step, str(axes.get("md_chunk_kib")), axes.get("filesystem"), phase)
     for row in rows("caltech"):
