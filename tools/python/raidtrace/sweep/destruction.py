@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""May this disk be written? Only this module decides that. Everything that overwrites a disk calls it.
+"""The decision whether a disk may be overwritten. Everything that overwrites a disk calls this module.
 
-A disk in use is refused, whatever the user says. A disk with the signature of something unused is refused unless that is
-forced. All disks are judged before any is written. From then on each is claimed: opened exclusively, which keeps mount, swap,
-md, dm, LVM and ZFS away, and locked (flock), which keeps udev from reading it. Programs that claim the disk themselves (mkfs,
-mdadm, mount) are handed the disk: we release the claim just before they start, and take it again after they end. Between our
-release and the program's claim, nobody holds the disk. If another process claims it, the program fails and nothing is
-overwritten. No claim keeps a process away that only opens the disk; the check before each hand-over finds it.
+- A disk in use is always refused. A disk with a signature is refused unless this is forced. All disks are judged before
+  any is written.
+- From then on each disk is claimed: opened exclusively, which keeps mount, swap, md, dm, LVM and ZFS away, and locked
+  (flock), which keeps udev from reading it.
+- Programs that claim the disk themselves (mkfs, mdadm, mount) are handed the disk: we release the claim just before
+  they start, and take it again after they end. Between our release and the program's claim, nobody holds the disk. If
+  another process claims it, the program fails and nothing is overwritten.
+- A claim does not keep away a process that only opens the disk. The check before each hand-over detects it.
 """
 
 import dataclasses
@@ -24,7 +26,7 @@ TRIES, PAUSE_S = 50, 0.1  # udev opens and locks a disk for a moment after each 
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """One reason not to overwrite a disk, and what to do about it. forcible: --force-signature overrides it."""
+    """A reason not to overwrite a disk, and the remedy. forcible: --force-signature overrides it."""
 
     disk: str
     reason: str
@@ -44,7 +46,7 @@ class Taken(Exception):
 
 
 def refusals(look: disk_users.Look, disk: str, known: bool = False) -> list[Refusal]:
-    """Everything that speaks against overwriting a disk. known: what it holds is this sweep's own, so no matter."""
+    """All reasons not to overwrite a disk. known: this sweep wrote its contents, so signatures do not count."""
     machine = look.machine
     refusals = _in_use(look, disk)
     if not refusals:
@@ -52,7 +54,7 @@ def refusals(look: disk_users.Look, disk: str, known: bool = False) -> list[Refu
             os.close(_claim(machine, disk))
         except Taken as taken:
             refusals = [taken.refusal]
-    if not refusals and not known:  # a disk in use may not even be readable
+    if not refusals and not known:  # a disk in use may not be readable
         refusals = _signatures(machine, disk)
     return refusals
 
@@ -92,7 +94,8 @@ def _signatures(machine: Machine, disk: str) -> list[Refusal]:
 
 @dataclasses.dataclass
 class Permit:
-    """Disks that may be overwritten, claimed until this object is released. It can also claim devices made of them."""
+    """Disks that may be overwritten, claimed until the object is released. It can also claim devices that consist of
+    them."""
 
     machine: Machine
     identities: tuple[Identity, ...]
@@ -105,7 +108,7 @@ class Permit:
         self.release(list(self._held))
 
     def hold(self, names: Iterable[str]) -> None:
-        """Claim devices; those already claimed stay so. DeviceError: another process has one."""
+        """Claim devices. Claimed devices stay claimed. Raises DeviceError: another process has one."""
         for name in names:
             if name not in self._held:
                 try:
@@ -114,21 +117,21 @@ class Permit:
                     _refuse([taken.refusal])
 
     def release(self, names: Iterable[str]) -> None:
-        """Release devices; those not claimed are ignored."""
+        """Release devices. Devices that are not claimed are ignored."""
         for name in names:
             handle = self._held.pop(name, None)
             if handle is not None:
                 os.close(handle)
 
     def hand_over(self, names: Sequence[str]) -> None:
-        """Let go of devices so that a program can claim them, after another look at who uses them."""
+        """Check that devices are not in use, then release them so that a program can claim them. Raises DeviceError."""
         disks = [name for name in names if name in self._named()]
         if disks:
             self.check(disks)
         self.release(names)
 
     def check(self, names: Sequence[str]) -> None:
-        """See that disks are still those that were judged, and that nobody has begun to use one. DeviceError: so it is."""
+        """Check that the disks are the judged ones and not in use, and claim them. Raises DeviceError."""
         missing = [name for name in names if name not in self._named()]
         if missing:
             raise DeviceError(f"{', '.join(missing)}: not named with --destroy-data")
@@ -151,8 +154,8 @@ class Permit:
 
 
 def judge(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[Identity] = ()) -> list[Refusal]:
-    """Every reason against overwriting any of the disks. known: disks that this sweep has overwritten before.
-    DeviceError: it cannot be judged."""
+    """All reasons not to overwrite any of the disks. known: disks that this sweep has overwritten. Raises DeviceError:
+    not all users of a disk are visible."""
     disk_users.all_can_be_seen(machine)
     look = disk_users.Look.now(machine)
     reasons = [r for disk in disks for r in refusals(look, disk, machine.identity(disk).among(known))]
@@ -160,12 +163,12 @@ def judge(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[
 
 
 def permit(machine: Machine, disks: Sequence[str], forced: bool, known: Sequence[Identity] = ()) -> Permit:
-    """Judge all disks before any is claimed, then claim them. DeviceError names every reason against any of them."""
+    """Judge all disks, then claim them. Raises DeviceError with all reasons against any of them."""
     claimed = Permit(machine, tuple(machine.identity(disk) for disk in disks))
     _refuse(judge(machine, disks, forced, known))
     try:
         claimed.hold(disks)
-        claimed.check(disks)  # uses that began during the check above
+        claimed.check(disks)  # again, for uses that began during the check above
     except BaseException:
         claimed.release(disks)
         raise
@@ -178,7 +181,7 @@ def _refuse(reasons: Sequence[Refusal]) -> None:
 
 
 def _claim(machine: Machine, name: str) -> int:
-    """A descriptor that holds a device exclusively."""
+    """A descriptor that claims a device exclusively. Raises Taken."""
     for left in reversed(range(TRIES)):
         try:
             return machine.claim(f"{machine.dev}/{name}", machine.number(name))
@@ -190,7 +193,7 @@ def _claim(machine: Machine, name: str) -> int:
 
 
 def _taken(machine: Machine, name: str, error: OSError) -> Refusal:
-    """Why a device could not be claimed, and who that may be."""
+    """The reason why a device could not be claimed, and its possible users."""
     if error.errno == errno.EAGAIN:
         return Refusal(
             name, "another program has locked it (flock), as partitioning tools do", "wait until that program ends"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which disk a word means, and what the kernel tells about it.
+"""The disk that a word names, and the kernel's facts about it.
 
-A word is a disk only if a block device answers to it: its device number decides, never the spelling of a name. `Machine` says
-where the kernel's files are, so that all that is decided here and above can be tested on made-up ones.
+A word names a disk only if it leads to a block device: the device number decides, not the name. `Machine` has the paths
+of the kernel's files, so that all decisions can be tested with made-up files.
 """
 
 import dataclasses
@@ -25,13 +25,13 @@ KINDS = ((stat.S_ISREG, "an ordinary file"), (stat.S_ISDIR, "a directory"), (sta
 
 
 class DeviceError(UserError):
-    """A disk that cannot be looked at; the text says why."""
+    """A disk that cannot be examined. The text says why."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """The identity of a disk; a later disk of the same name has another one. sequence: the kernel's number of it, with that
-    of the boot. serial: empty when it has none."""
+    """The identity of a disk. A later disk with the same name has another one. sequence: the kernel's number of the
+    disk, with the id of the boot. serial: empty: it has none."""
 
     name: str
     sequence: str
@@ -39,19 +39,19 @@ class Identity:
     sectors: int
 
     def same(self, other: "Identity") -> bool:
-        """Whether it is the same disk, across a reboot too if it has a serial number."""
+        """Whether both are the same disk. With a serial number, this also holds across a reboot."""
         alike = (self.serial and self.serial == other.serial) or (self.sequence and self.sequence == other.sequence)
         return self.sectors == other.sectors and bool(alike)
 
     def among(self, others: Iterable["Identity"]) -> bool:
-        """Whether it is the same disk as one of them."""
+        """Whether one of the others is the same disk."""
         return any(self.same(other) for other in others)
 
 
 @dataclasses.dataclass(frozen=True)
 class Loop:
-    """The backing of a loop device. rdev: the block device that it was given, 0 if it is a file; file_system: the device
-    number of the file system that a file lies on. Both as st_rdev has them."""
+    """The backing of a loop device. rdev: its block device, 0: it is a file. file_system: the device number of the file
+    system of the file. Both as in st_rdev."""
 
     name: str
     backing: str
@@ -61,12 +61,12 @@ class Loop:
 
 
 def signature_command(path: str) -> list[str]:
-    """Looks for signatures on a disk, and only looks."""
+    """The command that lists the signatures on a disk. It does not write."""
     return ["wipefs", "--json", "--no-act", path]
 
 
 def _wipefs(path: str) -> list[str]:
-    """Signatures that libblkid finds on a disk: words such as "xfs", "gpt", "linux_raid_member"."""
+    """The signatures that libblkid detects on a disk, such as "xfs", "gpt", "linux_raid_member". Raises DeviceError."""
     done = subprocess.run(signature_command(path), capture_output=True, text=True, check=False)
     if done.returncode:
         raise DeviceError(f"{path}: wipefs cannot search for signatures: {done.stderr.strip()}")
@@ -74,7 +74,7 @@ def _wipefs(path: str) -> list[str]:
 
 
 def _loop_numbers(path: str) -> tuple[int, int]:
-    """Device numbers of a loop device: of the file system of its file, and of the block device that it was given."""
+    """Device numbers of a loop device: of the file system of its file, and of its block device."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = fcntl.ioctl(handle, LOOP_GET_STATUS64, bytes(LOOP_INFO64))
@@ -85,13 +85,14 @@ def _loop_numbers(path: str) -> tuple[int, int]:
 
 
 def _as_rdev(encoded: int) -> int:
-    """huge_encode_dev of the kernel, which is how old programs have it, as makedev of the C library."""
+    """A device number for the C library, from the kernel's huge_encode_dev."""
     return os.makedev(encoded >> 8 & 0xFFF, encoded & 0xFF | encoded >> 12 & 0xFFF00)
 
 
 def _claim(path: str, number: int) -> int:
-    """A descriptor that holds a block device exclusively, and locks it for udev. Read-only: closing one that could write makes
-    udev look into the disk. OSError: EBUSY somebody holds it, EAGAIN somebody has locked it, ENODEV it has another number.
+    """A descriptor that claims a block device exclusively, and locks it for udev. It is read-only: udev examines a disk
+    after a writable descriptor is closed. Raises OSError. EBUSY: claimed; EAGAIN: locked; ENODEV: another device
+    number.
     """
     handle = os.open(path, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -107,7 +108,7 @@ def _claim(path: str, number: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """Where the kernel tells about disks."""
+    """The kernel's files about disks."""
 
     sys: pathlib.Path = pathlib.Path("/sys")
     proc: pathlib.Path = pathlib.Path("/proc")
@@ -118,8 +119,8 @@ class Machine:
     claim: Callable[[str, int], int] = _claim
 
     def whole(self, word: str) -> str:
-        """The kernel's name of the whole disk that a word means: sdb, or a path that leads to a block device.
-        DeviceError: there is none, it is something else, or it is a partition."""
+        """The kernel's name of a whole disk, from sdb or from a path to a block device. Raises DeviceError: there is
+        none, it is something else, or a partition."""
         if not word or ("/" in word and not word.startswith("/")):
             raise DeviceError(
                 f"{word!r} is not a disk: give a name such as sdb, or a full path such as /dev/disk/by-id/..."
@@ -146,7 +147,7 @@ class Machine:
         return name
 
     def at_its_place(self, name: str) -> None:
-        """See that /dev/NAME, which programs are given, is the disk of that name. DeviceError: it is something else."""
+        """Check that /dev/NAME, which is passed to programs, is the disk of that name. Raises DeviceError."""
         path = f"{self.dev}/{name}"
         try:
             status = self.stat(path)
@@ -156,24 +157,24 @@ class Machine:
             raise DeviceError(f"{name}: {path} is not this disk, but another file of the same name; correct /dev first")
 
     def names(self) -> dict[int, str]:
-        """Device number -> name of all disks and partitions."""
+        """Device number -> name, for all disks and partitions."""
         names = [path.name for path in (self.sys / "class/block").glob("*")]
         return {number: name for name in names if (number := self.number(name))}
 
     def number(self, name: str) -> int:
-        """Device number of a disk or partition as st_rdev has it; 0 when there is none."""
+        """The device number of a disk or partition, as in st_rdev. 0: there is none."""
         major, colon, minor = self.read(self.sys / "class/block" / name / "dev").partition(":")
         return os.makedev(int(major), int(minor)) if colon else 0
 
     def identity(self, disk: str) -> Identity:
-        """The identity of the disk."""
+        """The identity of a disk."""
         block = self.sys / "block" / disk
         sequence = self.read(block / "diskseq")
         sequence = f"{self.read(self.proc / 'sys/kernel/random/boot_id')}/{sequence}" if sequence else ""
         return Identity(disk, sequence, self.serial(disk), int(self.read(block / "size") or 0))
 
     def serial(self, disk: str) -> str:
-        """Its serial number or world wide name; empty when it has none."""
+        """The serial number or world wide name of a disk. Empty: it has none."""
         for name in ("device/wwid", "wwid", "serial", "device/serial", "device/vpd_pg80"):
             text = self.read(self.sys / "block" / disk / name).replace("\0", "").strip()
             if text:
@@ -181,26 +182,26 @@ class Machine:
         return ""
 
     def wide_name(self, disk: str) -> str:
-        """The name that all paths to a disk have in common; empty when it has none."""
+        """The world wide name, which all paths to a disk have in common. Empty: it has none."""
         block = self.sys / "block" / disk
         return self.read(block / "device/wwid") or self.read(block / "wwid")
 
     def read(self, path: pathlib.Path) -> str:
-        """A file of the kernel, stripped; empty when it cannot be read."""
+        """The text of a file of the kernel, stripped. Empty: it cannot be read."""
         try:
             return path.read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             return ""
 
     def file_system(self, path: pathlib.Path) -> int:
-        """Device number of the file system of a path; 0: it is not accessible."""
+        """The device number of the file system of a path. 0: not accessible."""
         try:
             return self.stat(str(path)).st_dev
         except OSError:
             return 0
 
     def link(self, path: pathlib.Path) -> str:
-        """Where a link of the kernel leads; empty when that cannot be read."""
+        """The target of a link of the kernel. Empty: it cannot be read."""
         try:
             return os.readlink(path)
         except OSError:
@@ -213,17 +214,17 @@ class Machine:
         return sorted(path.parent.name for path in (self.sys / "class/block" / disk).glob("*/partition"))
 
     def holders(self, name: str) -> list[str]:
-        """md, dm and other devices that were made of it."""
+        """The devices (md, dm and others) that use a device."""
         return sorted(entry.name for entry in (self.sys / "class/block" / name / "holders").glob("*"))
 
     def below(self, name: str) -> list[str]:
-        """The devices below it: its members, and the disk of a partition."""
+        """The devices below a device: its members, or the disk of a partition."""
         path = self.sys / "class/block" / name
         slaves = sorted(entry.name for entry in (path / "slaves").glob("*"))
         return slaves + ([path.resolve().parent.name] if (path / "partition").exists() else [])
 
     def loops(self) -> list[Loop]:
-        """All loop devices that have something below them."""
+        """All loop devices with a backing. Raises DeviceError: one cannot be examined."""
         loops = []
         for path in sorted((self.sys / "block").glob("loop*/loop/backing_file")):
             name = path.parent.parent.name
@@ -232,7 +233,7 @@ class Machine:
                 file_system, rdev = self.loop_numbers(f"{self.dev}/{name}")
             except OSError as error:
                 if not path.exists():
-                    continue  # it was let go meanwhile
+                    continue  # it was detached meanwhile
                 raise DeviceError(f"{name} uses the file {backing}, which cannot be examined: {error}") from error
             loops.append(Loop(name, backing, rdev, file_system, int(self.read(path.parent / "offset") or 0)))
         return loops

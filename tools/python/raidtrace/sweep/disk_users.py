@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The users of a disk: everything that lies on it, and the mounts, swap, processes and exports of the kernel on any of that.
+"""The users of a disk: the devices above it, and mounts, swap, processes and exports of the kernel on any of these.
 
-A use need not claim the disk: a loop device with an offset, a virtual machine with a raw disk and an exported disk only
-have it open. So what is open is looked for in every process, and mounts in every mount namespace.
+A user need not claim the disk: a loop device with an offset, a virtual machine with a raw disk and an exported disk
+only open it. So descriptors of every process, and mounts in every mount namespace, are examined.
 
 Not detected: a descriptor that is in no table of a process (registered with io_uring and closed, or in transit in a
-socket), and a disk that a kernel driver opened by itself without a claim, other than those in EXPORTS.
+socket), and a disk that a kernel driver opened without a claim, except those in EXPORTS.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from raidtrace.sweep.device import DeviceError, Loop, Machine
 
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO, the same in all kernels
-# targets that the kernel serves to other machines; each file holds the path of a block device or a file, or says File: PATH
+# Files of targets that the kernel exports. Each contains the path of a block device or a file, or a line "File: PATH".
 EXPORTS = (
     "kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
     "kernel/config/target/core/*/*/udev_path",
@@ -30,7 +30,7 @@ FD_WRITES = os.O_WRONLY | os.O_RDWR
 
 @dataclasses.dataclass(frozen=True)
 class Use:
-    """One use of a disk, and what to do about it. Both are words that end a sentence about the disk."""
+    """One use of a disk, and its remedy. Both are the end of a sentence about the disk."""
 
     what: str
     remedy: str
@@ -38,7 +38,7 @@ class Use:
 
 @dataclasses.dataclass(frozen=True)
 class Mount:
-    """A mount of a disk or partition. owner: empty in our own mount namespace, or a process of the other one."""
+    """A mount of a disk or partition. owner: empty: in our mount namespace; else a process of the other one."""
 
     number: int
     point: str
@@ -46,7 +46,7 @@ class Mount:
 
 
 def lies_on(machine: Machine, disk: str, loops: list[Loop]) -> dict[str, str]:
-    """Everything that lies on a disk, itself included: name -> which it is, as the subject of a sentence."""
+    """The device names above a disk, including the disk: name -> the subject of a sentence about it."""
     subjects = {disk: "it"}
     waiting = [disk]
     while waiting:
@@ -67,7 +67,7 @@ def lies_on(machine: Machine, disk: str, loops: list[Loop]) -> dict[str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """The uses of a machine's devices at one moment, by device number. paths: wide name of a disk -> the disks that have it."""
+    """The uses of all devices at one time, by device number. paths: world wide name -> disks with this name."""
 
     machine: Machine
     loops: list[Loop]
@@ -79,7 +79,7 @@ class Look:
 
     @staticmethod
     def now(machine: Machine) -> "Look":
-        """One look for all disks: it reads the descriptors of every process. DeviceError: one of them is not accessible."""
+        """Examine all devices, with the descriptors of every process. Raises DeviceError: one cannot be examined."""
         passthrough = {number for disk in machine.disks() for number in _passthrough(machine, disk)}
         writing: dict[int, list[str]] = {}
         for number, owner in writers(machine, set(machine.names()) | passthrough):
@@ -90,7 +90,7 @@ class Look:
         return Look(machine, machine.loops(), mounts(machine), _swap(machine), writing, _exports(machine), paths)
 
     def uses(self, disk: str) -> list[Use]:
-        """Every use of a disk that shows in /sys and /proc."""
+        """All uses of a disk that /sys and /proc show."""
         above = lies_on(self.machine, disk, self.loops)
         numbers = {number: name for name in above if (number := self.machine.number(name))}
         uses = [Use(f"the root file system{owner} is on it", "name another disk") for owner in self._roots(numbers)]
@@ -111,18 +111,18 @@ class Look:
         return list(dict.fromkeys(uses))
 
     def _roots(self, numbers: dict[int, str]) -> Iterator[str]:
-        """The owners of root file systems on the devices: empty for ours, or the first process."""
+        """The owners of root file systems on the devices. Empty: ours; else the first process of another namespace."""
         for mount in self.mounts:
             if mount.point == "/" and mount.number in numbers and (not mount.owner or mount.owner.startswith("1 ")):
                 yield f" of process {mount.owner}" if mount.owner else ""
 
     def _made_of(self, name: str, which: str) -> list[Use]:
-        """md, dm and other devices that were made of it."""
+        """Uses by md, dm and other devices."""
         return [Use(f"{which} is a member of {holder} ({_kind(self.machine, holder)})", _stop(self.machine, holder))
                 for holder in self.machine.holders(name)]  # fmt: skip
 
     def _lies_on(self, number: int, which: str) -> list[Use]:
-        """Loop devices and mounts of a device."""
+        """Uses by loop devices and mounts."""
         uses = []
         for loop in self.loops:
             remedy = f"losetup --detach /dev/{loop.name}"
@@ -141,7 +141,7 @@ class Look:
 
 
 def _kind(machine: Machine, holder: str) -> str:
-    """The software that made a device of others, by its usual name."""
+    """The usual name of the software of a stacked device."""
     if holder.startswith("md"):
         return "md"
     if not holder.startswith("dm-"):
@@ -162,8 +162,8 @@ def _stop(machine: Machine, holder: str) -> str:
 
 
 def mounts(machine: Machine) -> list[Mount]:
-    """The mounts of every mount namespace that has a process. A namespace without one shows nowhere; the kernel still
-    refuses to open such a disk exclusively."""
+    """The mounts of every mount namespace that has a process. One without a process is not visible; the kernel still
+    refuses to open its disk exclusively."""
     all_mounts: dict[Mount, None] = {}
     ours = machine.link(machine.proc / "self/ns/mnt")
     visited = set()
@@ -185,7 +185,7 @@ def _mount(machine: Machine, process: pathlib.Path, line: str, owner: str) -> It
     major, _, minor = fields[2].partition(":")
     point, source = unescape(fields[4]), unescape(fields[fields.index("-", 6) + 2])
     yield Mount(os.makedev(int(major), int(minor)), point, owner)
-    # btrfs, bcachefs and overlay have numbers of their own: there the source names the disks
+    # btrfs, bcachefs and overlay have their own device numbers: there the source names the disks
     for path in source.split(":") if major == "0" else ():
         number = block_number(machine, f"{process}/root{path}") or block_number(machine, path)
         if path.startswith("/") and number:
@@ -193,12 +193,12 @@ def _mount(machine: Machine, process: pathlib.Path, line: str, owner: str) -> It
 
 
 def unescape(text: str) -> str:
-    r"""A field of /proc/*/mountinfo or /proc/swaps: \040 is a blank."""
+    r"""A field of /proc/*/mountinfo or /proc/swaps without escapes: \040 is a blank."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def block_number(machine: Machine, path: str) -> int:
-    """Device number of a block device by its path; 0 if it is none."""
+    """The device number of a block device by its path. 0: it is not one."""
     try:
         status = machine.stat(path)
     except OSError:
@@ -207,13 +207,13 @@ def block_number(machine: Machine, path: str) -> int:
 
 
 def _swap(machine: Machine) -> set[int]:
-    """Device numbers that swap lies on. A file of swap lies on what is mounted."""
+    """The device numbers of swap partitions. A swap file is on a mounted file system, which counts already."""
     lines = machine.read(machine.proc / "swaps").splitlines()[1:]
     return {block_number(machine, unescape(line.split()[0])) for line in lines if line.strip()} - {0}
 
 
 def _btrfs(machine: Machine, name: str, which: str) -> list[Use]:
-    """A file system over several disks names one of them in the mount table; all are listed here while it is mounted."""
+    """Uses by a mounted btrfs of several disks. The mount table names only one of them; here all are listed."""
     file_systems = [path.parent.parent.name for path in (machine.sys / "fs/btrfs").glob(f"*/devices/{name}")]
     return [Use(f"{which} is a member of the mounted btrfs {one}", "umount it") for one in file_systems]
 
@@ -224,14 +224,16 @@ def processes(machine: Machine) -> list[pathlib.Path]:
 
 
 def who(machine: Machine, process: pathlib.Path) -> str:
-    """A process as people look for it: its id and name. The name is its own choice: only plain characters of it are shown."""
+    """The id and name of a process, as text. The process chooses its name, so other than printable ASCII
+    becomes "?"."""
     name = machine.read(process / "comm")
     return f"{process.name} ({re.sub(r'[^ -~]', '?', name)})"
 
 
 def all_can_be_seen(machine: Machine) -> None:
-    """DeviceError: the files of other processes are not accessible, so that the users of a disk would remain unknown."""
-    if machine.link(machine.proc / "self/ns/pid") not in ("", INITIAL_PID_NAMESPACE):  # "": a kernel without them
+    """Raise DeviceError if the files of other processes are not accessible, because the users of a disk would be
+    unknown."""
+    if machine.link(machine.proc / "self/ns/pid") not in ("", INITIAL_PID_NAMESPACE):  # "": no PID namespaces
         raise DeviceError(
             "a container (a PID namespace) does not show all users of a disk; run this on the machine itself"
         )
@@ -244,7 +246,8 @@ def all_can_be_seen(machine: Machine) -> None:
 
 
 def writers(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str]]:
-    """Device number and process of every descriptor and mapping, of others, that may write to one of the devices."""
+    """Device number and process of each descriptor and mapping of other processes that may write to one of
+    the devices."""
     for number, owner, link in _opened(machine, numbers):
         flags = re.search(r"^flags:\s*([0-7]+)", machine.read(link.parent.parent / "fdinfo" / link.name), re.MULTILINE)
         if flags and int(flags[1], 8) & FD_WRITES:
@@ -254,7 +257,7 @@ def writers(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str]]:
 
 
 def openers(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str]]:
-    """Device number and process of every descriptor of others, however it was opened."""
+    """Device number and process of each descriptor of other processes, for reading or writing."""
     return ((number, owner) for number, owner, _ in _opened(machine, numbers))
 
 
@@ -262,14 +265,14 @@ def _opened(machine: Machine, numbers: set[int]) -> Iterator[tuple[int, str, pat
     for process in processes(machine):
         if int(process.name) == os.getpid():
             continue
-        # a thread may have a table of its own, and the first one may have ended before the others
+        # a thread may have its own table, and the first thread may have ended
         for task in sorted((process / "task").glob("[0-9]*")) or [process]:
             for number, name in _device_numbers(machine, task / "fd", numbers):
                 yield number, who(machine, process), task / "fd" / name
 
 
 def within(machine: Machine, number: int) -> list[str]:
-    """Processes that have files open on the file system of a device or are in a directory of it, as after umount --lazy."""
+    """Processes that use files or directories on the file system of a device, for example after umount --lazy."""
     names = []
     for process in processes(machine):
         links = [process / "cwd", process / "root", *(process / "fd").glob("*")]
@@ -279,20 +282,20 @@ def within(machine: Machine, number: int) -> list[str]:
 
 
 def _mapped(machine: Machine, process: pathlib.Path, numbers: set[int]) -> set[int]:
-    """Devices that a process has mapped to write to them: a mapping outlives the descriptor that it was made of."""
+    """Devices that a process has mapped for writing. A mapping remains after its descriptor is closed."""
     shared = dict(_ranges(r"(...)s ", machine.read(process / "maps")))
     devices = _device_numbers(machine, process / "map_files", numbers) if shared else ()
     mapped = [(number, name) for number, name in devices if name in shared]
     if all("w" in shared[name] for _, name in mapped):
         return {number for number, _ in mapped}
-    # One that is read now may be written after mprotect(), if the descriptor could be.
+    # A read-only mapping becomes writable with mprotect(), if the descriptor was writable.
     flags = _ranges(r".*?^VmFlags:([ a-z]*)$", machine.read(process / "smaps"))
     may = {name for name, flag_text in flags if "mw" in flag_text.split()}
     return {number for number, name in mapped if "w" in shared[name] or name in may}
 
 
 def _ranges(pattern: str, text: str) -> Iterator[tuple[str, str]]:
-    """Mappings in a file of /proc, named as in map_files, and what a group of the pattern behind them has."""
+    """Mappings in a file of /proc, with the name as in map_files and the text of the pattern's group."""
     for match in re.finditer(f"^([0-9a-f]+)-([0-9a-f]+) {pattern}", text, re.MULTILINE | re.DOTALL):
         yield f"{int(match[1], 16):x}-{int(match[2], 16):x}", match[3]
 
@@ -301,7 +304,7 @@ def _device_numbers(machine: Machine, directory: pathlib.Path, numbers: set[int]
     """Device number and name of the links in a directory of /proc that lead to one of the devices."""
     try:
         names = os.listdir(directory)
-    except OSError:  # it ended
+    except OSError:  # the process ended
         return
     for name in names:
         try:
@@ -315,8 +318,8 @@ def _device_numbers(machine: Machine, directory: pathlib.Path, numbers: set[int]
 
 
 def _passthrough(machine: Machine, disk: str) -> dict[int, str]:
-    """Character devices by which a program, as a virtual machine, gives commands to the disk itself. Their numbers are made
-    negative here, as a block device may have the same one."""
+    """Character devices through which a program, such as a virtual machine, sends commands to the disk. Their numbers
+    are negative here, because a block device may have the same number."""
     devices = {}
     for pattern in ("scsi_generic/*/dev", "bsg/*/dev"):
         for path in (machine.sys / "block" / disk / "device").glob(pattern):
@@ -326,7 +329,7 @@ def _passthrough(machine: Machine, disk: str) -> dict[int, str]:
 
 
 def _exports(machine: Machine) -> dict[int, list[str]]:
-    """Disks that the kernel serves to others: device number -> the files that say so."""
+    """Disks that the kernel exports: device number -> files of the targets."""
     exports: dict[int, list[str]] = {}
     for pattern in EXPORTS:
         for path in machine.sys.glob(pattern):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Explain a sweep: what readahead did to the throughput over all its cells, where the knee is, and what changed with it."""
+"""The explanation of a sweep: the effect of readahead on the throughput in all cells, the knee, and what changed with
+it."""
 
 import collections
 import dataclasses
@@ -19,14 +20,15 @@ from raidtrace.recording.quantities import Reading
 from raidtrace.sweep.index import DONE, NAME, Index
 
 SETTING = "readahead_sectors"
-STRONG = 0.8  # the least rank correlation of two quantities that count as changing together
+STRONG = 0.8  # least rank correlation of two quantities that change together
 Step = TypeVar("Step", Link, Limit)
 BESIDES = ("data_size", "dirty_bytes", "dirty_background_bytes")
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A finished cell: its axes, what its recording counted by phase, the rates that its program printed, the recording."""
+    """A finished cell: its axes, counters of its recording by phase, rates that its program printed, and
+    the recording."""
 
     name: str
     axes: Mapping[str, object]
@@ -36,21 +38,21 @@ class Cell:
     simulated: bool
 
     def readahead(self) -> float | None:
-        """In sectors."""
+        """The readahead in sectors. None: the plan does not set it."""
         value = self.axes.get(SETTING)
         return float(str(value)) if value is not None else None
 
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """Cells that differ in readahead and trial alone, and one phase of them."""
+    """One phase of the cells that differ only in readahead and trial."""
 
     about: tuple[tuple[str, str], ...]
     phase: str
     cells: tuple[Cell, ...]
 
     def points(self, counter: str = "") -> list[tuple[float, float]]:
-        """(readahead, rate) of all cells, or another quantity that was counted."""
+        """(readahead, rate) of all cells, or (readahead, counted quantity)."""
         pairs = []
         for cell in self.cells:
             sectors = cell.readahead()
@@ -60,14 +62,14 @@ class Curve:
         return sorted(pairs)
 
     def medians(self) -> list[tuple[float, float]]:
-        """One point for each readahead."""
+        """(readahead, median rate), one point for each readahead."""
         groups: dict[float, list[float]] = collections.defaultdict(list)
         for x, y in self.points():
             groups[x].append(y)
         return [(x, statistics.median(ys)) for x, ys in sorted(groups.items())]
 
     def source(self, readahead: float | None = None, *counters: str) -> Source:
-        """Where a number of the curve is from: the cell with that readahead, or the first with the least."""
+        """The source of a number of the curve: the cell with that readahead, or the first with the least."""
         ordered = sorted((cell.readahead() or 0.0, at, cell.name) for at, cell in enumerate(self.cells)
                          if readahead in (None, cell.readahead()))  # fmt: skip
         return Source("A", "", self.phase, counters or ("figure", SETTING), ordered[0][2] if ordered else "")
@@ -91,7 +93,7 @@ def cells(path: pathlib.Path) -> list[Cell]:
         if entry.state == DONE:
             recording = file.parent / entry.directory / "run.rtdb"
             phases = counted[entry.cell]
-            if "run" in phases:  # a program that names no phases is recorded as one
+            if "run" in phases:  # if a program names no phases, its phase is run
                 phases |= {phase: phases["run"] for phase in rates[entry.cell] if phase not in phases}
             finished.append(Cell(entry.name, index.axes(entry.cell), phases, rates[entry.cell],
                                  recording if recording.is_file() else None, about[entry.cell][2]))  # fmt: skip
@@ -114,7 +116,8 @@ def _counted(row: Mapping[str, object]) -> dict[str, float]:
 
 
 def curves(cells: Sequence[Cell], together: Sequence[str] = ()) -> list[Curve]:
-    """Cells grouped by all axes but readahead and those that changed with it; phases with rates of two settings or more."""
+    """The curves of cells, grouped by all axes except readahead and those that changed with it. A curve needs at least
+    two settings with a rate."""
     groups: dict[tuple[tuple[str, str], ...], list[Cell]] = collections.defaultdict(list)
     for cell in cells:
         if cell.readahead() is not None:
@@ -130,7 +133,7 @@ def curves(cells: Sequence[Cell], together: Sequence[str] = ()) -> list[Curve]:
 
 
 def bound(cells: Sequence[Cell]) -> list[str]:
-    """Axes that have another value for each readahead, so that either of the two can be the cause."""
+    """Axes with another value for each readahead, so that either may be the cause."""
     names = dict.fromkeys(name for cell in cells for name in cell.axes if name != SETTING)
     together = []
     for name in names:
@@ -220,7 +223,9 @@ def _together(curve: Curve, together: Sequence[str]) -> Link:
 
 def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequence[tuple[float, float]],
            together: Sequence[str], between: Verdict) -> tuple[Verdict, list[str]]:  # fmt: skip
-    """Whether readahead is why the rates differ: they must, with it, and what is in flight with both; or each step of the
+    """Whether readahead causes the differences of the rates, and the sentences about it.
+
+    It does if the rates differ, and rate and requests in flight rise with readahead. It also does if each step of the
     chain between the least readahead and the knee is shown, which is the verdict `between`."""
     low, high = min(y for _, y in medians), max(y for _, y in medians)
     x, _ = trials.knee(medians)
@@ -266,8 +271,8 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
 
 
 def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
-    """The chain between the cell with the least readahead and one at the knee, from their recordings; of an md's first member,
-    for the md itself has no requests."""
+    """The chain between the cell with the least readahead and one at the knee, from their recordings. For md, that of
+    the first member, because md has no requests."""
     by = sorted((cell for cell in curve.cells if cell.recording and cell.readahead() is not None),
                 key=lambda cell: cell.readahead() or 0)  # fmt: skip
     knee = trials.knee(curve.medians())[0]
@@ -296,7 +301,7 @@ def _ends(curve: Curve) -> tuple[tuple[Link, ...], tuple[Limit, ...], Verdict]:
 
 
 def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
-    """The same step with the names of the cells in its numbers' sources. names: by letter."""
+    """The step with the names of the cells in the sources of its numbers. names: by letter."""
     values = tuple(
         dataclasses.replace(value, source=dataclasses.replace(value.source, cell=names[value.source.subject]))
         for value in step.values
@@ -305,7 +310,8 @@ def _of_cells(step: Step, names: Mapping[str, str]) -> Step:
 
 
 def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
-    """Explain a sweep, given its directory or its index. UserError: no curve is of the requested phase."""
+    """The explanation of a sweep. path: its directory or its index. Raises UserError: no curve has the
+    requested phase."""
     finished = cells(path)
     together = bound(finished)
     known = curves(finished, together)

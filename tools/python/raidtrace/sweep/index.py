@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The index of a sweep: one SQLite file that says what is to be run, what was, with which commands and what came out.
+"""The index of a sweep: an SQLite file with the planned and finished cells, their commands and their results.
 
-One transaction for each change of state, so a sweep that was killed leaves cells that are finished or not, never half of
-one. The tables are described in Documentation/sweep.rst.
+Each change of state is one transaction. So after a kill, a cell is either finished or not. Documentation/sweep.rst
+describes the tables.
 """
 
 import contextlib
@@ -59,8 +59,8 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a cell ended. error: empty when it was done. queue: rows of the table of that name, without the cell. ends: no
-    further cell can do better, so the sweep ends here and this cell is to be run again."""
+    """The result of a cell. error: empty: it is done. queue: rows of that table, without the cell. ends: no further
+    cell can succeed, so the sweep ends here, and this cell is run again."""
 
     error: str
     figures: tuple[Figure, ...] = ()
@@ -72,7 +72,7 @@ class Outcome:
 
 
 def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
-    """A directory's name: the number, and the axes that distinguish the cell from others."""
+    """The name of a directory: the number of the cell, and the axes that distinguish it from others."""
     distinct = [axis for axis in varying if axis not in steps.VM_KEYS]
     words = [str(cell.get(axis)) for axis in distinct if cell.get(axis) not in (None, plan.NO_MD)]
     words = ["".join(c if c.isalnum() or c in "+-." else "-" for c in word)[:24] for word in words]
@@ -80,10 +80,10 @@ def cell_name(number: int, cell: plan.Cell, varying: Sequence[str]) -> str:
 
 
 class Index:
-    """An open index. Only one process may have it open for a sweep; readers do not disturb it."""
+    """An open index. Only one process may have it open for writing; readers do not disturb it."""
 
     def __init__(self, path: pathlib.Path, write: bool = False) -> None:
-        """Open an index that is there, as it is now, or to write it."""
+        """Open an existing index for reading, as of its last commit, or for writing. Raises UserError."""
         self.path = path
         if not path.is_file():
             raise UserError(f"{path}: no such sweep; name the directory of a sweep")
@@ -103,7 +103,7 @@ class Index:
     @staticmethod
     def create(path: pathlib.Path, the_plan: plan.Plan, meta: Mapping[str, str],
                jobs: Iterable[tuple[plan.Cell, steps.Place]]) -> "Index":  # fmt: skip
-        """A new index with all cells waiting. The file appears whole or not at all."""
+        """Create an index with all cells waiting. The file is complete or does not exist."""
         fresh = path.with_name(path.name + ".new")
         fresh.unlink(missing_ok=True)
         db = sqlite3.connect(fresh, isolation_level=None)
@@ -118,7 +118,7 @@ class Index:
         }
         db.executemany("INSERT INTO meta VALUES(?,?)", about.items())
         varying = the_plan.varying()
-        of_axes: dict[object, Any] = {}  # trials of a cell do the same
+        of_axes: dict[object, Any] = {}  # all trials of a cell have the same steps
         for number, (cell, place) in enumerate(jobs, 1):
             if cell.axes not in of_axes:
                 cell_steps = steps.steps(cell, the_plan, place)
@@ -145,7 +145,7 @@ class Index:
         return dict(self._db.execute("SELECT key, value FROM meta"))
 
     def entries(self) -> list[Entry]:
-        """All cells, in the order in which they are run."""
+        """All cells, in the order of their runs."""
         columns = ", ".join(field.name for field in dataclasses.fields(Entry))
         return [Entry(*row) for row in self._db.execute(f"SELECT {columns} FROM cell ORDER BY cell")]
 
@@ -153,12 +153,12 @@ class Index:
         return dict(self._db.execute("SELECT name, value FROM axis WHERE cell=?", (cell,)))
 
     def about(self) -> dict[int, tuple[str, str, bool]]:
-        """Benchmark, label and whether it was simulated, of each cell."""
+        """Benchmark, label and whether it was simulated, by cell."""
         rows = self._db.execute("SELECT cell, benchmark, label, simulated FROM cell")
         return {cell: (name, label, bool(simulated)) for cell, name, label, simulated in rows}
 
     def terms(self) -> dict[int, Terms]:
-        """Terms of each cell's test, as far as its commands have them."""
+        """The terms of each cell's test, as far as its commands contain them."""
         by_cell: dict[int, Terms] = {}
         for cell, command in self._db.execute("SELECT cell, command FROM step ORDER BY cell, step"):
             by_cell[cell] = terms.of_command(shlex.split(command)) or by_cell.get(cell, terms.NONE)
@@ -172,7 +172,7 @@ class Index:
         )
 
     def queues(self) -> list[dict[str, object]]:
-        """Rows of the table queue, as dictionaries."""
+        """The rows of the table queue, as dictionaries."""
         cursor = self._db.execute("SELECT * FROM queue ORDER BY cell, disk, phase, direction")
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
@@ -183,7 +183,7 @@ class Index:
         )
 
     def end(self, cell: int, outcome: Outcome) -> None:
-        """A cell has ended: its state and all its results, or none of it."""
+        """Store the end of a cell: its state and all its results, or nothing."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             for table in ("figure", "queue"):
@@ -204,7 +204,7 @@ class Index:
         self._db.execute("COMMIT")
 
     def again(self, failed: bool) -> None:
-        """Make cells waiting that did not end; with `failed` those that failed, too."""
+        """Set cells that did not end to waiting; with `failed`, also those that failed."""
         self._db.execute("UPDATE cell SET state=? WHERE state=?", (WAITING, RUNNING))
         if failed:
             self._db.execute("UPDATE cell SET state=? WHERE state=?", (WAITING, FAILED))
@@ -213,11 +213,11 @@ class Index:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
 
 
-# The indexes of many sweeps and hosts as one SQLite file, and as Parquet.
+# The indexes of many sweeps and hosts in one SQLite file, and as Parquet.
 #
-# Every table gets a column `sweep`, a number. The table `sweep` has the host, plan and file of each number. Merging again
-# replaces the rows of the same sweep. Its id, which it got when it began, identifies a sweep: a playbook starts hosts of
-# one name in the same second.
+# Each table gets a column `sweep`, a number. The table `sweep` has host, plan and file of each number. Merging the same
+# sweep again replaces its rows. A sweep has an id from its start, because a playbook may start hosts of the same name
+# in the same second.
 
 MERGED_ID = 0x52544D47  # "RTMG"
 MERGED_VERSION = 2  # 1 had no id of a sweep
@@ -225,7 +225,8 @@ TABLES = ("meta", "cell", "axis", "parameter", "step", "figure", "queue")
 
 
 def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
-    """Merge sweeps into a file, which may exist. Returns how many sweeps it then holds. All or nothing."""
+    """Merge sweeps into a new or existing file, completely or not at all. Returns the number of sweeps in the file.
+    Raises UserError."""
     fresh = not into.exists()
     try:
         db = sqlite3.connect(into, isolation_level=None) if fresh else database.write(into)
@@ -243,7 +244,7 @@ def merge(into: pathlib.Path, sweeps: Sequence[pathlib.Path]) -> int:
             )
         paths = [path / NAME if path.is_dir() else path for path in sweeps]
         for path in paths:
-            Index(path).close()  # refuses what is none
+            Index(path).close()  # raises UserError for another file
         db.execute("BEGIN IMMEDIATE")
         db.execute(f"PRAGMA application_id={MERGED_ID}")
         db.execute(f"PRAGMA user_version={MERGED_VERSION}")
@@ -285,7 +286,8 @@ def _one(db: sqlite3.Connection, path: pathlib.Path) -> None:
 
 
 def parquet(merged: pathlib.Path, directory: pathlib.Path) -> list[pathlib.Path]:
-    """Each table of a merged file as TABLE.parquet. Values of axes and parameters become text: a column has one type."""
+    """Write each table of a merged file as TABLE.parquet. Values of axes and parameters become text, because a column
+    has one type."""
     import pyarrow
     import pyarrow.parquet
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The journal of a sweep: every change to this machine is written down before it is made, and undone whatever ends the sweep.
+"""The journal of a sweep: each change of this machine is recorded before it is made, and undone when the sweep ends.
 
-A journal is a file below /run, which a reboot removes together with the settings that it could restore. Its process has a
-lock on it, which the kernel releases with the process: a journal that can be locked belongs to a sweep that died.
+A journal is a file below /run. A reboot removes it, together with the changed settings. Its process holds a lock on it,
+which the kernel releases when the process ends. So a journal that can be locked belongs to a killed sweep.
 
-Each line is one JSON object. "setting": path and its value before; all of them are written and synced before the first
-change. "limit": what a file io.max says of a disk, likewise. "read_only": a disk that was kept from being written. "mount",
-"array": made by the sweep, to be undone in reverse order. "marker": in the environment of every process that the sweep started.
+Each line is a JSON object:
+
+- "setting": a path and its previous value. All settings are written and synced before the first change.
+- "limit": a file io.max and its previous limit of a disk.
+- "read_only": a disk that was made read-only.
+- "mount", "array": made by the sweep; undone in reverse order.
+- "marker": in the environment of every process that the sweep started.
 """
 
 import contextlib
@@ -30,26 +34,26 @@ MARKER = "RAIDTRACE_SWEEP"
 VM_DIRECTORY = pathlib.Path("/proc/sys/vm")
 VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio", "dirty_expire_centisecs",
       "dirty_writeback_centisecs")  # fmt: skip
-# Below /sys/block/DISK, in the order in which they are written: a scheduler sets nr_requests anew.
+# Below /sys/block/DISK, in the order of writing: a new scheduler resets nr_requests.
 QUEUE = ("queue/scheduler", "device/queue_depth", "queue/nr_requests", "queue/max_sectors_kb", "queue/nomerges",
          "queue/read_ahead_kb")  # fmt: skip
-BLKROSET, BLKROGET = 0x125D, 0x125E  # linux/fs.h: whether a disk is read-only
-NO_LIMIT = "rbps=max wbps=max riops=max wiops=max"  # of io.max, which has no line then
-PASSES = 3  # a scheduler sets nr_requests, so one pass may not be enough
+BLKROSET, BLKROGET = 0x125D, 0x125E  # linux/fs.h: set or get the read-only state of a disk
+NO_LIMIT = "rbps=max wbps=max riops=max wiops=max"  # of io.max, which has no line in this case
+PASSES = 3  # a scheduler resets nr_requests, so one pass may not be enough
 
 
 class JournalError(UserError):
-    """Something could not be put back; the text says what, and its value before."""
+    """A change could not be undone. The text contains it and its previous value."""
 
 
 def value(path: pathlib.Path | str) -> str:
-    """A setting as it would be written: of "none [mq-deadline]" the word in brackets."""
+    """The value of a setting as it is written: for "none [mq-deadline]" the word in brackets."""
     text = pathlib.Path(path).read_text(encoding="ascii").strip()
     return text[text.index("[") + 1 : text.index("]")] if "[" in text else text
 
 
 def put(path: pathlib.Path | str, text: str) -> None:
-    """Write a setting and verify that the kernel took it. OSError: it did not."""
+    """Write a setting and verify that the kernel accepted it. Raises OSError: it did not."""
     _write(path, text)
     if str(path).endswith("/drop_caches"):
         return
@@ -59,7 +63,7 @@ def put(path: pathlib.Path | str, text: str) -> None:
 
 
 def _write(path: pathlib.Path | str, text: str) -> None:
-    """One write(2), as files of the kernel expect it."""
+    """Write a file of the kernel with a single write(2)."""
     file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(file, text.encode("ascii"))
@@ -68,14 +72,14 @@ def _write(path: pathlib.Path | str, text: str) -> None:
 
 
 def limit(file: str, machine: Machine, disk: str) -> str:
-    """The line of a disk in a file io.max."""
+    """The limit of a disk in a file io.max."""
     device = f"{value(machine.sys / 'block' / disk / 'dev')} "
     lines = pathlib.Path(file).read_text(encoding="ascii").splitlines()
     return next((line.removeprefix(device) for line in lines if line.startswith(device)), NO_LIMIT)
 
 
 def put_limit(file: str, machine: Machine, disk: str, text: str) -> None:
-    """Write a disk's limit to a file io.max, and verify that the kernel took it. OSError: it did not."""
+    """Write a disk's limit to a file io.max, and verify that the kernel accepted it. Raises OSError: it did not."""
     _write(file, f"{value(machine.sys / 'block' / disk / 'dev')} {text}")
     got = limit(file, machine, disk)
     if got != text:
@@ -84,7 +88,7 @@ def put_limit(file: str, machine: Machine, disk: str, text: str) -> None:
 
 @dataclasses.dataclass
 class Journal:
-    """The open journal of a sweep that runs."""
+    """The open journal of a running sweep."""
 
     path: pathlib.Path
     file: TextIO
@@ -93,7 +97,8 @@ class Journal:
 
     @staticmethod
     def begin(disks: Sequence[str], machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -> "Journal":
-        """Write down all settings that a sweep may change: those of its disks and the kernel's of dirty pages."""
+        """Create a journal with all settings that a sweep may change: those of its disks, and the kernel's of dirty
+        pages."""
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         marker = f"{os.getpid()}-{time.monotonic_ns()}"
         path = directory / f"{marker}.journal"
@@ -115,24 +120,24 @@ class Journal:
         return journal
 
     def cover(self, path: str) -> None:
-        """Write down one more setting that may be changed."""
+        """Add a setting that may be changed."""
         self._append([{"setting": path, "before": value(path)}])
         self.covered.add(path)
 
     def cover_limit(self, file: str, disk: str, machine: Machine = Machine()) -> None:
-        """Write down a limit of a disk that may be changed."""
+        """Add a limit of a disk that may be changed."""
         identity = dataclasses.asdict(machine.identity(disk))
         self._append([{"limit": file, "before": limit(file, machine, disk), "disk": identity}])
 
     def put_limit(self, file: str, text: str, machine: Machine = Machine()) -> None:
-        """Change a limit; one that is not written down is refused."""
+        """Change a limit. Raises OSError if the journal does not contain it."""
         line = next((line for line in read(self.path) if line.get("limit") == file), None)
         if line is None:
             raise OSError(f"{file}: the limit is not in the journal, so it is not changed")
         put_limit(file, machine, line["disk"]["name"], text)
 
     def read_only(self, disk: str, machine: Machine = Machine()) -> None:
-        """Keep a disk from being written, until the end; one that was read-only before stays so."""
+        """Make a disk read-only until the end. A disk that is read-only already stays so."""
         path = f"{machine.dev}/{disk}"
         if not writable(path):
             return
@@ -140,23 +145,24 @@ class Journal:
         make_writable(path, False)
 
     def note(self, **what: Any) -> None:
-        """Write something down, synced, before it is done."""
+        """Add a line, synced, before the change is made."""
         self._append([what])
 
     def put(self, path: str, text: str) -> None:
-        """Change a setting; one that is not written down is refused, but for what goes away with its device."""
+        """Change a setting. Raises OSError if the journal does not contain it, unless it disappears with its device."""
         if path not in self.covered and not _gone_with_device(path):
             raise OSError(f"{path}: the value is not in the journal, so it is not changed")
         put(path, text)
 
     def settle(self, machine: Machine = Machine()) -> None:
-        """All settings as they were before the sweep, between two cells: none inherits from another."""
+        """Restore all settings between two cells, so that none affects the next one. Raises OSError."""
         _, wrong = _settings([line for line in read(self.path) if "setting" in line], machine)
         if wrong:
             raise OSError("; ".join(wrong))
 
     def end(self, machine: Machine = Machine()) -> list[str]:
-        """Put everything back. Returns what was put back; JournalError when something could not be."""
+        """Undo all changes and remove the journal. Returns a text for each change. Raises JournalError: one could not
+        be undone."""
         restored = restore(read(self.path), machine)
         self.path.unlink()
         self.file.close()
@@ -177,8 +183,7 @@ def _sync_directory(directory: pathlib.Path) -> None:
 
 
 def read(path: pathlib.Path) -> list[dict[str, Any]]:
-    """The lines of a journal; a last one that was cut by a kill was followed by nothing done, and is left out. So is all from
-    a line on that no sweep has written."""
+    """The lines of a journal, up to the first invalid one. If a kill cut the last line, its change was not made."""
     lines: list[dict[str, Any]] = []
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
@@ -193,8 +198,8 @@ def read(path: pathlib.Path) -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
-    """Refuse a second sweep on this machine's disks: what one has set the other would take for what was there before, and
-    put back. The lock is the kernel's and goes with the process."""
+    """Hold the lock of sweeps on this machine's disks; the kernel releases it with the process. Raises JournalError:
+    another sweep runs. Two sweeps would restore each other's changes."""
     directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -210,19 +215,19 @@ def alone(directory: pathlib.Path = DIRECTORY) -> Iterator[None]:
 
 
 def kept(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """The settings that a sweep would restore, out of those that it would change, with their values."""
+    """The settings that a sweep would restore, with their values. paths: all settings that it would change."""
     changed = [path for path in paths if not _gone_with_device(path) and pathlib.Path(path).exists()]
     return [(path, value(path)) for path in changed]
 
 
 def _gone_with_device(path: str) -> bool:
-    """Whether a setting needs no putting back."""
+    """Whether a setting need not be restored, because it disappears with its device or is a command."""
     return path.startswith("/sys/block/md") or path.endswith("/drop_caches")
 
 
 def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -> list[str]:
-    """Undo the changes of killed sweeps. Called at each start. Returns a text for each change. JournalError: one change could
-    not be undone, all others were."""
+    """Undo the changes of killed sweeps. Called at each start. Returns a text for each change. Raises JournalError:
+    some changes could not be undone; all others were."""
     restored: list[str] = []
     wrong: list[str] = []
     for path in sorted(directory.glob("*.journal")):
@@ -235,7 +240,7 @@ def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -
                 restored += restore(read(path), machine)
                 path.unlink()
         except (FileNotFoundError, BlockingIOError):
-            continue  # its sweep ended, or runs
+            continue  # its sweep ended, or is running
         except (JournalError, OSError) as error:
             wrong.append(str(error))
     if wrong:
@@ -244,7 +249,8 @@ def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -
 
 
 def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
-    """Undo the changes in a journal. Settings are put back even if something else fails; JournalError lists all failures."""
+    """Undo the changes in a journal. Settings are restored even if another change fails. Raises JournalError with all
+    failures."""
     restored: list[str] = []
     wrong: list[str] = []
     undo: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -273,7 +279,7 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
 
 
 def end_left(marker: str) -> list[str]:
-    """End processes that a sweep left. Only those that carry its marker: ids may be somebody else's by now."""
+    """End the processes that a sweep left. Only those with its marker, because a process id may have been reused."""
     mark = f"{MARKER}={marker}".encode()
     ended: list[str] = []
     for _ in range(50):
@@ -295,7 +301,7 @@ def end_left(marker: str) -> list[str]:
 
 
 def _unmount(line: dict[str, Any]) -> str:
-    """The mount point is the sweep's own directory, so what is mounted there is the sweep's."""
+    """Unmount the sweep's own mount point and remove it. Returns a text; empty: it was not mounted."""
     point = str(line["mount"])
     mounted = any(text.split(" ")[4] == point for text in pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
     if mounted:
@@ -306,7 +312,7 @@ def _unmount(line: dict[str, Any]) -> str:
 
 
 def _stop_array(line: dict[str, Any]) -> str:
-    """Stop the array if it is still that of the sweep, as its name says: somebody may have made another."""
+    """Stop the array if it still has the sweep's name. Returns a text; empty: there is no such array."""
     name = str(line["array"])
     if not pathlib.Path(f"/sys/block/{name}/md").exists():
         return ""
@@ -320,13 +326,13 @@ def _stop_array(line: dict[str, Any]) -> str:
 
 
 def writable(path: str) -> bool:
-    """Whether the kernel lets a disk be written."""
+    """Whether the kernel allows writes to a disk."""
     with open(path, "rb", buffering=0) as file:
         return not struct.unpack("i", fcntl.ioctl(file, BLKROGET, bytes(4)))[0]
 
 
 def make_writable(path: str, allowed: bool) -> None:
-    """Let a disk be written or not, and see that the kernel took it."""
+    """Allow or forbid writes to a disk, and verify that the kernel accepted it. Raises OSError: it did not."""
     with open(path, "rb", buffering=0) as file:
         fcntl.ioctl(file, BLKROSET, struct.pack("i", not allowed))
     if writable(path) != allowed:
@@ -334,7 +340,7 @@ def make_writable(path: str, allowed: bool) -> None:
 
 
 def _unplugged(disk: dict[str, Any], machine: Machine) -> bool:
-    """Whether a disk of a line is no more there; another one of its name is none of ours."""
+    """Whether the disk of a line is gone. A new disk with the same name does not count."""
     return bool(machine.identity(disk["name"]).sequence != disk["sequence"])
 
 
@@ -346,7 +352,7 @@ def _allow_writing(line: dict[str, Any], machine: Machine) -> str:
 
 
 def _limit_back(line: dict[str, Any], machine: Machine) -> str:
-    """Restore a limit, unless its cgroup or its disk is gone. Returns a text, empty if nothing was done."""
+    """Restore a limit, unless its cgroup or its disk is gone. Returns a text; empty: nothing was done."""
     file, disk, before = line["limit"], line["disk"]["name"], line["before"]
     gone = _unplugged(line["disk"], machine) or not pathlib.Path(file).exists()
     if gone or limit(file, machine, disk) == before:
@@ -360,9 +366,10 @@ def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[s
     original: dict[str, str] = {}
     for line in lines:
         if "disk" in line and _unplugged(line["disk"], machine):
-            continue  # it took its settings along
+            continue  # its settings are gone
         original.setdefault(line["setting"], line["before"])
-    # a limit in bytes and one in per cent are one setting: the one that is not 0 counts, and writing it zeroes the other
+    # A limit in bytes and one in per cent are one setting: the one that is not 0 counts, and writing it sets the other
+    # to 0.
     for _ in range(PASSES):
         different = [path for path in original if pathlib.Path(path).exists() and value(path) != original[path]]
         for path in different:
@@ -378,5 +385,5 @@ def _settings(lines: Sequence[dict[str, Any]], machine: Machine) -> tuple[list[s
 
 
 def _other(path: str) -> str:
-    """The same limit in per cent or in bytes; any other setting itself."""
+    """The path of the same limit in per cent or in bytes; for any other setting, its own path."""
     return path.replace("_bytes", "_ratio") if path.endswith("_bytes") else path.replace("_ratio", "_bytes")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plans: TOML files that state a sweep. Checked against the rules of schema.py, expanded to the cells that are to be run.
+"""Plans: TOML files that define a sweep, checked against rules and expanded to cells.
 
-A `[[matrix]]` is the product of its axes; a value that is not a list is an axis of one. A plan may have several, for what is
-no product. Every refusal names file, line and key.
+A `[[matrix]]` is the product of its axes. A value that is not a list is an axis with one value. A plan may have several
+matrices. Each error contains file, line and key.
 """
 
 import dataclasses
@@ -23,15 +23,15 @@ import tomllib
 
 from raidtrace.quantity.shown import UserError
 
-# The keys of a plan: their rules, why a value is refused, and on which line of a TOML file a key stands.
+# The keys of a plan: their rules, the reasons for errors, and the line of each key in the TOML file.
 
 Path = tuple[str | int, ...]
-Scalar = Callable[[Any], str]  # why a value is refused; empty: it is not
+Scalar = Callable[[Any], str]  # the reason why a value is refused; empty: it is accepted
 
 
 @dataclasses.dataclass(frozen=True)
 class Error:
-    """One value that is refused. path: of the value. key: one that the table at the path does not have; known: those it has."""
+    """A refused value. path: of the value. key: an unknown key of the table at this path; known: its valid keys."""
 
     path: Path
     text: str
@@ -41,7 +41,7 @@ class Error:
 
 @dataclasses.dataclass(frozen=True)
 class List:
-    """A list of so many values of one rule. most None: there is no limit."""
+    """A list of `least` to `most` values with the same rule. most None: no limit."""
 
     item: "Rule"
     least: int = 1
@@ -50,7 +50,7 @@ class List:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table. others: rule of the keys that are not known; None: there are no others."""
+    """A table. others: the rule of unknown keys; None: they are refused."""
 
     known: Mapping[str, "Rule"]
     required: tuple[str, ...] = ()
@@ -156,11 +156,11 @@ PLAN = Table(
         "matrix": List(Table(AXES, ("array", "workload", "filesystem", "data_size"))),
     },
     ("title", "matrix"),
-)  # a single value of a matrix stands for a list of one
+)  # a single value in a matrix counts as a list
 
 
 def first_error(document: dict[str, Any]) -> Error | None:
-    """The first value of a plan that is refused, in the order of their paths."""
+    """The first refused value of a plan, in the order of paths. None: there is none."""
     errors = sorted(_errors(document, PLAN, ()), key=lambda error: list(map(str, error.path)))
     return errors[0] if errors else None
 
@@ -191,9 +191,8 @@ def _errors(value: Any, rule: Rule, path: Path) -> Iterator[Error]:
         yield Error(path, why)
 
 
-# On which line of a TOML file each key stands; the parser of the standard library does not tell.
-#
-# Only for files that tomllib has read without an error, so nothing is checked here.
+# The line of each key in a TOML file, which the parser of the standard library does not report. This is only for files
+# that tomllib accepts, so nothing is checked here.
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
@@ -205,7 +204,7 @@ def lines_of_keys(text: str) -> dict[Path, int]:
     lines: dict[Path, int] = {}
     table: Path = ()
     counts: dict[Path, int] = {}
-    until = ""  # what ends the value that spans lines: quotes, or "]" of an array
+    until = ""  # the end of a value over several lines: quotes, or "]" of an array
     depth = 0
     for at, line in enumerate(text.splitlines(), 1):
         if until in ('"""', "'''"):
@@ -230,7 +229,7 @@ def lines_of_keys(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: Mapping[Path, int], path: Path) -> int:
-    """The line of the key, or of the nearest thing around it."""
+    """The line of the key, or of the nearest table around it."""
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path, 1)
@@ -262,19 +261,20 @@ def _depth(text: str) -> int:
     return bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
 
 
-# Options of mkfs and mount in a plan: none that names another disk or file. Both can put a journal or a log elsewhere, and
-# would overwrite what is there. A plan may come from anybody, and only --destroy-data names what is overwritten. The commands
-# run in the cell's own directory, so an option without / names no disk, except by a label or by one of these words.
+# Options of mkfs and mount in a plan must not name another disk or file. Both programs can put a journal or a log
+# elsewhere, and would overwrite data there. Anybody may write a plan, and only --destroy-data names the disks to
+# overwrite. The commands run in the cell's directory, so an option without / names no disk, except by a label or by one
+# of these words.
 WORD = re.compile(r"[A-Za-z0-9_,=.^+:-]+")
 ELSEWHERE = {
-    "dev", "device", "file", "logdev", "name", "rtdev", "journal_dev", "journal_path",  # where else to write
-    "label", "uuid", "partlabel", "partuuid", "id",  # a disk by what it holds
-    "bind", "rbind", "move", "remount", "loop", "offset", "helper", "uhelper",  # another mount than that of the disk
+    "dev", "device", "file", "logdev", "name", "rtdev", "journal_dev", "journal_path",  # another place to write
+    "label", "uuid", "partlabel", "partuuid", "id",  # a disk by its contents
+    "bind", "rbind", "move", "remount", "loop", "offset", "helper", "uhelper",  # another mount
 }  # fmt: skip
 
 
 def refused_options(text: str) -> str:
-    """Why these options are refused; empty when they are not."""
+    """The reason why options are refused. Empty: they are accepted."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -283,7 +283,7 @@ def refused_options(text: str) -> str:
         if not WORD.fullmatch(word):
             return f"{word!r} could name a disk or file; an option may only contain letters, digits and _ , = . ^ + : -"
         parts = re.split(r"[,=:]", word.lower())
-        # --device=...; -Jdevice=...: option and key in one word
+        # --device=... and -Jdevice=... have option and key in one word
         parts += [parts[0].lstrip("-"), re.sub(r"^-.", "", parts[0])]
         named = [part for part in parts if part in ELSEWHERE]
         if named:
@@ -296,22 +296,22 @@ RAW = "none"  # the file system of a raw disk
 NO_MD = "none"
 Value = str | int | bool
 PAGE_KIB = 4
-MAX_MESSAGE = 300  # characters of why a value is refused, which quotes the plan
-# the only block sizes with which today's Linux makes and mounts them
+MAX_MESSAGE = 300  # characters of a reason, which quotes the plan
+# the block sizes with which current Linux makes and mounts them
 BLOCKS = {"ext2": (1, 2, 4), "ext3": (1, 2, 4), "ext4": (1, 2, 4), "xfs": (1, 2, 4), "jfs": (4,), "reiserfs": (4,)}
 MIN_MEMBERS = {"raid0": 2, "raid1": 2, "raid5": 3, "raid10": 2}
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One run. axes: every axis that the plan sets, in its order, readahead always in sectors."""
+    """One run. axes: every axis that the plan sets, in its order; readahead is always in sectors."""
 
     axes: tuple[tuple[str, Value], ...]
     trial: int
     matrix: int
 
     def get(self, axis: str) -> Value | None:
-        """Value of an axis, None when the plan leaves it alone."""
+        """The value of an axis. None: the plan does not set it."""
         return dict(self.axes).get(axis)
 
     def text(self, axis: str, default: str = "") -> str:
@@ -323,13 +323,13 @@ class Cell:
         return None if value is None else int(value)
 
     def identity(self) -> str:
-        """The identity of this cell; it does not depend on other cells of the plan or on their order."""
+        """The identity of this cell, independent of the other cells of the plan and of their order."""
         return json.dumps([sorted(self.axes), self.trial])
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """A checked plan. cells are in the order in which they are run."""
+    """A checked plan. cells: in the order of their runs."""
 
     name: str
     text: str
@@ -342,7 +342,7 @@ class Plan:
     cells: tuple[Cell, ...]
 
     def workload(self, name: str) -> tuple[str, dict[str, Value]]:
-        """Kind and parameters of a workload; one that the plan does not define is the benchmark of that name."""
+        """Kind and parameters of a workload. If the plan does not define it, the benchmark of that name."""
         settings = dict(self.workloads.get(name, {"kind": name}))
         return str(settings.pop("kind")), settings
 
@@ -352,12 +352,12 @@ class Plan:
 
 
 def ready() -> list[str]:
-    """Names of the plans that come with raidtrace."""
+    """The names of the plans that are part of raidtrace."""
     return sorted(path.stem for path in READY.glob("*.toml"))
 
 
 def find(name: str) -> pathlib.Path:
-    """The file of a plan: a path, or the name of one that comes with raidtrace."""
+    """The file of a plan, by its path or by the name of a plan that is part of raidtrace. Raises UserError."""
     path = pathlib.Path(name)
     if path.suffix == ".toml" or "/" in name:
         return path
@@ -379,7 +379,8 @@ def load(path: pathlib.Path, overrides: Mapping[str, Value] = MappingProxyType({
 
 
 def parse(text: str, name: str, where: str, overrides: Mapping[str, Value] = MappingProxyType({})) -> Plan:
-    """Check the text of a plan; `where` is what errors call it. overrides: trials and data_size, of all of it."""
+    """Check the text of a plan. where: its name in errors. overrides: trials and data_size for all cells. Raises
+    UserError."""
     try:
         return _parse(text, name, where, overrides)
     except RecursionError:
@@ -391,7 +392,7 @@ def parse(text: str, name: str, where: str, overrides: Mapping[str, Value] = Map
 def _parse(text: str, name: str, where: str, overrides: Mapping[str, Value]) -> Plan:
     try:
         document = tomllib.loads(text)
-    except ValueError as error:  # of a number of too many digits it is not TOML's own
+    except ValueError as error:  # a number with too many digits raises ValueError
         raise UserError(f"{where}: not TOML: {error}") from error
     place = functools.partial(_error, where, lines_of_keys(text))
     if isinstance(document.get("matrix"), list):
@@ -421,7 +422,7 @@ def _error(where: str, lines: Mapping[Path, int], path: Path, why: str) -> UserE
 
 
 def _listed(document: dict[str, Any]) -> dict[str, Any]:
-    """The plan with every value of a matrix as a list."""
+    """The plan with each value of a matrix as a list."""
     matrix = document.get("matrix")
     if not isinstance(matrix, list):
         return document
@@ -481,7 +482,7 @@ def _judge_axes(document: dict[str, Any], matrix: dict[str, list[Value]], number
 
 
 def _judge(axes: Mapping[str, Value], number: int, place: Any) -> None:
-    """Refuse combinations of values in one cell, although each of its values is allowed."""
+    """Raise an error for a combination of values that is not valid, although each value is."""
 
     def refuse(key: str, why: str) -> None:
         raise place(("matrix", number, key), why)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The steps of a cell: the same list is printed by --dry-run, run in a guest of the lab, and run on real disks."""
+"""The steps of a cell. --dry-run prints the same list that a guest of the lab or this machine runs."""
 
 import dataclasses
 import shlex
@@ -10,23 +10,23 @@ from raidtrace.quantity import units
 from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan
 
-MD = "md127"  # the number mdadm itself begins with when it is to choose one
-ARRAY_NAME = "raidtrace-sweep"  # in its superblock, so that nobody else's array is stopped
-IDENTITY = "00000000-7261-6964-7472-616365000001"  # of file systems in the lab: fixed, or no two runs lay out the same
+MD = "md127"  # the first number that mdadm itself would choose
+ARRAY_NAME = "raidtrace-sweep"  # in the superblock, so that no array of others is stopped
+IDENTITY = "00000000-7261-6964-7472-616365000001"  # of file systems in the lab: fixed, because it affects their layout
 VM_KEYS = ("dirty_bytes", "dirty_background_bytes", "dirty_ratio", "dirty_background_ratio", "dirty_expire_centisecs",
            "dirty_writeback_centisecs")  # fmt: skip
 MODULES = {"jfs": "jfs", "reiserfs": "reiserfs"}  # file systems that are modules in the lab
-JOB_FILE = "job.fio"  # a guest sees nothing of the host: the copy in the cell's directory
+JOB_FILE = "job.fio"  # the copy in the cell's directory: a guest has no access to other files of the host
 LEVEL_MODULES = {"raid0": "raid0", "raid1": "raid1", "raid5": "raid456", "raid10": "raid10"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """One thing that is done. Either argv is run, or value is written to the file `path`.
+    """One action: run argv, or write value to the file `path`.
 
-    destroys: disks that it overwrites. measured: it is the benchmark, run under raidctl record.
-    undo: the command that undoes it, should the sweep end here. claims: devices that it opens exclusively, or the kernel
-    for it, so that no other process may have them meanwhile; leaves: devices that nobody has claimed when it has ended.
+    destroys: disks that it overwrites. measured: it is the benchmark, run under raidctl record. undo: the command that
+    undoes it if the sweep ends here. claims: devices that the command or the kernel opens exclusively, so we must
+    release them. leaves: devices that are not claimed after its end.
     """
 
     purpose: str
@@ -40,18 +40,18 @@ class Step:
     leaves: tuple[str, ...] = ()
 
     def brief(self) -> str:
-        """For messages: a command may be very long."""
+        """The command for messages, at most 160 characters."""
         text = self.text()
         return text if len(text) <= 160 else f"{text[:157]}..."
 
     def text(self) -> str:
-        """As one would type it."""
+        """The command as text for a shell."""
         return shlex.join(self.argv) if self.argv else f"echo {shlex.quote(self.value)} >{shlex.quote(self.path)}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where a cell runs: on which disks (names, without /dev/), where it mounts, what RAM means. host: in the lab, with this
+    """The place of a cell: disks (names without /dev/), mount point, and bytes of RAM. host: in the lab, with this
     machine's programs."""
 
     disks: tuple[str, ...]
@@ -67,7 +67,7 @@ UNLIMITED = ("nvme", "vd")  # disks of drivers without device/queue_depth
 
 
 def members(cell: plan.Cell, place: Place) -> tuple[str, ...]:
-    """The disks that the cell uses: all members of an md, else one."""
+    """The disks that the cell uses: all members of an md, else one. Raises UserError: too few."""
     needed = cell.number("md_members") or 1
     if len(place.disks) < needed:
         raise UserError(
@@ -77,17 +77,17 @@ def members(cell: plan.Cell, place: Place) -> tuple[str, ...]:
 
 
 def top(cell: plan.Cell, place: Place) -> str:
-    """The disk that is measured."""
+    """The measured disk."""
     return MD if has_md(cell) else members(cell, place)[0]
 
 
 def has_md(cell: plan.Cell) -> bool:
-    """Whether md stands between the file system and the disks."""
+    """Whether there is an md between the file system and the disks."""
     return cell.text("md_level", plan.NO_MD) != plan.NO_MD
 
 
 def job(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> tuple[benchmark.Benchmark, benchmark.Job]:
-    """The benchmark of a cell and what it is to do."""
+    """The benchmark of a cell and its job. Raises UserError."""
     kind, parameters = the_plan.workload(cell.text("workload"))
     chosen = benchmark.find(kind)
     if kind == "fio" and not str(parameters.get("job_file", "/")).startswith("/"):
@@ -134,7 +134,7 @@ def steps(cell: plan.Cell, the_plan: plan.Plan, place: Place) -> list[Step]:
 
 
 def destroyed(steps: Sequence[Step]) -> list[str]:
-    """Disks that the steps overwrite, in order of name."""
+    """The disks that the steps overwrite, sorted by name."""
     return sorted({name for step in steps for name in step.destroys})
 
 
@@ -142,7 +142,8 @@ def _array(cell: plan.Cell, place: Place) -> list[Step]:
     if not has_md(cell):
         return []
     level, chunk, disks = cell.text("md_level"), cell.number("md_chunk_kib"), members(cell, place)
-    # the data on the disks does not matter, but a resync during the benchmark would: so md takes the array for clean
+    # The data on the disks does not matter, but a resync would disturb the benchmark. So md must treat the array as
+    # clean.
     command = ["mdadm", "--create", f"/dev/{MD}", "--run", "--quiet", "--metadata=1.2", f"--name={ARRAY_NAME}"]
     command.append(f"--level={level.removeprefix('raid')}")
     command += [f"--chunk={chunk}K"] if chunk else []
@@ -201,7 +202,7 @@ def _mkfs(kind: str, block_kib: int | None, lab: bool) -> list[str]:
         command = ["mkfs.xfs", "-q", "-f", "-K"] + (["-b", f"size={block}"] if block else [])
         return command + (["-m", f"uuid={IDENTITY}"] if lab else [])
     if kind in ("ext2", "ext3", "ext4"):
-        # what mkfs leaves for later would be written while the benchmark runs; a disk of the lab holds zeros as it comes
+        # mkfs must not leave work that the kernel does during the benchmark; a fresh disk of the lab contains zeros
         extended = "nodiscard," + ("assume_storage_prezeroed=1" if lab else "lazy_itable_init=0")
         extended += ",lazy_journal_init=0" if kind != "ext2" and not lab else ""
         command = [f"mkfs.{kind}", "-q", "-F"] + (["-b", block] if block else [])
@@ -217,6 +218,6 @@ def _recorded(cell: plan.Cell, place: Place, command: list[str]) -> tuple[str, .
         return tuple(command)
     disks = list(dict.fromkeys((top(cell, place), *(members(cell, place) if has_md(cell) else ()))))
     words = ["raidctl", "record", "-q", "-f", "-o", "run.rtdb"]
-    # in the lab ten samples a second cost nothing that is measured; real disks are not to be disturbed
+    # in the lab, ten samples a second take no simulated time; real disks should not be disturbed
     words += ["-i", "100ms" if place.lab else "1s"]
     return (*words, *(word for name in disks for word in ("-d", name)), "--", *command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The results of a sweep: figures of trials together, next to published ones, as text and as CSV."""
+"""The results of a sweep: figures summarized over trials, next to published ones, as text and as CSV."""
 
 import collections
 import csv
@@ -25,7 +25,7 @@ FOOTNOTE = (f"{NOT_STEADY}: in ten equal intervals, the rate drifts by over {tri
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """One figure of the cells that differ in nothing but the trial. cpu_percent: median. steady: None is not known."""
+    """One figure of the cells that differ only in the trial. cpu_percent: median. steady None: not known."""
 
     axes: Mapping[str, plan.Value]
     benchmark: str
@@ -42,7 +42,7 @@ class Line:
 
 
 def lines(index: Index, table: str) -> list[Line]:
-    """All figures, in the order of the cells. table: of published figures, may be empty."""
+    """All figures, in the order of the cells. table: of published figures, or empty."""
     entries = {entry.cell: entry for entry in index.entries() if entry.state == DONE}
     about = index.about()
     steady, terms_of = _steady(index), index.terms()
@@ -56,11 +56,11 @@ def lines(index: Index, table: str) -> list[Line]:
     for (_, phase, unit, place), values in groups.items():
         first = values[0][0]
         cpus = [cpu for _, _, cpu in values if cpu is not None]
-        # a program that names no phases is recorded as one, run
+        # if a program names no phases, its phase is run
         known = [steady.get((cell, phase), steady.get((cell, "run"))) for cell, _, _ in values]
         states = [state for state in known if state is not None]
         ours = terms_of.get(first, terms.NONE)
-        whole = "file_kib" not in json.loads(place)  # of a surface nobody published a table
+        whole = "file_kib" not in json.loads(place)  # there is no published table of a surface
         reference = published.find(table, axes[first], about[first][0], phase, ours) if table and whole else None
         lines.append(
             Line(axes[first], about[first][0], phase, place, unit, _summary([entries[cell].trial for cell, _, _ in values],
@@ -73,8 +73,8 @@ def lines(index: Index, table: str) -> list[Line]:
 
 
 def _summary(numbers: Sequence[int], values: Sequence[float]) -> trials.Summary:
-    """Statistics in the order in which the trials were run. An outlier is named by the number of its trial. In random
-    order, or when a trial failed, this number is not its position among the trials that ran."""
+    """Statistics of trials in the order of their runs. Outliers have the numbers of their trials, which differ from
+    positions if the order is random or a trial failed."""
     summary = trials.summarise(values)
     return dataclasses.replace(summary, outliers=tuple(sorted(numbers[at - 1] for at in summary.outliers)))
 
@@ -105,7 +105,7 @@ def varying(lines: Sequence[Line]) -> list[str]:
 
 
 def write_csv(path: pathlib.Path, lines: Sequence[Line], names: Sequence[str]) -> None:
-    """Tidy CSV, RFC 4180: a column for each axis, one line per figure; empty is not known or not published."""
+    """Write tidy CSV (RFC 4180): a column for each axis, a line for each figure. Empty: not known or not published."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(shown.cells([*names, "benchmark", "phase", "file_and_record", *HEADER]))
@@ -129,7 +129,7 @@ def _published_cells(s: trials.Summary, p: published.Range | None) -> list[str]:
 
 
 def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
-    """A table for people: rates in MB/s as published (KiB/s / 1000), and a footnote on its marks."""
+    """The lines of a table for a terminal: rates in MB/s as published (KiB/s / 1000), and a footnote."""
     shown = [name for name in names if name not in ("dirty_bytes", "dirty_background_bytes", "trials")]
     rows = [[*map(_short, shown), "phase", "", "median", "spread", "published", "ratio", ""]]
     for line in lines:
@@ -152,7 +152,7 @@ def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
 
 
 def unlike_published(lines: Iterable[Line]) -> list[str]:
-    """The terms in which the tests differ from the published ones, each once, with its phases."""
+    """The terms in which tests differ from the published ones, each with its phases."""
     by: dict[str, dict[str, None]] = {}
     for line in lines:
         if line.published and line.published.differs:
@@ -163,7 +163,7 @@ def unlike_published(lines: Iterable[Line]) -> list[str]:
 
 
 def surfaces(lines: Iterable[Line]) -> int:
-    """How many figures belong to surfaces, which only the CSV shows."""
+    """The number of figures in surfaces, which only the CSV contains."""
     return sum(line.place != "{}" for line in lines)
 
 
@@ -199,10 +199,11 @@ Row = Mapping[str, object]
 
 @dataclasses.dataclass(frozen=True)
 class Stack:
-    """A phase and direction of a cell with md. None: it was not counted, or there is nothing to divide by.
+    """A phase and direction of a cell with md. None: not counted, or nothing to divide by.
 
-    fan_out: bios of the members for each of the md. merged: part of the members' bios that were merged into a request.
-    in_flight: requests in a member's queue, mean over time and members. readahead: of the md, which counts; of a member.
+    fan_out: bios of the members for each bio of the md. merged_percent: of the members' bios, those merged into a
+    request. in_flight: mean over time and members. readahead_kib: of the md, which is the effective one;
+    member_readahead_kib: of a member.
     """
 
     cell: str
@@ -222,7 +223,7 @@ class Stack:
 
 
 def stacks(index: Index) -> list[Stack]:
-    """All of them, in the order of cells and of phases by name."""
+    """All stacks, in the order of cells, and of phases by name."""
     names = {entry.cell: entry.name for entry in index.entries() if entry.state == DONE}
     groups: dict[tuple[int, str, str], list[Row]] = {}
     for row in index.queues():
@@ -264,7 +265,7 @@ def _stack_value(value: object) -> str:
 
 
 def write_stack_csv(path: pathlib.Path, stacks: Sequence[Stack]) -> None:
-    """Tidy CSV, RFC 4180; empty is not known."""
+    """Write tidy CSV (RFC 4180). Empty: not known."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(STACK_HEADER)
@@ -272,7 +273,7 @@ def write_stack_csv(path: pathlib.Path, stacks: Sequence[Stack]) -> None:
 
 
 def stack_text(stacks: Sequence[Stack]) -> list[str]:
-    """A table for people: of each phase the direction that moved more."""
+    """The lines of a table for a terminal, with the direction of each phase that moved more."""
     rows = [["cell", "phase", "md bios", "KiB", "splits", "fan-out", "requests", "KiB", "merged", "sequential", "in flight",
              "readahead KiB"]]  # fmt: skip
     for stack in stacks:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run the cells of a sweep, in guests of the lab side by side or on real disks one by one, and keep its index."""
+"""Run the cells of a sweep, concurrently in guests of the lab or one by one on real disks, and keep its index."""
 
 import concurrent.futures
 import datetime
@@ -19,21 +19,21 @@ from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import DONE, FAILED, NAME, WAITING, Entry, Index, Outcome
 
-# The progress of many runs: when they end, and a bar that is renewed on a terminal, or a line per finished run elsewhere.
+# The progress of many runs: an estimate of the end, and a bar on a terminal, or otherwise a line for each finished run.
 
 WIDTH = 20
 C = TypeVar("C", bound=Hashable)
 
 
 def clock(seconds: float) -> str:
-    """1:02:03, 5:12."""
+    """A duration as 1:02:03 or 5:12."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
 
 
 class Forecast(Generic[C]):
-    """expected: seconds each run takes, a guess, by its key; corrected as runs of its kind end. kinds: of each run. jobs: how
-    many run at once."""
+    """An estimate of the remaining time. expected: estimated seconds of each run; finished runs of the same kind
+    correct it. kinds: of each run. jobs: number of concurrent runs."""
 
     def __init__(self, expected: Mapping[C, float], kinds: Mapping[C, str], jobs: int) -> None:
         self._expected, self._kinds, self._jobs = expected, kinds, jobs
@@ -47,7 +47,7 @@ class Forecast(Generic[C]):
         self.seconds[run] = time.monotonic() - self._begun.pop(run)
 
     def left(self) -> float:
-        """Seconds until the end of all."""
+        """Estimated seconds until all runs have ended."""
         now = time.monotonic()
         total = 0.0
         for run in self._expected:
@@ -57,12 +57,12 @@ class Forecast(Generic[C]):
         return total / self._jobs
 
     def done(self) -> float:
-        """The part of the work that is done, 0 to 1."""
+        """The finished share of the work, from 0 to 1."""
         whole = sum(map(self.guess, self._expected))
         return sum(self.seconds.values()) / whole if whole else 1.0
 
     def guess(self, run: C) -> float:
-        """Its own time; else its guess, times how wrong the guesses of its kind were."""
+        """The duration of a finished run; else its estimate, corrected by the finished runs of its kind."""
         if run in self.seconds:
             return self.seconds[run]
         alike = [other for other in self.seconds if self._kinds[other] == self._kinds[run]] or list(self.seconds)
@@ -71,7 +71,7 @@ class Forecast(Generic[C]):
 
 
 class Progress(Generic[C]):
-    """A bar over all runs. expected, kinds, jobs: of Forecast. what: what a run is called."""
+    """A bar over all runs. expected, kinds, jobs: as in Forecast. what: the name of a run."""
 
     def __init__(self, expected: Mapping[C, float], kinds: Mapping[C, str], jobs: int, what: str = "cells") -> None:
         self._forecast, self._all, self._what = Forecast(expected, kinds, jobs), len(expected), what
@@ -95,13 +95,13 @@ class Progress(Generic[C]):
             print(f"  {name} {'failed' if error else 'done'}, {self.text()}", flush=True)
 
     def show(self) -> None:
-        """Renew the line on a terminal."""
+        """Print the line on a terminal again."""
         if self._line:
             running = " ".join(self._running.values())
             print(f"\r  {self.text()}; {running}"[:118] + "\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line from the terminal."""
         if self._line:
             print("\r\033[K", end="", flush=True, file=shown.raw(sys.stdout))
 
@@ -112,34 +112,34 @@ class Progress(Generic[C]):
                 f"{clock(time.monotonic() - self._begin)}, about {clock(self._forecast.left())} left")  # fmt: skip
 
 
-WALL_S_PER_GIB = 10.0  # first guess
-MIN_CELL_S = 1.0  # booting a guest
+WALL_S_PER_GIB = 10.0  # first estimate
+MIN_CELL_S = 1.0  # s to boot a guest
 
 
 class Ended(UserError):
-    """A cell failed for what will make all others fail, too; it and they wait."""
+    """A cell failed for a reason that affects all others. This cell and the others wait."""
 
 
 class Interrupted(Exception):
-    """Ctrl-C, or another wish to end: cells that ran are waiting again."""
+    """Ctrl-C, or another signal: cells that ran are waiting again."""
 
 
 class Runner(Protocol):
-    """Where cells run: guests of the lab, or the disks of this machine. stopped: stop() was called."""
+    """The place of the runs: guests of the lab, or the disks of this machine. stopped: stop() was called."""
 
     stopped: bool
 
     def run(self, cell: plan.Cell, name: str) -> Outcome:
-        """Run one cell in the directory of that name. OSError: it cannot be run."""
+        """Run one cell in the directory of that name. Raises OSError: it cannot be run."""
         ...
 
     def stop(self) -> None:
-        """End what runs; called from a signal handler."""
+        """End the running cells. A signal handler calls this."""
         ...
 
 
 def now() -> str:
-    """The time, UTC, as it is stored."""
+    """The current time in UTC, as it is stored."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -151,7 +151,8 @@ def about(where: str) -> dict[str, str]:
 
 @contextmanager
 def alone(out: pathlib.Path) -> Iterator[None]:
-    """Refuse a second sweep in the same directory. The lock goes with the process, whatever ends it."""
+    """Lock the directory of a sweep; the kernel releases the lock with the process. Raises UserError: another sweep
+    uses it."""
     out.mkdir(parents=True, exist_ok=True)
     with (out / "lock").open("w") as file:
         try:
@@ -162,7 +163,7 @@ def alone(out: pathlib.Path) -> Iterator[None]:
 
 
 def fresh(out: pathlib.Path) -> None:
-    """Refuse a directory that holds a sweep or anything else."""
+    """Raise UserError if a directory contains a sweep or other files."""
     if (out / NAME).is_file():
         raise UserError(
             f"{out}: contains a sweep already; continue it with --resume, or name another directory with --out"
@@ -180,7 +181,7 @@ def open_or_create(
     facts: dict[str, str],
     resume: bool,
 ) -> Index:
-    """The index of a new sweep, or with `resume` the one that is there."""
+    """The index of a new sweep, or with `resume` the existing one."""
     if resume:
         return Index(out / NAME, write=True)
     fresh(out)
@@ -190,7 +191,7 @@ def open_or_create(
 def preparing(
     the_plan: plan.Plan, place: Callable[[plan.Cell], steps.Place]
 ) -> Iterator[tuple[plan.Cell, steps.Place]]:
-    """The cells and their places. If that takes longer, it prints its progress every second."""
+    """The cells and their places. If this takes longer than a second, the progress is printed every second."""
     begin = printed_at = time.monotonic()
     for number, cell in enumerate(the_plan.cells):
         if time.monotonic() - printed_at >= 1:
@@ -205,7 +206,7 @@ def preparing(
 
 
 def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
-    """First guess of the seconds a cell takes."""
+    """A first estimate of the seconds of a cell."""
     data = units.parse_size(cell.text("data_size"), ram_bytes) / (1 << 30)
     rate = float(the_plan.lab.get("wall_s_per_gib", WALL_S_PER_GIB))
     kind, _ = the_plan.workload(cell.text("workload"))
@@ -213,8 +214,8 @@ def expected(cell: plan.Cell, the_plan: plan.Plan, ram_bytes: int) -> float:
 
 
 def run(index: Index, the_plan: plan.Plan, runner: Runner, jobs: int, ram_bytes: int) -> int:
-    """Run all waiting cells, `jobs` at once. Returns how many failed. Interrupted: the runner was stopped. Ended: a cell
-    reports that no other can do better. The cells that ran then were finished."""
+    """Run all waiting cells, `jobs` of them concurrently. Returns the number of failed cells. Raises Interrupted: the
+    runner was stopped; Ended: a cell reports that no other can succeed. Before that, the running cells are finished."""
 
     def one(cell: plan.Cell, entry: Entry) -> Outcome:
         try:
@@ -250,7 +251,7 @@ def run(index: Index, the_plan: plan.Plan, runner: Runner, jobs: int, ram_bytes:
                 entry = running.pop(future)
                 outcome = future.result()
                 if runner.stopped and outcome.error:
-                    continue  # it was us who ended it: it stays "running" and is made waiting at the next start
+                    continue  # ended by us: it stays "running", and the next start sets it to waiting
                 if outcome.ends:
                     ends = ends or f"{entry.name}: {outcome.error}"
                     continue  # the same
@@ -269,12 +270,12 @@ def run(index: Index, the_plan: plan.Plan, runner: Runner, jobs: int, ram_bytes:
 
 
 def counts(entries: Sequence[Entry]) -> str:
-    """ "28 cells: 27 done, 1 failed"."""
+    """A text such as "28 cells: 27 done, 1 failed"."""
     states = [entry.state for entry in entries]
     parts = [f"{states.count(state)} {state}" for state in (DONE, FAILED, WAITING, "running") if state in states]
     return f"{len(states)} cells: {', '.join(parts)}"
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run a cell on this machine's own disks: only on those that were named for destruction, every change in the journal."""
+"""Run a cell on disks of this machine: only on those named for destruction, with every change in the journal."""
 
 import dataclasses
 import json
@@ -21,7 +21,7 @@ from raidtrace.sweep.run import lab as cell_lab
 
 @dataclasses.dataclass
 class Disks:
-    """The disks of a sweep. arrays: which of them stand for each array of the plan."""
+    """The disks of a sweep. arrays: the disks of each array of the plan."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
@@ -38,11 +38,11 @@ class Disks:
         return place(self.arrays[cell.text("array")], self.mount(), self.record)
 
     def mount(self) -> str:
-        """Where file systems are mounted: a directory of this sweep alone."""
+        """The mount point of file systems: a directory of this sweep only."""
         return str(self.journal.path.with_suffix(".mnt"))
 
     def run(self, cell: plan.Cell, name: str) -> Outcome:
-        """Run one cell. Returns its failure as a text, after undoing its changes."""
+        """Run one cell. Returns its outcome, with the failure as a text, after undoing its changes."""
         directory = self.out / name
         cell_lab.clear(directory)
         here = self.place(cell)
@@ -70,7 +70,7 @@ class Disks:
         return self._outcome(cell, here, directory, error, seconds)
 
     def stop(self) -> None:
-        """End the benchmark that runs; the cell then fails and is undone."""
+        """End the running benchmark. The cell then fails and is undone."""
         self.stopped = True
         child = self._child
         if child and child.poll() is None:
@@ -128,7 +128,7 @@ def place(disks: tuple[str, ...], mount: str, record: bool) -> steps.Place:
 
 
 def ram_bytes() -> int:
-    """MemTotal."""
+    """MemTotal in bytes."""
     for line in pathlib.Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
         if line.startswith("MemTotal:"):
             return units.parse_size(line.split(":")[1].strip().replace("kB", "KiB"))
@@ -138,7 +138,8 @@ def ram_bytes() -> int:
 def arrays_of(
     the_plan: plan.Plan, words: Sequence[str], disks: Sequence[str], machine: device.Machine
 ) -> dict[str, tuple[str, ...]]:
-    """Which disks stand for each array of the plan: ARRAY=sdb,sdc words, or all disks for a plan of one array."""
+    """The disks of each array of the plan, from words ARRAY=sdb,sdc. For a plan with one array and no words, all disks.
+    Raises UserError."""
     names = list(dict.fromkeys(cell.text("array") for cell in the_plan.cells))
     arrays: dict[str, tuple[str, ...]] = {}
     for word in words:
@@ -158,14 +159,14 @@ def arrays_of(
     return arrays
 
 
-# The requirements of a sweep on real disks: which disks it uses, what it would destroy, and whether the machine is ready.
+# The preparation of a sweep on real disks: its disks, the data that it would destroy, and the check of the machine.
 
-MOUNT = "/run/raidtrace/sweep/ID.mnt"  # as --dry-run shows it
+MOUNT = "/run/raidtrace/sweep/ID.mnt"  # as --dry-run prints it
 
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """disks: all that are used. destroyed: those of them that cells overwrite."""
+    """The disks of a sweep. disks: all. destroyed: those that cells overwrite."""
 
     the_plan: plan.Plan
     disks: tuple[str, ...]
@@ -174,16 +175,16 @@ class Selection:
     record: bool
 
     def place(self, cell: plan.Cell) -> steps.Place:
-        """Where a cell runs, as far as it is known before it does."""
+        """The place of a cell, as far as it is known before the run."""
         return place(self.arrays[cell.text("array")], MOUNT, self.record)
 
     def least_bytes(self) -> int:
-        """The smallest data set of the plan."""
+        """The smallest data set of the plan in bytes."""
         ram = ram_bytes()
         return min(units.parse_size(cell.text("data_size"), ram) for cell in self.the_plan.cells)
 
     def first(self, machine: device.Machine, raidctl: pathlib.Path, known: Sequence[device.Identity]) -> list[str]:
-        """The commands that are run before the first cell: a look for signatures, and raidctl check."""
+        """The commands before the first cell: a search for signatures, and raidctl check."""
         names = [
             name
             for disk in self.destroyed
@@ -196,7 +197,7 @@ class Selection:
     def destruction(
         self, machine: device.Machine, forced: bool, known: Sequence[device.Identity] = ()
     ) -> tuple[list[str], bool]:
-        """A text for each disk to be destroyed, and whether any of them would be refused. known: disks that this sweep has
+        """A text for each disk to be destroyed, and whether any would be refused. known: disks that this sweep has
         overwritten."""
         if not self.destroyed:
             return ["would destroy: nothing"], False
@@ -220,12 +221,13 @@ def select(
     arrays: Sequence[str],
     record: bool,
 ) -> Selection:
-    """The disks of the command line and the plan. A cell that overwrites a disk that was not named is refused."""
+    """The disks of the command line and the plan. Raises DeviceError if a cell would overwrite a disk that was not
+    named."""
     named = tuple(dict.fromkeys(machine.whole(word) for words in destroy for word in words.split(",")))
     only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
     disks = tuple(dict.fromkeys(named + only_read))
     selection = Selection(the_plan, disks, (), arrays_of(the_plan, arrays, disks, machine), record)
-    once = {cell.axes: cell for cell in the_plan.cells}.values()  # trials of a cell do the same
+    once = {cell.axes: cell for cell in the_plan.cells}.values()  # all trials of a cell have the same steps
     overwritten = sorted({
         disk for cell in once for disk in steps.destroyed(steps.steps(cell, the_plan, selection.place(cell)))
     })  # fmt: skip
@@ -238,12 +240,12 @@ def select(
 
 
 def stored(identities: Sequence[device.Identity]) -> str:
-    """Identities as they are kept in the index."""
+    """Identities as text for the index."""
     return json.dumps([dataclasses.asdict(identity) for identity in identities])
 
 
 def known(out: pathlib.Path) -> tuple[device.Identity, ...]:
-    """The disks that the sweep in a directory has overwritten already."""
+    """The disks that the sweep in a directory has overwritten."""
     index = Index(out / NAME)
     text = index.meta().get("disks", "[]")
     index.close()
@@ -251,8 +253,8 @@ def known(out: pathlib.Path) -> tuple[device.Identity, ...]:
 
 
 def same_disks(machine: device.Machine, names: Sequence[str], known: Sequence[device.Identity]) -> None:
-    """Refuse to continue a sweep on other disks than those it began on. A disk without a serial number is not distinct from
-    another after a reboot. Its signature then refuses it, unless that is forced."""
+    """Raise DeviceError if a sweep would continue on other disks. After a reboot, a disk without a serial number cannot
+    be distinguished from another; then a signature refuses it, unless forced."""
     for name in names:
         identity = machine.identity(name)
         if known and identity.serial and not identity.among(known):
@@ -262,12 +264,12 @@ def same_disks(machine: device.Machine, names: Sequence[str], known: Sequence[de
 
 
 def check_command(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int) -> list[str]:
-    """The preflight."""
+    """The command of the preflight check."""
     return [str(raidctl), "check", "--json", "--data-size", str(data_bytes), *disks]
 
 
 def preflight(raidctl: pathlib.Path, disks: Sequence[str], data_bytes: int, ignore: bool) -> dict[str, str]:
-    """raidctl check, kept for the index. DeviceError when a rule fails, unless that is to be ignored."""
+    """The result of raidctl check for the index. Raises DeviceError if a rule fails, unless ignore."""
     command = check_command(raidctl, disks, data_bytes)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode and not ignore:

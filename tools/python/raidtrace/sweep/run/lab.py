@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run a cell in a guest of the lab: its steps become a shell script, the guest's disks are fresh at each boot."""
+"""Run a cell in a guest of the lab. Its steps become a shell script; the guest has fresh disks at each boot."""
 
 import dataclasses
 import functools
@@ -25,15 +25,14 @@ from raidtrace.sweep import plan, steps
 from raidtrace.sweep.index import Outcome
 from raidtrace.sweep.journal import MARKER
 
-# The rows of a sweep's table `queue`: counters of each disk, phase and direction of a cell, from its recording.
-#
-# With md above disks both levels are there. A disk without requests (md) has no `issued`, and nothing derived from it: None.
+# The rows of a sweep's table `queue`: counters of each disk, phase and direction of a cell, from its recording. With
+# md, both levels have rows. A disk without requests (md) has no `issued` and no figure derived from it: None.
 
 QueueRow = tuple[object, ...]
 
 
 def read_queues(path: pathlib.Path) -> tuple[str, str, tuple[QueueRow, ...]]:
-    """Standard output and standard error of the command, and the rows without the cell. RecordingError."""
+    """Standard output and standard error of the command, and the rows without the cell. Raises RecordingError."""
     with sample_rows.opened(path) as rows:
         texts, recorded = database.output(rows.db), spans.read(path, rows)
         return texts["stdout"], texts["stderr"], tuple(_queue_rows(recorded, rows))
@@ -62,19 +61,19 @@ def _queue_rows(recorded: Recorded, rows: sample_rows.SampleRows) -> Iterator[Qu
 
 MOUNT = "/run/lab/mnt"
 SCRIPT, STEP, SETUP = "cell.sh", "step", "setup.log"
-FILES = (SCRIPT, STEP, SETUP, steps.JOB_FILE)  # of a cell, as this module writes them
+FILES = (SCRIPT, STEP, SETUP, steps.JOB_FILE)  # of a cell, written by this module
 MEMORY = "256M"
 NAMES = {"nvme": "nvme{number}n1", "virtio-blk": "vd{letter}"}  # of disks, by the device of a profile
-STORE_FULL = "the simulated disks' contents did not fit"  # as raidctl lab run says it
+STORE_FULL = "the simulated disks' contents did not fit"  # in the output of raidctl lab run
 TIMEOUT_S = 3600
-# what of a guest's memory is left to the page cache cannot be known before it runs; RAM is what --mem leaves it
-SETTLE_S = 60  # simulated, costs nothing: the controller's cache still holds what mkfs wrote
+# The memory of a guest that is left to the page cache is not known before the run. RAM is the size after --mem.
+SETTLE_S = 60  # simulated s, which take no real time: the controller's cache still contains data of mkfs
 
 
 @dataclasses.dataclass
 class Lab:
-    """How guests are started. kernel: a series, or empty for the default one. out: where cells leave their files. store: for
-    what the simulated disks hold; empty: as the plan says. host: with this machine's programs, not the lab's own.
+    """How guests are started. kernel: a series, or empty for the default. out: directory of the cells. store: size for
+    the contents of simulated disks; empty: as in the plan. host: use this machine's programs instead of the lab's.
     stopped: stop() was called."""
 
     raidctl: pathlib.Path
@@ -88,11 +87,11 @@ class Lab:
     _lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
 
     def memory(self) -> int:
-        """Bytes of a guest, and what RAM means in a plan."""
+        """The memory of a guest in bytes, which is RAM in a plan."""
         return units.parse_size(str(self.the_plan.lab.get("memory", MEMORY)))
 
     def place(self, cell: plan.Cell) -> steps.Place:
-        """Where a cell runs, as it sees it. How many disks there are shows in the guest."""
+        """The place of a cell, as it appears in the guest. The number of disks is not known here."""
         disks = disk_names(self.raidctl, cell.text("array"))
         return steps.Place(disks, MOUNT, self.memory(), lab=True, settle_s=SETTLE_S, host=self.host)
 
@@ -105,12 +104,12 @@ class Lab:
         command += ["--store", store] if store else []
         command += [word for setting in lab.get("set", []) for word in ("--set", setting)]
         command += ["--kernel", self.kernel] if self.kernel else []
-        # A second run would be the first to the last bit: another trial is another draw of chance.
+        # The same seed would repeat the first run exactly, so each trial has its own.
         command += ["--seed", str(cell.trial - 1)] if cell.trial > 1 else []
         return [*command, "--", "sh", SCRIPT]
 
     def run(self, cell: plan.Cell, name: str) -> Outcome:
-        """Boot a guest, run the cell, read its results. Never raises for a failure in the guest."""
+        """Boot a guest, run the cell and return its outcome. A failure in the guest raises no exception."""
         directory = self.out / name
         clear(directory)
         cell_steps = steps.steps(cell, self.the_plan, self.place(cell))
@@ -120,7 +119,7 @@ class Lab:
             shutil.copyfile(str(job_file), directory / steps.JOB_FILE)
         begin = time.monotonic()
         with (directory / "stdout").open("wb") as out, (directory / "stderr").open("wb") as err:
-            # the mark lets the next sweep in this directory end what is left if this one is killed
+            # with this marker, the next sweep in this directory can end the processes that a kill left
             environment = dict(os.environ, **{MARKER: marker(self.out)})
             guest = subprocess.Popen(self.command(cell, directory), stdin=subprocess.DEVNULL, stdout=out, stderr=err, text=True,
                                      start_new_session=True, env=environment)  # fmt: skip
@@ -147,7 +146,7 @@ class Lab:
         return Outcome("", figures, rows, kept, seconds, str(lab.get("kernel")))
 
     def stop(self) -> None:
-        """End the guests; called from a signal handler."""
+        """End the guests. A signal handler calls this."""
         self.stopped = True
         with self._lock:
             stop(self._guests)
@@ -155,7 +154,7 @@ class Lab:
 
 @functools.cache
 def disk_names(raidctl: pathlib.Path, profile: str) -> tuple[str, ...]:
-    """Names that a guest gives to the disks of a profile, by the kind of device; those of SCSI where it names none."""
+    """The names of a profile's disks in a guest, by the kind of device. Those of SCSI if the profile names none."""
     command = [str(raidctl), "lab", "show", profile]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     device = re.search(r'^ *device +"([a-z0-9-]+)"', done.stdout, re.MULTILINE)
@@ -164,20 +163,20 @@ def disk_names(raidctl: pathlib.Path, profile: str) -> tuple[str, ...]:
 
 
 def marker(out: pathlib.Path) -> str:
-    """In the environment of all that runs for the sweep in a directory."""
+    """The marker in the environment of all processes of the sweep in a directory."""
     return f"lab:{out.resolve()}"
 
 
 def results(
     chosen: benchmark.Benchmark, what: benchmark.Job, recording: pathlib.Path
 ) -> tuple[tuple[parsers.Figure, ...], tuple[tuple[object, ...], ...]]:
-    """The figures that the benchmark printed, and what the recording counted."""
+    """The figures that the benchmark printed, and the rows of its recording."""
     out, err, rows = read_queues(recording)
     return chosen.parse(err if chosen.name == "dd" else out, what), rows
 
 
 def script(cell_steps: Sequence[steps.Step]) -> str:
-    """The steps as a shell script; the number of the one that runs is in the file `step`."""
+    """The steps as a shell script. The file `step` contains the number of the running step."""
     lines = [
         "#!/bin/sh",
         "# made by raidctl sweep for a guest of the lab; on another machine it would overwrite disks",
@@ -191,7 +190,7 @@ def script(cell_steps: Sequence[steps.Step]) -> str:
 
 
 def clear(directory: pathlib.Path) -> None:
-    """An empty directory; files of an earlier attempt are removed, anything else is refused."""
+    """Make an empty directory. Files of an earlier run are removed. Raises OSError for any other file."""
     directory.mkdir(parents=True, exist_ok=True)
     kept = (*FILES, "stdout", "stderr", "run.rtdb", "run.rtdb-journal", "lab.json", "kernel.log")
     for path in directory.iterdir():
@@ -201,7 +200,7 @@ def clear(directory: pathlib.Path) -> None:
 
 
 def why(directory: pathlib.Path, cell_steps: Sequence[steps.Step], status: int) -> str:
-    """The step that failed, from the files of the guest."""
+    """A text with the step that failed, from the files of the guest."""
     try:
         at = int((directory / STEP).read_text(encoding="ascii"))
         where = f"step {at}, {cell_steps[at - 1].purpose}: {cell_steps[at - 1].brief()}"
@@ -221,7 +220,7 @@ def why(directory: pathlib.Path, cell_steps: Sequence[steps.Step], status: int) 
 
 
 def stop(guests: Sequence[subprocess.Popen[str]]) -> None:
-    """End guests; each is in a session of its own and takes its processes with it."""
+    """End guests. Each has its own session, so its processes end with it."""
     for guest in guests:
         if guest.poll() is None:
             os.killpg(guest.pid, signal.SIGTERM)
@@ -230,12 +229,12 @@ def stop(guests: Sequence[subprocess.Popen[str]]) -> None:
 
 
 def build_command(raidctl: pathlib.Path, kernel: str) -> list[str]:
-    """Builds the lab, unless that was done."""
+    """The command that builds the lab, unless it is built."""
     return [str(raidctl), "lab", "build"] + (["--kernel", kernel] if kernel else [])
 
 
 def build(raidctl: pathlib.Path, kernel: str) -> None:
-    """Build the lab, once for all guests; its progress is on standard error."""
+    """Build the lab, once for all guests, with its progress on standard error. Raises OSError."""
     command = build_command(raidctl, kernel)
     if subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False).returncode:
         raise OSError("the lab could not be built; the reason is above")
