@@ -19,7 +19,7 @@ not available) and its finding; if it warns or fails, also its advice. check cha
 of 3ware controllers; in a guest of raidctl lab, all simulated disks."""
 EPILOG = "Exit status: 0 if no rule fails, 1 if one fails."
 RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
-COLUMN = 38  # of the first word of a finding
+COLUMN = 38  # columns before the first word of a finding
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,7 +41,7 @@ def _size(text: str) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 when no rule fails, 1 when one does or the machine cannot be looked at, 2 usage."""
+    """Run raidctl check. Exit status: 0 no rule fails, 1 a rule fails or the machine cannot be examined, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
     machine = Machine()
@@ -78,7 +78,7 @@ def as_text(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
 
 
 def as_json(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
-    """The same for programs. null: not known."""
+    """The findings as JSON. null: not known."""
     count = Counter(one.verdict for one in findings)
     document: dict[str, shown.Json] = {
         "simulated": machine_facts.profile is not None,

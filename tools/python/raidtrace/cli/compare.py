@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl compare: two recordings or sweeps, or one with a published table, in one unit."""
+"""raidctl compare: compare two recordings or sweeps, or one with a published table, in one unit."""
 
 import argparse
 import pathlib
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def compare(options: argparse.Namespace) -> comparison.Compared:
-    """The comparison that the command line asks for."""
+    """The comparison that the command line selects."""
     if options.a is None:
         rows, checks = paper.own(paper.find(options.table))
         name = published_name(options.table)
@@ -70,7 +70,7 @@ def _name(side: compare_sides.Side) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 done, 1 failed, 2 usage."""
+    """Run raidctl compare. Exit status: 0 done, 1 failed, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
     if options.a is None and not options.table:

@@ -15,7 +15,7 @@ RAIDCTL = pathlib.Path(__file__).resolve().parents[3] / "bin" / "raidctl"
 
 
 def main(arguments: list[str]) -> int:
-    """raidctl demo. Exit status: 0 all verified, 1 failed, 2 usage."""
+    """Run raidctl demo. Exit status: 0 all verified, 1 failed, 2 usage."""
     parser = usage.Parser("raidctl demo", description=DESCRIPTION)
     parser.add_argument(
         "--out",
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.jobs < 1 or options.seeds < 1:
         parser.error("--jobs and --seeds must be at least 1")
-    # here, because drawing takes a second to load that --help and a wrong option need not wait for
+    # here, because matplotlib takes a second to load, which --help and a wrong option do not need
     from raidtrace.demo import demo
 
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl explain: why a recording's throughput is what it is, and what made the difference between two."""
+"""raidctl explain: explain the throughput of a recording, or the difference between two."""
 
 import argparse
 import contextlib
@@ -53,7 +53,7 @@ def _seconds(text: str) -> float:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 done, 1 failed, 2 usage."""
+    """Run raidctl explain. Exit status: 0 done, 1 failed, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
     if options.recording is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl export: a recording as tables that other programs read."""
+"""raidctl export: convert a recording to formats of other programs."""
 
 import gc
 import pathlib
@@ -12,7 +12,7 @@ DESCRIPTION = """Convert a recording to CSV (RFC 4180), to a Perfetto trace, or 
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 done, 1 failed, 2 usage."""
+    """Run raidctl export. Exit status: 0 done, 1 failed, 2 usage."""
     top = usage.Parser("raidctl export", description=DESCRIPTION)
     top.add_argument("recording", type=pathlib.Path, metavar="RECORDING", help="a file of raidctl record or import")
     top.add_argument("-c", "--csv", type=pathlib.Path, metavar="DIR", help="write one CSV file for each table into DIR, "

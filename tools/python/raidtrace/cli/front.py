@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The front door of the verbs in Python: every error that a verb does not handle itself ends here, in one line."""
+"""The common entry of the verbs in Python. Each error that a verb does not handle itself is printed here,
+in one line."""
 
 import gc
 import importlib
@@ -25,12 +26,12 @@ PACKAGES = {
 }
 
 
-NAMELESS = ("export", "report")  # verbs that leave their name out of a message
-COLUMNS = 80  # off a terminal
+NAMELESS = ("export", "report")  # messages of these verbs do not contain the verb
+COLUMNS = 80  # if the output is not a terminal
 
 
 def run(verb: str) -> int | None:
-    """Run a verb with the words of the command line. Returns its exit status; 1: an error ended it."""
+    """Run a verb with the arguments of the command line. Returns its exit status; 1: an error ended it."""
     words = sys.argv[1:]
     own = words.index("--") if "--" in words else len(words)
     debug = bool(os.environ.get(DEBUG)) or "--debug" in words[:own]
@@ -42,7 +43,7 @@ def run(verb: str) -> int | None:
         return 1
     try:
         main = importlib.import_module(f"raidtrace.cli.{verb}").main
-        # why shows what its command wrote as it is
+        # why prints the output of its command unchanged
         return int(main(sys.argv[1:]) or 0) if verb == "why" else shown.run(main)
     except KeyboardInterrupt:
         message, status = "interrupted", 128 + signal.SIGINT
@@ -92,7 +93,7 @@ def sentence(error: Exception, again: str) -> str:
             return f"this needs the Python module {module}, which is not installed: {how}"
     if isinstance(error, MemoryError):
         return "out of memory"
-    import traceback  # here, because most runs need none of it
+    import traceback  # here, because most runs do not need it
 
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{pathlib.Path(place.filename).name}:{place.lineno}"

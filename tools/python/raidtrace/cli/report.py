@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl report: what a recording holds, as text, JSON or an HTML page; of two recordings both side by side."""
+"""raidctl report: print a recording as text, JSON or an HTML page, or two recordings side by side."""
 
 import argparse
 import contextlib
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 done, 1 failed, 2 usage."""
+    """Run raidctl report. Exit status: 0 done, 1 failed, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
     paths = [pathlib.Path(word) for word in options.recordings]
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _shown(make: Callable[[], str], paged: bool = True) -> int:
-    """Print a text that is safe already, through the pager."""
+    """Print a text through the pager. It must be safe for a terminal. Returns the exit status 0."""
     with terminal.paged() if paged else contextlib.nullcontext():
         shown.write((make(),))
     return 0
@@ -76,7 +76,7 @@ def _json(path: pathlib.Path, phase: str | None) -> str:
 
 
 def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
-    """Open the recording once, so that the explanation and the tables come from the same sums."""
+    """The text of a report. The recording is opened once, so that explanation and tables come from the same sums."""
     from raidtrace.explain import runs
     from raidtrace.recording import invariants, observation
     from raidtrace.report import text

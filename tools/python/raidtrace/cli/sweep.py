@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl sweep: run a plan in the lab or on real disks; show, merge and put right."""
+"""raidctl sweep: run a plan in the lab or on real disks; print, merge and restore."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ class _Usage(UserError):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 done, 1 failed, 2 usage."""
+    """Run raidctl sweep. Exit status: 0 done, 1 failed, 2 usage."""
     verbs = {"plans": _plans, "show": _show, "merge": _merge, "restore": _restore}
     try:
         if arguments and arguments[0] in verbs:
@@ -182,7 +182,7 @@ def _sweep(options: argparse.Namespace) -> int:
 
 
 def _index(out: pathlib.Path) -> sweep_index.Index:
-    """The index of the sweep in a directory, to be read."""
+    """The index of the sweep in a directory, opened for reading."""
     return sweep_index.Index(out / sweep_index.NAME)
 
 
@@ -196,7 +196,8 @@ def _overrides(options: argparse.Namespace) -> dict[str, plan.Value]:
 
 
 def _stored(options: argparse.Namespace) -> tuple[plan.Plan, dict[str, plan.Value]]:
-    """The plan of the sweep in a directory, as it was when that began. The options given now must not contradict it."""
+    """The plan of the sweep in a directory, as it was at the start. Raises an error if the options now
+    contradict it."""
     meta = _index(options.out).meta()
     overrides = json.loads(meta["overrides"])
     where = "lab" if options.lab else "disks" if options.destroy_data or options.disk else ""
@@ -242,7 +243,7 @@ def _lab(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, 
 
 
 def _guest_options(options: argparse.Namespace) -> dict[str, str]:
-    """The options that start guests. With --resume, the earlier ones hold where the command line gives none."""
+    """The options that start guests. With --resume, the earlier ones apply unless the command line sets them."""
     given = {"jobs": str(options.jobs or ""), "kernel": options.kernel or "", "store": options.store or "",
              "host": "yes" if options.host else ""}  # fmt: skip
     before = json.loads(_index(options.out).meta().get("asked_of_lab", "{}")) if options.resume else {}
@@ -326,7 +327,7 @@ def _print_steps(
     place: Callable[[plan.Cell], steps.Place],
     lab: cell_lab.Lab | None,
 ) -> None:
-    """Every command of the cells that would be run, with --resume those that are not done."""
+    """Print every command of the cells that would run; with --resume, of the cells that are not done."""
     names = the_plan.varying()
     done = _not_again(options) if options.resume else set()
     for number, cell in enumerate(the_plan.cells, 1):
@@ -346,14 +347,14 @@ def _print_steps(
 
 
 def _not_again(options: argparse.Namespace) -> set[str]:
-    """Identities of cells that --resume would leave as they are."""
+    """The identities of the cells that --resume would not run."""
     entries = _index(options.out).entries()
     states = (sweep_index.DONE,) if options.retry_failed else (sweep_index.DONE, sweep_index.FAILED)
     return {entry.identity for entry in entries if entry.state in states}
 
 
 def report(index: sweep_index.Index, out: pathlib.Path) -> None:
-    """Tables on standard output and in out."""
+    """Print the tables, and write them to `out`."""
     meta = index.meta()
     the_plan = plan.parse(meta["text"], meta["plan"], meta["plan"], json.loads(meta["overrides"]))
     lines = sweep_table.lines(index, the_plan.published)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl why: find the cause of a command's speed by changing one thing at a time, in the lab or on a disk."""
+"""raidctl why: find the cause of a command's speed by one change at a time, in the lab or on a disk."""
 
 import argparse
 import os
@@ -25,12 +25,12 @@ DESCRIPTION = """Run a command unchanged and with one change at a time, and repo
 EPILOG = """After a kill, raidctl why restore restores the settings."""
 RESTORE = """Restore the settings that a killed raidctl why or sweep changed. The next raidctl why also does this."""
 PROFILE = "9500s-12-raid0"
-MIN_RUNS, MAX_RUNS = 5, 25  # the least: the unchanged command three times, and one pair
-BUDGET_S = 600  # of a real disk: what it changes is in use by others
+MIN_RUNS, MAX_RUNS = 5, 25  # the least: three runs of the unchanged command, and one pair
+BUDGET_S = 600  # on a real disk, because others use the machine
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 done, 1 failed, 2 usage."""
+    """Run raidctl why. Exit status: 0 done, 1 failed, 2 usage."""
     words, command = list(arguments), []
     if "--" in words:
         at = words.index("--")
@@ -83,7 +83,7 @@ def _runs(text: str) -> int:
 
 
 def _duration(text: str) -> float:
-    """Seconds, of a number of 1 or more with s, min or h behind it, or nothing."""
+    """The seconds of a duration: a number of at least 1, followed by s, m, min, h or nothing."""
     number = text.rstrip("sminh")
     unit = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600}.get(text[len(number) :])
     try:
@@ -96,7 +96,7 @@ def _duration(text: str) -> float:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line, without the command."""
+    """The parser of the command line. The command is not part of it."""
     top = usage.Parser("raidctl why", description=DESCRIPTION, epilog=EPILOG,
                        usage="raidctl why [options]\n"
                        "       (--lab [PROFILE] [--disk DISK] | --disk DISK | --destroy-data DISK)\n"
@@ -165,7 +165,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 class Progress:
-    """Tells on standard error how far an experiment is, a line before each batch of runs."""
+    """Prints the progress of an experiment on standard error, a line before each batch of runs."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -219,7 +219,8 @@ def _experiment(
     say = Progress(options.quiet)
 
     def forecast(table: experiment.Table) -> None:
-        """Print the duration and the smallest detectable effect, before any change. UserError: the disk was idle."""
+        """Print the duration and the smallest detectable effect, before any change. Raises UserError: the disk was
+        idle."""
         if table.baseline.idle:
             raise UserError(_idle(command, disk, bool(options.lab)))
         pairs = min(place.most_pairs, chance.MAX_PAIRS)
@@ -234,7 +235,7 @@ def _experiment(
     table = experiment.Experiment(place, options.metric, say, forecast).run()
     table.runs = place.runs
     judgement = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
-    simulated = table.baseline.simulated  # also of a disk of the guest that this runs in
+    simulated = table.baseline.simulated  # also if raidctl runs in a guest
     about = {"command": list(command), "disk": disk, "simulated": simulated, "profile": options.lab}
     as_json = verdict.as_json(table, judgement, about)
     runs.write_experiment(options.out, as_json)
@@ -243,7 +244,7 @@ def _experiment(
 
 
 def _idle(command: Sequence[str], disk: str, in_lab: bool) -> str:
-    """The message that the command never reaches the disk, with the disk that it reaches."""
+    """The message that the command does not use the disk, with the disk that it uses."""
     text = f"{disk} received no request while the command ran, so this disk does not limit the command. "
     others = [] if in_lab else [name for name in why_disk.of_files(device.Machine(), command) if name != disk]
     if others:

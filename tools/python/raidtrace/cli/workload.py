@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl workload: run one of the published benchmarks, or read what one printed."""
+"""raidctl workload: run one of the published benchmarks, or parse the output of one."""
 
 import argparse
 import dataclasses
@@ -49,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 done, 1 failed, 2 usage."""
+    """Run raidctl workload. Exit status: 0 done, 1 failed, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
     try:
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def parameters(chosen: benchmark.Benchmark, words: Sequence[str]) -> dict[str, int | str | bool]:
-    """KEY=VALUE words as values of the types that the benchmark's defaults have."""
+    """The parameters from words KEY=VALUE, with the types of the benchmark's defaults. Raises UserError."""
     values: dict[str, int | str | bool] = {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -84,7 +84,7 @@ def parameters(chosen: benchmark.Benchmark, words: Sequence[str]) -> dict[str, i
     return values
 
 
-# Each verb checks the values of the command line, UserError: they are wrong; then it returns what there is to do.
+# Each verb checks the values of the command line and raises UserError if they are wrong. It returns the action to run.
 Act = Callable[[], int]
 
 
@@ -128,7 +128,8 @@ def _measured(options: argparse.Namespace, chosen: benchmark.Benchmark, job: ben
         raise UserError(f"{options.directory}: not a directory; name one on the disk to measure")
     if job.disk or options.dry_run:
         return _measure(options, chosen, job)
-    # Another user who may write to the directory could have put a link there to a file that must not be overwritten.
+    # Another user who may write to the directory could have created a link there to a file that must not be
+    # overwritten.
     with tempfile.TemporaryDirectory(prefix="raidctl-workload-", dir=os.path.abspath(options.directory)) as fresh:
         return _measure(options, chosen, dataclasses.replace(job, directory=fresh))
 
@@ -143,7 +144,7 @@ def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benc
     if options.dry_run:
         print(shlex.join(command))
         return 0
-    # our benchmarks are in the directory of raidctl, which need not be in PATH
+    # our benchmarks are in the directory of raidctl, which may not be in PATH
     environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ.get('PATH', '')}")
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
