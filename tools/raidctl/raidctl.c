@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl: which verbs there are, and what they need before they run. */
+/* raidctl: its verbs, and their requirements. */
 
 #include <errno.h>
 #include <libgen.h>
@@ -18,10 +18,10 @@
 #include "machine/machine.h"
 #include "version.h"
 
-/* A row of the table that is both dispatch and usage. */
+/* A row of the table for dispatch and usage. */
 struct command {
 	const char *name;	/* the verb */
-	const struct verb *verb;	/* how it is done, NULL for a program in the directory of the binary */
+	const struct verb *verb;	/* its implementation, NULL for a program in the directory of the executable */
 	int flags;	/* NEED_* */
 	const char *summary;	/* one line */
 };
@@ -80,7 +80,7 @@ static void find_directory(void)
 	dirname(directory);
 }
 
-/* The program of a verb that is not part of the binary; false when there is none that can be run. */
+/* Find the program of a verb that is not part of the executable. Return: false if there is none that can be run. */
 static bool find_program(const char *verb, char *ret, size_t size)
 {
 	if (strchr(verb, '/'))
@@ -91,7 +91,7 @@ static bool find_program(const char *verb, char *ret, size_t size)
 
 static int no_program(const char *path, int err)
 {
-	/* The file is there, so the program that its first line names is not. */
+	/* The file exists, so the interpreter in its first line does not. */
 	if (err == ENOENT && !access(path, F_OK))
 		return fail("this verb needs Python, which is not installed; install it: apt-get install python3");
 	return fail("%s: %s", path, strerror(err));
@@ -120,7 +120,7 @@ int connect_module(struct context *context)
 {
 	int err = rt_open(&context->client);
 
-	/* libnl says the same of a family that is not there and of one that it had no memory to read. */
+	/* libnl reports the same error for a missing family and for a lack of memory. */
 	if (err == -ENOENT && !access("/sys/module/raidtrace", F_OK))
 		return fail("raidtrace is loaded, but not reachable over netlink: leave this network namespace if it is not that of the host; otherwise try again, because the module is being loaded or unloaded, or memory is short");
 	if (err == -ENOENT)
@@ -153,7 +153,7 @@ static int run(const struct command *command, int argc, char **argv)
 {
 	const struct verb *verb = command->verb;
 	struct context context = { .directory = directory };
-	/* Goes with the process: it owns words that only a verb that ran frees. */
+	/* Freed with the process: it owns words that only a verb that ran frees. */
 	static void *options;
 	char name[64];
 	int status;
@@ -163,7 +163,7 @@ static int run(const struct command *command, int argc, char **argv)
 		return fail("%s", strerror(ENOMEM));
 	snprintf(name, sizeof(name), "raidctl %s", command->name);
 	argv[0] = name;
-	/* In order: what follows a command's name belongs to the command. */
+	/* In order, so that options after a command's name belong to the command. */
 	status = argp_parse(&verb->argp, argc, argv, ARGP_IN_ORDER, NULL,
 			    options);
 	if (status)
@@ -203,7 +203,7 @@ static int dispatch(int argc, char **argv)
 	return usage_error("%s: no such verb; see: raidctl --help", argv[0]);
 }
 
-/* raidctl help, raidctl help VERB: the same as --help. */
+/* raidctl help, raidctl help VERB: like --help. */
 static int help(int argc, char **argv)
 {
 	char option[] = "--help";
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 	char status[] = "status";
 	char *no_verb[2] = { status, NULL };
 
-	/* A file that may not grow is reported as an error; without this, SIGXFSZ ends the process. */
+	/* Report a file that may not grow as an error. Without this, SIGXFSZ ends the process. */
 	signal(SIGXFSZ, SIG_IGN);
 	find_directory();
 	if (argc > 1 && !strcmp(argv[1], "--debug")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Notes of the process that attached each target. */
+/* Files in which each recorder notes its targets. */
 
 #include "attach/claim.h"
 
@@ -34,7 +34,7 @@ static void file_of(pid_t pid, char *ret, size_t size)
 	snprintf(ret, size, "%s/" PREFIX "%d", run_directory(), (int)pid);
 }
 
-/* Clock ticks since boot at which a process began, 0 when there is none. */
+/* Start time of a process in clock ticks since boot; 0 if there is no such process. */
 static uint64_t start_time(pid_t pid)
 {
 	char path[64], text[1024], *field;
@@ -49,7 +49,7 @@ static uint64_t start_time(pid_t pid)
 	len = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[len > 0 ? len : 0] = '\0';
-	/* The name may hold blanks and parentheses: count from the last. */
+	/* The name may contain blanks and parentheses, so count from the last one. */
 	field = strrchr(text, ')');
 	for (int i = 0; field && i < 20; i++)
 		field = strchr(field + 1, ' ');
@@ -66,7 +66,7 @@ int owner_begin(int *fd)
 	if (mkdir(run_directory(), 0755) && errno != EEXIST)
 		return -errno;
 	file_of(getpid(), path, sizeof(path));
-	/* A file of that name can only be of a process that is dead. */
+	/* A file with this name can only belong to a dead process. */
 	*fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
 		   0644);
 	if (*fd < 0)
@@ -129,9 +129,9 @@ void owner_end(int fd)
 /* The file of one recorder. */
 struct claim {
 	pid_t pid;	/* of the recorder */
-	uint64_t start;	/* when that process began, in clock ticks since boot */
-	bool target;	/* the given target is among those it attached */
-	bool detached;	/* nobody waits for it */
+	uint64_t start;	/* start time of this process, in clock ticks since boot */
+	bool target;	/* the given target is one of those it attached */
+	bool detached;	/* it has no terminal */
 	char file[OWNER_PATH];	/* of its recording */
 };
 
@@ -140,7 +140,7 @@ static bool owner_is_alive(const struct claim *claim)
 	return claim->start && start_time(claim->pid) == claim->start;
 }
 
-/* Ids begin anew when the module is loaded anew: the time must fit too. */
+/* Ids start again when the module is loaded again, so the time must match, too. */
 static void read_line(const char *line, const struct rt_target *target,
 		      struct claim *claim)
 {
@@ -181,7 +181,7 @@ static bool read_claim(const char *path, const struct rt_target *target,
 	return true;
 }
 
-/* Call @take with each recorder's claim on @target until it returns true. */
+/* Call @take with each recorder's claim to @target until it returns true. */
 static void each_claim(const struct rt_target *target,
 		       bool (*take)(const struct claim *, const char *path,
 				    void *),
@@ -271,7 +271,7 @@ void owner_sweep(struct rt_client *client)
 		each_claim(&none, forget_dead, NULL);
 }
 
-/* Recorders so far. */
+/* The recorders found so far. */
 struct gathering {
 	size_t nr;
 	struct living *all;
@@ -284,7 +284,7 @@ static bool add_living(const struct claim *claim, const char *path, void *data)
 	struct living *more;
 
 	(void)path;
-	/* raidctl top attaches too, and records nothing. */
+	/* raidctl top attaches disks, too, but has no recording. */
 	if (!claim->file[0] || !owner_is_alive(claim))
 		return false;
 	more = reallocarray(all->all, all->nr + 1, sizeof(*more));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Text, units, messages, clocks and signals: what every room uses. */
+/* Text, units, messages, clocks and signals, for all rooms. */
 
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <time.h>
 
-/* units.c: numbers with units to text and back */
+/* units.c: numbers with units as text, and back */
 
 #define SECTOR_BYTES	512
 #define NS_PER_S	((uint64_t)1000000000)
 
-/* Room for any text that a format_* function makes; sectors are two numbers. */
+/* Bytes for any text of a format_* function; a text of sectors has two numbers. */
 #define UNITS_TEXT	32
 #define SECTORS_TEXT	(2 * UNITS_TEXT)
 
@@ -46,7 +46,7 @@ char *format_clock(char *ret, uint64_t ns);
  */
 int parse_duration(const char *text, uint64_t *ret);
 
-/* As parse_duration(), but a number without a unit is -EINVAL: it could be milliseconds. */
+/* Like parse_duration(), but a number without a unit is -EINVAL, because it could be in milliseconds. */
 int parse_latency(const char *text, uint64_t *ret);
 
 /*
@@ -54,10 +54,10 @@ int parse_latency(const char *text, uint64_t *ret);
  * terminal_print(), print_wrapped(), json_finish() and csv_row() use these definitions; nothing else may print.
  */
 
-/* foreign_next() returns this for a byte that is not UTF-8. */
+/* Result of foreign_next() for a byte that is not UTF-8. */
 #define FOREIGN_INVALID	UINT32_MAX
 
-/* The first character of @len bytes, at least one. Return: its number of bytes, 1 when it is not UTF-8. */
+/* Decode the first character of @len bytes, at least one. Return: its number of bytes; 1 if it is not UTF-8. */
 size_t foreign_next(const char *text, size_t len, uint32_t *code);
 
 /* Is it a control character, invisible, or does it change the order of the text? */
@@ -71,8 +71,8 @@ bool foreign_is_hidden(uint32_t code);
 char *foreign_visible(const char *text, size_t len, size_t *wide);
 
 /*
- * @text as valid UTF-8, with U+FFFD for each byte that is none; only that character without memory.
- * @made gets what has to be given to free(), or NULL.
+ * @text as valid UTF-8, with U+FFFD for each invalid byte. Without memory, the result is only U+FFFD. @made gets the
+ * memory to free(), or NULL.
  */
 const char *foreign_utf8(const char *text, char **made);
 
@@ -80,23 +80,23 @@ const char *foreign_utf8(const char *text, char **made);
 size_t foreign_cut(const char *text, size_t nr);
 
 /*
- * terminal.c: everything that raidctl prints as text. Formats are ours; texts of %s are shown as
- * foreign_visible() has them, except those of bold() and plain(). So no name can move the cursor, begin a
- * line or hide. tests/lint/doors checks that nothing prints otherwise.
+ * terminal.c: everything that raidctl prints as text. Formats are trusted; each text of %s passes through
+ * foreign_visible(), except those of bold() and plain(). So no name can move the cursor, begin a line or hide.
+ * tests/lint/doors checks that nothing prints in another way.
  */
 
-/* Attributes; "" when @to is no terminal, and with NO_COLOR. */
+/* Control sequences of bold and plain text; "" if @to is not a terminal, or with NO_COLOR. */
 const char *bold(FILE *to);
 const char *plain(FILE *to);
 
-#define TERMINAL_WIDTH	80	/* columns when it is no terminal */
+#define TERMINAL_WIDTH	80	/* columns if the output is not a terminal */
 
 /* Return: the columns of the terminal of stdout, 20 to 100; TERMINAL_WIDTH for other files. */
 int terminal_width(FILE *to);
 
 /*
- * As fprintf(), for the conversions of C11 without %n, %C, %S and long double. A width counts characters; a
- * precision of %s is the highest number of bytes that are read.
+ * fprintf() for the conversions of C11 without %n, %C, %S and long double. A width counts characters; a precision of %s
+ * is the maximum number of bytes.
  */
 void terminal_print(FILE *to, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -114,31 +114,31 @@ enum {
 /* Print "raidctl: <what>: <why>; <what to do>" and a newline. Return: EXIT_FAILED. */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print a message as fail() does, for a wrong command line. Return: EXIT_USAGE. */
+/* Like fail(), for a wrong command line. Return: EXIT_USAGE. */
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print a message as fail() does, about something that is no failure. */
+/* Like fail(), for a message that is not a failure. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * One line of progress on a terminal. It is written behind the current line of the recorded command, and the
- * cursor goes back, so the command's own output does not change.
+ * One line of progress on a terminal. It is written after the current line of the recorded command, and the cursor
+ * moves back, so the command's own output does not change.
  */
 
 /* Is standard error a terminal? */
 bool progress_is_shown(void);
 
-/* Replace the line; nothing happens when standard error is no terminal. */
+/* Replace the line of progress. Does nothing if standard error is not a terminal. */
 void progress_show(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
 /* Remove the line before something else is printed. */
 void progress_clear(void);
 
-/* Another program printed this to the terminal. */
+/* Report text that another program printed to the terminal. */
 void progress_passed(const char *text, size_t len);
 
-/* system.c: the machine that raidctl runs on */
+/* system.c: the machine on which raidctl runs */
 
 static inline uint64_t clock_ns(clockid_t clock)
 {
@@ -149,15 +149,15 @@ static inline uint64_t clock_ns(clockid_t clock)
 }
 
 /*
- * Block the signals of @numbers, which 0 ends, also in threads that begin later, and get them from a descriptor.
- * Return: a descriptor of struct signalfd_siginfo that does not wait, or -errno.
+ * Block the signals in @numbers, which ends with 0, also in threads that start later, and read them from a descriptor.
+ * Return: a non-blocking descriptor of struct signalfd_siginfo, or -errno.
  */
 int signals_open(const int *numbers);
 
-/* Has this process CAP_SYS_ADMIN? */
+/* Does this process have CAP_SYS_ADMIN? */
 bool is_admin(void);
 
-/* Is this a guest of the lab? @ret gets the profiles of its simulated devices, ", " between them, "" for none. */
+/* Is this a guest of the lab? @ret gets the profiles of its simulated devices, separated by ", ", or "". */
 bool lab_profile(char *ret, size_t size);
 
 /* Are there simulated devices? */
@@ -167,15 +167,15 @@ bool lab_has_devices(void);
 bool lab_has_all_pci(void);
 
 /*
- * Configuration of the first simulated device, as "name=...,array.level=raid0,...": its profile and what --set
- * changed. Return: false when it is not known or longer than @size; a device outside of the guest has none.
+ * Configuration of the first simulated device, as "name=...,array.level=raid0,...": its profile and the changes of
+ * --set. Return: false if it is not known or longer than @size. A device that a process of the host simulates has none.
  */
 bool lab_config(char *ret, size_t size);
 
-/* Return: "simulated", or "real" when only the devices are simulated and not the clock and the processors. */
+/* Return: "simulated", or "real" if only the devices are simulated, but not the clock and the processors. */
 const char *lab_time(void);
 
-/* Source of this guest's kernel, as in "linux-source 6.1.192-2". Return: false when the lab does not name it. */
+/* The source of this guest's kernel, such as "linux-source 6.1.192-2". Return: false if the lab does not name it. */
 bool lab_kernel(char *ret, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Text of other programs: its characters, and those that are safe to print. */
+/* Text of other programs: its characters, and its form that is safe to print. */
 
 #include "base/base.h"
 
@@ -10,13 +10,13 @@
 
 #define REPLACEMENT	"\xef\xbf\xbd"
 
-/* \U and eight digits; a single byte has at most four characters. */
+/* \U and eight digits. A single byte has at most four characters. */
 #define ESCAPE_SIZE	12
 #define ESCAPE_GROWTH	4
 
 size_t foreign_next(const char *text, size_t len, uint32_t *ret)
 {
-	/* By number of bytes: the lowest code point that needs so many. */
+	/* By number of bytes: the lowest code point that needs this many. */
 	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned char first = (unsigned char)text[0];
 	size_t bytes = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The machine that raidctl runs on: signals, privilege, and whether it is a guest of the lab. */
+/* The machine on which raidctl runs: signals, privilege, and whether it is a guest of the lab. */
 
 #include "base/base.h"
 
@@ -39,7 +39,7 @@ bool is_admin(void)
 	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
 }
 
-/* In a virtual machine the device is a process outside of it, which has no place in /proc. */
+/* In a virtual machine, the device is a process on the host, which is not in /proc. */
 static const char *const status[] = { "/proc/raidlab/status", "/run/lab/raidlab-status" };
 
 bool lab_profile(char *ret, size_t size)
@@ -73,7 +73,7 @@ bool lab_has_all_pci(void)
 	return !access(status[0], F_OK);
 }
 
-/* An option of its command line gives UML its own time; without the option it has the host's. */
+/* With an option of its command line, UML has simulated time; otherwise it has the host's time. */
 static bool has_simulated_time(void)
 {
 	FILE *file = fopen("/proc/cmdline", "re");

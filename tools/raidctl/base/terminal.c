@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Text on terminals: formats are ours, the texts of %s are not. */
+/* Text on terminals. Formats are trusted, texts of %s are not. */
 
 #include "base/base.h"
 
@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Compared by address: a name with the same bytes is not one of them. */
+/* Compared by address, so that a name with the same bytes is not one of them. */
 static const char bold_code[] = "\033[1m", plain_code[] = "\033[0m";
 
 static const char *style(FILE *to, const char *code)
@@ -57,8 +57,8 @@ int terminal_width(FILE *to)
 
 /* One conversion of a format. */
 struct conversion {
-	char text[48];	/* as in the format, with numbers in the place of stars */
-	bool left;	/* pad behind */
+	char text[48];	/* as in the format, with numbers instead of stars */
+	bool left;	/* pad after the text */
 	int width;	/* fewest characters */
 	int precision;	/* -1 for none */
 	char size;	/* 'h', 'H' for hh, 'l', 'L' for ll, 'j', 'z', 't', or 0 */
@@ -78,7 +78,7 @@ static const char *number(const char *at, va_list *args, int *ret)
 	return at;
 }
 
-/* Behind the percent sign; returns what follows the conversion. */
+/* Parse a conversion after the percent sign. Returns the text after it. */
 static const char *parse(const char *at, va_list *args, struct conversion *ret)
 {
 	size_t flags = strspn(at, "-+ #0");
@@ -134,7 +134,7 @@ static void put_text(FILE *to, const struct conversion *c, const char *text)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/* The compiler has checked the types where the format was written. */
+/* The compiler has checked the types at the call with this format. */
 static void put_number(FILE *to, const struct conversion *c, va_list *args)
 {
 	if (strchr("aAeEfFgG", c->kind))

@@ -27,12 +27,12 @@ char *format_bytes(char *ret, double bytes)
 	};
 	size_t unit = 0;
 
-	/* 1023.5 KiB would round to a fourth digit: it is 1.00 MiB. */
+	/* 1023.5 KiB would be rounded to four digits, so it is 1.00 MiB. */
 	while (bytes >= 1023.5 && unit < sizeof(units) / sizeof(*units) - 1) {
 		bytes /= 1024;
 		unit++;
 	}
-	/* Sizes are mostly whole numbers: "128 KiB", not "128.0". */
+	/* Most sizes are whole numbers: "128 KiB", not "128.0". */
 	if (bytes == (double)(uint64_t)bytes) {
 		snprintf(ret, UNITS_TEXT, "%.0f %s", bytes, units[unit]);
 		return ret;
@@ -86,7 +86,7 @@ char *format_share(char *ret, double part, double whole)
 		return ret;
 	}
 	percent = 100 * part / whole;
-	/* "100.0 %" must mean all of it, and "0.0 %" none. */
+	/* "100.0 %" must mean everything, and "0.0 %" nothing. */
 	if (part < whole && percent >= 99.95)
 		percent = 99.9;
 	if (part > 0 && percent < 0.05)
@@ -121,7 +121,7 @@ int parse_duration(const char *text, uint64_t *ret)
 	double value;
 	char *end;
 
-	/* strtod() takes "nan", "inf", signs and hexadecimal too. */
+	/* strtod() also accepts "nan", "inf", signs and hexadecimal. */
 	if (!isdigit((unsigned char)*text) || strpbrk(text, "xX"))
 		return -EINVAL;
 	value = strtod(text, &end);

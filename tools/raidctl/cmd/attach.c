@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl attach: begin to count disks. */
+/* raidctl attach: start counting disks. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-/* Names of groups, separated by commas, as their flags; 0 for a name that is none. "all" names each of them. */
+/* The flags of names of groups separated by commas; 0 for an unknown name. "all" stands for each of them. */
 static uint32_t groups_of(const char *text)
 {
 	uint32_t groups = 0;
@@ -119,7 +119,7 @@ static int attach(struct rt_client *client, const struct disk *disk,
 		    err == -EEXIST ? "; see its counters: raidctl show" : "");
 }
 
-/* Counters that do not exist for a disk without requests, and where they exist. */
+/* Counters that do not exist for a disk without requests, and the place where they exist. */
 static const char *bios_alone(const struct rt_target *target)
 {
 	static char text[256 + RT_NAME_MAX];
@@ -133,7 +133,7 @@ static const char *bios_alone(const struct rt_target *target)
 	return text;
 }
 
-/* All or none: what was attached before a refusal is detached again. */
+/* Attach all disks or none: after a refusal, those already attached are detached again. */
 static int attach_all(struct rt_client *client, const struct disk *disks,
 		      size_t nr, const struct rt_options *how)
 {

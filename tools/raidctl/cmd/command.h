@@ -19,23 +19,23 @@
 #include "raidtrace.h"
 
 /* The dispatcher checks these before a verb runs. */
-#define NEED_MODULE	(1 << 0)	/* connected, and of the same ABI */
-#define NEED_ADMIN	(1 << 1)	/* may change what is traced */
+#define NEED_MODULE	(1 << 0)	/* connected to a module with the same ABI */
+#define NEED_ADMIN	(1 << 1)	/* may change the attached targets */
 
 #define KEY_JSON	'j'
 #define OPTION_JSON { "json", KEY_JSON, NULL, 0, "Print JSON instead of text", 0 }
 
-/* Connection and paths that verbs share. */
+/* Connection and paths for all verbs. */
 struct context {
 	struct rt_client *client;	/* connection to the module; NULL without NEED_MODULE */
 	struct rt_info info;	/* the module; all zero without NEED_MODULE */
-	const char *directory;	/* where the real binary lies */
+	const char *directory;	/* directory of the executable */
 };
 
-/* How one verb is parsed and run. */
+/* The parser and the function of a verb. */
 struct verb {
-	struct argp argp;	/* its options; the input of its parser is zeroed memory of @options_size bytes */
-	size_t options_size;	/* size of what @run takes */
+	struct argp argp;	/* its options; the input of its parser is @options_size bytes of zeroed memory */
+	size_t options_size;	/* size of the options of @run */
 	int (*run)(struct context *context, void *options);	/* returns the exit status */
 };
 
@@ -54,8 +54,8 @@ extern const struct verb verb_top;
 extern const struct verb verb_unload;
 
 /*
- * Open the connection and compare ABIs. @context: gets client and info.
- * Return: 0 or an exit status; the failure has been printed.
+ * Open the connection and compare ABIs. @context gets client and info. Return: 0 or an exit status; the failure is
+ * printed.
  */
 int connect_module(struct context *context);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl detach and reset: targets that somebody may still be recording. */
+/* raidctl detach and reset: targets that may still be recorded. */
 
 #include <stdio.h>
 #include <stdlib.h>

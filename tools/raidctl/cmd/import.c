@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl import: a recording of what blktrace wrote. */
+/* raidctl import: a recording from a trace of blktrace. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-/* "sdb=1000215216" or "1000215216"; a name may have a colon, as 253:0 has. */
+/* Parse "sdb=1000215216" or "1000215216". A name may contain a colon, such as 253:0. */
 static int take_sectors(struct import_options *import, const char *text)
 {
 	struct blktrace_capacity *capacity;
@@ -119,7 +119,7 @@ struct importing {
 	struct blktrace_merge merge;	/* sources in the order of time */
 	struct blktrace_import import;	/* the accounting */
 	struct blktrace_record record;	/* the recording */
-	uint64_t begun_ns;	/* when this run began, CLOCK_MONOTONIC */
+	uint64_t begun_ns;	/* start of this run, CLOCK_MONOTONIC */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -131,8 +131,8 @@ static void on_interrupt(int signal)
 }
 
 /*
- * Ctrl-C reaches blktrace too when its output comes by a pipe: what it still
- * has to say is waited for.  A second one ends the import.
+ * Ctrl-C also reaches blktrace if its output comes through a pipe. The rest of this output is read first. A second
+ * Ctrl-C ends the import.
  */
 static void catch_interrupt(bool stream)
 {
@@ -191,7 +191,7 @@ static int print_failure(const struct importing *in, int err)
 	return fail("%s: %s", path, strerror(-err));
 }
 
-/* A recording that no verb could read is no import: distances and times of a trace can be of any length. */
+/* Refuse a recording whose sums no verb could read. Distances and times of a trace may have any value. */
 static int sums_fit(struct importing *in)
 {
 	return store_sums_fit(in->record.store) ? fail("%s: not imported: a sum is too large to be stored: %s",

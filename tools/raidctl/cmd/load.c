@@ -30,8 +30,8 @@ static error_t parse_load(int key, char *arg, struct argp_state *state)
 }
 
 /*
- * A program that lies in the tree it was built in belongs to the module of that
- * tree.  The current directory is not searched: anybody may have filled it.
+ * If the program is in its build tree, use the module of this tree. The current directory is not searched, because
+ * anybody may have written to it.
  */
 static const char *find_built(const char *directory, char *ret, size_t size)
 {
@@ -52,7 +52,7 @@ static int run_load(struct context *context, void *data)
 	const char *file = load->file;
 	int err;
 
-	/* A guest of the lab has it nowhere else. On a machine root did not write the environment. */
+	/* In a guest of the lab, the module is only there. On a real machine, root did not set this variable. */
 	if (!file && lab_profile(profile, sizeof(profile)))
 		file = secure_getenv("RAIDTRACE_KO");
 	if (!file)
@@ -67,7 +67,7 @@ static int run_load(struct context *context, void *data)
 			    why);
 	terminal_print(stdout, "loaded %s\n", file ? file : "the installed raidtrace");
 	fflush(stdout);
-	/* Report at once a module that is loaded but cannot be used. */
+	/* Report a module that is loaded but not usable at once. */
 	return connect_module(context);
 }
 
@@ -100,7 +100,7 @@ static error_t parse_unload(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The module can go while targets exist; a recording would end with it. */
+/* Refuse to unload while targets are recorded: the module could be unloaded, but the recording would end. */
 static int refuse_recorded(struct context *context)
 {
 	struct rt_target *targets;

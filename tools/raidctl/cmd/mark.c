@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl mark: begin a phase of the recording that follows this script. */
+/* raidctl mark: start a phase of the recording that records this script. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* The recorder that follows this process, or the only one that there is. */
+/* Find the recorder of this process, or the only one that runs. */
 static int find_recorder(const struct mark_options *mark, char *ret,
 			 size_t size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl record: attach, follow, store, detach, sum up. */
+/* raidctl record: attach, record, store, detach, print the summary. */
 
 #include <errno.h>
 #include <limits.h>
@@ -35,13 +35,13 @@
 
 #define MIN_INTERVAL_NS		((uint64_t)1000000)
 #define DEFAULT_INTERVAL_NS	((uint64_t)100000000)
-/* The module keeps 4,096 requests of a disk: of 200,000 a second none is lost. */
+/* The module keeps 4,096 requests of a disk, so none is lost up to 200,000 per second. */
 #define EVENTS_INTERVAL_NS	((uint64_t)20000000)
 
 struct record_options {
 	struct words disks;
 	const char *phases;
-	const char *duration;	/* as it was given */
+	const char *duration;	/* as given */
 	bool no_members;
 	bool detach;
 	bool stop;
@@ -159,7 +159,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		record->run.steady |= record->run.events;
 		return 0;
 	case ARGP_KEY_ARG:
-		/* The rest is the command's, its options too. */
+		/* The rest belongs to the command, including options. */
 		record->run.command = &state->argv[state->next - 1];
 		state->next = state->argc;
 		return 0;
@@ -216,7 +216,7 @@ static int set_up_cutter(const struct record_options *record,
 			   record->phases, known);
 }
 
-/* Two of one second, or of a clock that starts anew with each guest, have numbers. */
+/* Two recordings in the same second, or with a clock that starts again in each guest, get numbers. */
 static void default_path(char *ret, size_t size)
 {
 	time_t now = time(NULL);
@@ -232,9 +232,8 @@ static void default_path(char *ret, size_t size)
 }
 
 /*
- * The disks that are named and their members; else all 3ware units (in a guest
- * of the lab all simulated disks) and what is made of them; else the disks of
- * the command.
+ * Find the named disks and their members. If none is named, all 3ware units (in a guest of the lab, all simulated
+ * disks) and the disks above them. If there are none, the disks of the command.
  */
 static int find_disks(const struct record_options *record, size_t *nr,
 		      struct disk **disks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl tail: the last requests of a disk, or those before one that is slow or fails. */
+/* raidctl tail: the last requests of a disk, or those before a request that is slow or fails. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 #define LINES	20
 #define FOLLOW_MS	20
 
-/* The module keeps as many. */
+/* The module keeps this many. */
 #define KEPT	4096
 
 struct tail_options {
@@ -114,7 +114,7 @@ static int explain(struct rt_client *client, const struct rt_target *target, int
 		    "; to keep requests: raidctl attach, or record --events" : "");
 }
 
-/* Append all requests that the module has after the one with a number. */
+/* Append all requests after a number that the module has. */
 static int read_behind(struct rt_client *client, uint32_t id, uint64_t after, struct requests *ret)
 {
 	struct rt_history *part = malloc(sizeof(*part));
@@ -137,7 +137,7 @@ static bool is_awaited(const struct rt_ended *ended, const struct tail_options *
 	       (tail->failed && ended->error);
 }
 
-/* End with the first request from index @first on that was waited for; forget those long before. */
+/* End with the first expected request from index @first on, and drop those long before it. */
 static void cut_off(struct requests *requests, size_t first, const struct tail_options *tail)
 {
 	size_t less;
@@ -152,7 +152,7 @@ static void cut_off(struct requests *requests, size_t first, const struct tail_o
 	requests->nr -= less;
 }
 
-/* Read the requests that end, until one comes that is waited for or a signal. */
+/* Read completed requests until an expected one or a signal arrives. */
 static int wait_for_one(struct rt_client *client, const struct rt_target *target,
 			struct requests *requests, const struct tail_options *tail)
 {

@@ -28,12 +28,12 @@ struct top_options {
 /* A run of raidctl top. */
 struct watch {
 	struct rt_client *client;	/* connected */
-	struct recorder recorder;	/* what was attached for this run */
-	struct top top;	/* what is shown */
-	struct top_keys keys;	/* where the dialogue stands */
+	struct recorder recorder;	/* disks attached for this run */
+	struct top top;	/* rows on the screen */
+	struct top_keys keys;	/* state of the dialogue */
 	char simulated[DISK_NAME];	/* profile of the simulated controller */
-	uint64_t sampled_ns;	/* time of the requests for the snapshots on the screen */
-	char failed[256];	/* why it cannot go on, "" while it can */
+	uint64_t sampled_ns;	/* time of the requests for the present snapshots */
+	char failed[256];	/* reason why it cannot continue, or "" */
 };
 
 static const struct argp_option options[] = {
@@ -73,8 +73,8 @@ static void stop(struct watch *watch, const char *what, int err)
 }
 
 /*
- * A target that is deleted between list and snapshot is marked the next time; one
- * has a longer interval when the kernel lacks memory for its answer.
+ * A target that is deleted between list and snapshot is marked the next time. If the kernel lacks memory for an answer,
+ * the target's interval becomes longer.
  */
 static void sample(struct watch *watch)
 {
@@ -128,7 +128,7 @@ static void ask_readahead(struct watch *watch)
 				 errno == EACCES ? "; run raidctl top as root" : "");
 }
 
-/* In KiB; -ENODEV when another disk has got the name meanwhile. */
+/* Get the readahead in KiB. Return: -ENODEV if another disk has this name now. */
 static int read_readahead(const struct rt_target *target, uint64_t *kib)
 {
 	char text[64], number[64];
@@ -185,7 +185,7 @@ static void write_readahead(struct watch *watch)
 				new * 1024 / SECTOR_BYTES;
 }
 
-/* Returns whether to go on. */
+/* Handle keys. Return: false to end. */
 static bool take_keys(struct watch *watch)
 {
 	int key;
@@ -237,7 +237,7 @@ static void run_view(struct watch *watch, int signals)
 	}
 }
 
-/* Attach what is named, or every 3ware unit when nothing is attached. */
+/* Attach the named disks, or every 3ware unit if nothing is attached. */
 static int attach(struct watch *watch, const struct context *context,
 		  const struct words *words)
 {

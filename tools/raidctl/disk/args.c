@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Words of the command line that several verbs take. */
+/* Words of the command line for several verbs. */
 
 #include "disk/disk.h"
 
@@ -28,7 +28,7 @@ error_t words_add(struct words *words, const char *word)
 	return 0;
 }
 
-/* Names that could be given instead, for a message. */
+/* Write names that could be given instead, for a message. */
 static void name_disks(const struct disk *disks, size_t nr, char *ret,
 		       size_t size)
 {
@@ -66,8 +66,8 @@ bool args_has_default(void)
 }
 
 /*
- * The disks that a verb means if it names none: all units of 3ware controllers;
- * in a guest of the lab all simulated disks.
+ * Find the disks of a verb if none is named: all units of 3ware controllers; in a guest of the lab, all simulated
+ * disks.
  */
 static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 {
@@ -108,7 +108,7 @@ static int default_disks(const char *verb, size_t *nr, struct disk **ret)
 	return EXIT_FAILED;
 }
 
-/* Is disks[i] among those before it, under whatever name? */
+/* Is disks[i] also before this index, under any name? */
 static bool is_repeated(const struct disk *disks, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
@@ -149,7 +149,7 @@ int args_disks(const struct words *words, const char *verb, size_t *nr,
 	return 0;
 }
 
-/* Btrfs and others give files a number that is no disk's: that of their mount's source is. */
+/* btrfs and others give files a device number that is not a disk's. The mount source has the disk's number. */
 static dev_t source_of(const char *path)
 {
 	struct libmnt_table *table = mnt_new_table_from_file("/proc/self/mountinfo");
@@ -170,7 +170,7 @@ static dev_t source_of(const char *path)
 	return st.st_rdev;
 }
 
-/* The whole disk that a path is, or lies on; false: none. */
+/* Find the whole disk of a path, which is a disk or a file. Return: false if there is none. */
 static bool disk_of(const char *path, struct disk *ret)
 {
 	char whole[DISK_NAME], why[128];

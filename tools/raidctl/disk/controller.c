@@ -28,7 +28,7 @@ static const struct {
 	{ "driver_version", "driver/module/version" },
 };
 
-/* Call a function with each message that the kernel's log still has. */
+/* Call a function with each message that is left in the kernel's log. */
 static void each_message(void (*take)(void *data, const char *message), void *data)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -37,7 +37,7 @@ static void each_message(void (*take)(void *data, const char *message), void *da
 
 	if (fd < 0)
 		return;
-	/* Each read is one message; one that was overwritten is an error. */
+	/* Each read returns one message; an overwritten message is an error. */
 	while ((len = read(fd, message, sizeof(message) - 1)) > 0 ||
 	       (len < 0 && errno == EPIPE)) {
 		message[len > 0 ? len : 0] = '\0';
@@ -58,7 +58,7 @@ static bool find_firmware(const char *line, unsigned int host, char *firmware,
 	       number == host;
 }
 
-/* The texts of the last message on the firmware: the controller may have been reset. */
+/* The texts of the last message about the firmware, because the controller may have been reset. */
 struct firmware {
 	unsigned int host;
 	char text[3][DISK_NAME];
@@ -151,8 +151,8 @@ static void take_event(void *data, const char *message)
 }
 
 /*
- * An array that lost a drive is slower, and only the controller knows. That the
- * driver counts events which the log no longer has is not "none".
+ * An array that lost a drive is slower, and only the controller reports it. If the driver counts events that the log
+ * has lost, the setting is not "none".
  */
 static int set_events(struct settings *settings, unsigned int host,
 		      const char *stats)
@@ -167,7 +167,7 @@ static int set_events(struct settings *settings, unsigned int host,
 	return settings_set(settings, "controller_events", events.lines);
 }
 
-/* The driver's own counts, a file of the SCSI host; 3w-9xxx has it. */
+/* The driver's own counters, a file of the SCSI host of 3w-9xxx. */
 int settings_driver(struct settings *settings)
 {
 	char attribute[64], text[1024];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Disks as sysfs and the mount table show them. */
+/* Disks according to sysfs and the mount table. */
 
 #include "disk/disk.h"
 
@@ -94,7 +94,7 @@ static int64_t disk_number(const char *name, const char *attribute,
 	return *end ? otherwise : value;
 }
 
-/* "none [mq-deadline] kyber"; a file without brackets has one choice. */
+/* "none [mq-deadline] kyber". A file without brackets has a single choice. */
 void disk_scheduler(const char *name, char *ret, size_t size)
 {
 	char text[256], *from, *to;
@@ -113,7 +113,7 @@ void disk_scheduler(const char *name, char *ret, size_t size)
 	snprintf(ret, size, "%s", from);
 }
 
-/* Does block device @devno, or what it lies on, belong to disk @name? */
+/* Is block device @devno, or a device below it, disk @name? */
 static bool device_is_on(dev_t devno, const char *name, int depth)
 {
 	char whole[DISK_NAME], path[PATH_MAX];
@@ -153,7 +153,7 @@ bool disk_holds(const char *name, dev_t device)
 	return device_is_on(device, name, 0);
 }
 
-/* btrfs mounts under an anonymous number: its source tells the device. */
+/* btrfs mounts have an anonymous device number: the source names the device. */
 static dev_t mount_device(struct libmnt_fs *fs)
 {
 	dev_t devno = mnt_fs_get_devno(fs);
@@ -247,7 +247,7 @@ int disk_mounts(const char *name, size_t *nr, struct mount **ret)
 	return err;
 }
 
-/* Parts of the models that hypervisors and clouds give their volumes. */
+/* Does the model contain a name that hypervisors and clouds give their volumes? */
 static bool is_virtual(const struct disk *disk)
 {
 	static const char *const drivers[] = { "virtio-pci", "virtio-mmio",
@@ -286,7 +286,7 @@ static const char *kind_of(const struct disk *disk)
 	return disk->rotational ? "rotating" : "flash";
 }
 
-/* Directories of queue N, /sys/block/DISK/mq/N. */
+/* Count the directories of the queues, /sys/block/DISK/mq/N. */
 static unsigned int count_queues(const char *name)
 {
 	char path[PATH_MAX];
@@ -312,7 +312,7 @@ const char *disk_readahead_from(const struct disk *disk)
 		return "2 x optimal I/O size (the kernel's rule)";
 	if (bytes == DEFAULT_READAHEAD)
 		return "the kernel's default";
-	/* Since Linux 6.17, of a disk that advertises no optimal I/O size. */
+	/* Since Linux 6.17, for a disk that reports no optimal I/O size. */
 	if (disk->rotational && !disk->optimal_io_bytes &&
 	    disk->readahead_kib == 2 * disk->max_sectors_kb)
 		return "2 x largest request (the kernel's rule for rotating disks)";
@@ -413,7 +413,7 @@ void disk_list_free(struct disk *disks, size_t nr)
 	free(disks);
 }
 
-/* Device number of @word, which may be a path or a name of sysfs. */
+/* Get the device number of @word, which may be a path or a name in sysfs. */
 static int device_number(const char *word, dev_t *ret, char *text, size_t size)
 {
 	char path[PATH_MAX], number[32];

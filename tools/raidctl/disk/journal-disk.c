@@ -13,7 +13,7 @@
 
 #include "disk/disk.h"
 
-/* The kernel takes no more for a target. */
+/* The kernel accepts no more for a target. */
 #define MOST_EXTENTS	64
 
 static bool read_number(const char *path, uint64_t *ret)
@@ -26,7 +26,7 @@ static bool read_number(const char *path, uint64_t *ret)
 	return good;
 }
 
-/* Sector of its disk at which a block device begins: 0 but for partitions. */
+/* First sector of a block device on its disk; 0 except for partitions. */
 static uint64_t begin_of(const char *device)
 {
 	char path[PATH_MAX];
@@ -37,7 +37,7 @@ static uint64_t begin_of(const char *device)
 	return start;
 }
 
-/* Members of an md RAID 1 hold all of it, behind an offset of their own. */
+/* Get the data offset of a member of an md RAID 1, which contains all of it. */
 static bool member_offset(const char *upper, const char *lower, uint64_t *ret)
 {
 	char level[32], path[PATH_MAX];
@@ -61,7 +61,7 @@ static bool member_offset(const char *upper, const char *lower, uint64_t *ret)
 	return false;
 }
 
-/* The sector of a disk with sector 0 of a device; false when the mapping is not linear. */
+/* Get the sector of a disk that is sector 0 of a device. Return: false if the mapping is not linear. */
 static bool map(const char *device, const char *disk, uint64_t *ret)
 {
 	char whole[DISK_NAME];
@@ -106,7 +106,7 @@ static int add_extents(struct journals *journals,
 	return 0;
 }
 
-/* Name below /sys/class/block of a device that somebody names by path. */
+/* Get the name in /sys/class/block of a device given by path. */
 static bool device_name(dev_t number, char *ret)
 {
 	char path[PATH_MAX], *real;
@@ -182,7 +182,7 @@ static int take_mount(struct journals *journals, const struct mount *mount,
 	return err;
 }
 
-/* One file system mounted in several places has one journal. */
+/* A file system that is mounted in several places has one journal. */
 static bool is_first(const struct mount *mounts, size_t i)
 {
 	for (size_t j = 0; j < i; j++)

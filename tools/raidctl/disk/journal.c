@@ -46,7 +46,7 @@ static int add_extent(struct journal *journal, uint64_t sector, uint64_t nr)
 	return 0;
 }
 
-/* All of a device, or of an image of one. */
+/* Add the whole device or image. */
 static int add_device(struct journal *journal)
 {
 	int fd = open(journal->device, O_RDONLY | O_CLOEXEC);
@@ -65,7 +65,7 @@ static int add_device(struct journal *journal)
 	return err ? err : add_extent(journal, 0, bytes / SECTOR_BYTES);
 }
 
-/* A journal that is being walked. */
+/* A journal whose blocks are being read. */
 struct blocks {
 	struct journal *journal;
 	uint64_t sectors;
@@ -105,10 +105,9 @@ static int ext_external(const struct ext2_super_block *super,
 }
 
 /*
- * The file system may be mounted and changing: its journal stays where it is.
- * The blocks include those that map the journal, of which ext3 has one in each
- * 4 MiB: without them, a journal of 1 GiB would have more ranges than the
- * module accepts. Nothing writes them while the file system is mounted.
+ * The file system may be mounted and changing; its journal stays in place. The blocks include those that map the
+ * journal (one in each 4 MiB for ext3). Without them, a journal of 1 GiB would have more ranges than the module
+ * accepts. Nothing writes these while the file system is mounted.
  */
 static int read_ext(const char *path, struct journal *ret)
 {
@@ -161,7 +160,7 @@ static int xfs_external(const char *options, struct journal *ret)
 	return add_device(ret);
 }
 
-/* A block's number has the allocation group above, the block in it below. */
+/* In a block number, the high bits are the allocation group, the low bits the block in it. */
 static int take_xfs(const unsigned char *super, const char *options,
 		    struct journal *ret)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Disks made of disks: md and dm, and what they lie on. */
+/* Disks that consist of other disks: md and dm, and the disks below them. */
 
 #include "disk/disk.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A partition lies in the directory of its disk. */
+/* A partition is in the directory of its disk. */
 bool stack_whole(const char *device, char *ret)
 {
 	char path[PATH_MAX], *real;
@@ -101,7 +101,7 @@ int stack_add_members(size_t *nr, struct disk **disks)
 	struct list list = { nr, disks };
 	int err = 0;
 
-	/* The list grows while it is walked: members of members too. */
+	/* The list grows in the loop, so that members of members are added, too. */
 	for (size_t i = 0; i < *nr && !err; i++)
 		err = each_link((*disks)[i].name, "slaves", append, &list);
 	return err;
@@ -160,7 +160,7 @@ int stack_add_holders(size_t *nr, struct disk **disks)
 	size_t before;
 	int err = 0;
 
-	/* A holder of two disks is complete only once both are listed. */
+	/* A holder of two disks is complete only after both are listed. */
 	do {
 		before = *nr;
 		for (size_t i = 0; i < *nr && !err; i++) {

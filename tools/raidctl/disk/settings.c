@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Settings that decide what a queue looks like, and their changes. */
+/* Settings that affect a queue, and their changes. */
 
 #include "disk/disk.h"
 
@@ -135,7 +135,7 @@ static int read_sources(struct settings *settings, const struct place *source,
 	char text[256];
 	int err = 0;
 
-	/* Not every disk and kernel has each file; what is absent is not set. */
+	/* A disk or kernel may lack a file; then this setting is not set. */
 	for (size_t i = 0; i < nr && !err; i++)
 		if (disk_attribute(settings->disk, source[i].path, text,
 				   sizeof(text)) > 0)
@@ -163,7 +163,7 @@ int settings_device(struct settings *settings)
 	return err ? err : settings_driver(settings);
 }
 
-/* All mounts of a disk make one value, a line each. */
+/* Join all mounts of a disk to one value, with a line for each. */
 static char *join_options(const struct mount *mounts, size_t nr, size_t which)
 {
 	char *text = strdup(""), *longer;
@@ -189,7 +189,7 @@ int settings_mounts(struct settings *settings)
 	size_t nr;
 	int err = disk_mounts(settings->disk, &nr, &mounts);
 
-	/* Without a mount table nothing is known, which is not "unmounted". */
+	/* Without a mount table nothing is known, which differs from "unmounted". */
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	for (size_t which = 0; which < LENGTH(names) && !err; which++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Counters of each cgroup as OpenMetrics text: the rows of all its processes together. */
+/* Counters of each cgroup as OpenMetrics text: sums over the rows of all its processes. */
 
 #include <errno.h>
 #include <inttypes.h>

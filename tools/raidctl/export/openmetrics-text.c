@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Lines of OpenMetrics: what every family begins with, and labels. */
+/* Lines of OpenMetrics: the head of a family, and labels. */
 
 #include "export/openmetrics.h"
 
@@ -60,11 +60,10 @@ void metric_seconds(FILE *to, uint64_t ns)
 }
 
 /*
- * Histograms of disks as classic histograms of OpenMetrics. Their bounds include
- * the value itself, the module's bins end below it: so a bound is the largest
- * value of a bin. Native histograms with exponential buckets would move counts
- * across bounds that the module has not; a Prometheus that makes native
- * histograms of classic ones keeps these.
+ * Histograms of disks as classic histograms of OpenMetrics. Their bounds include the value itself; the module's bins do
+ * not include their upper bound. So a bound is the largest value of a bin. Native histograms with exponential buckets
+ * would move counts across bounds that the module does not have. A Prometheus that converts classic histograms to
+ * native ones keeps these bounds.
  */
 
 /* One family. */
@@ -73,8 +72,8 @@ struct shape {
 	const char *name;
 	const char *unit;
 	const char *help;
-	uint64_t scale;	/* of a value of the module in @unit; 0 for nanoseconds in seconds */
-	int64_t from;	/* lowest bound that is written, in the module's unit */
+	uint64_t scale;	/* factor of the module's value in @unit; 0 for nanoseconds in seconds */
+	int64_t from;	/* lowest bound that is printed, in the module's unit */
 	int64_t to;	/* highest bound */
 	size_t sum;	/* offset in struct rt_flow of the sum of all values, 0 for none */
 };
@@ -96,7 +95,7 @@ static bool is_power(int64_t value)
 	return value > 0 && !(value & (value - 1));
 }
 
-/* The largest value of a bin if it is to be a bound, -1 if not. */
+/* The largest value of a bin if it is used as a bound, -1 otherwise. */
 static int64_t bound(const struct shape *shape, unsigned int bin)
 {
 	int64_t low = bin_low(shape->kind, bin);
@@ -123,7 +122,7 @@ static void bucket(FILE *to, const struct shape *shape, const char *disk,
 	fputs(",le=\"", to);
 	if (at < 0)
 		fputs("+Inf", to);
-	else if (shape->scale) /* a bound of OpenMetrics is no integer */
+	else if (shape->scale) /* in OpenMetrics a bound is not an integer */
 		fprintf(to, "%" PRIu64 ".0", (uint64_t)at * shape->scale);
 	else
 		value(to, shape, (uint64_t)at);
@@ -167,7 +166,7 @@ static bool is_first(const struct span *spans, size_t of)
 	return true;
 }
 
-/* All spans of a disk together. */
+/* Print the sum of all spans of a disk. */
 static int write_disk(FILE *to, const struct shape *shape,
 		      const struct span *spans, size_t nr, size_t first,
 		      unsigned int direction)
@@ -190,7 +189,7 @@ static int write_disk(FILE *to, const struct shape *shape,
 		       sizeof(part));
 		sum += part;
 	}
-	/* Reads and writes always, rare directions when they have a request. */
+	/* Reads and writes are always printed, other directions only if they have a request. */
 	if (!err && (direction <= RAIDTRACE_DIRECTION_WRITE || all.nr_bins))
 		write_one(to, shape, disk, direction, &all, sum);
 free_all:

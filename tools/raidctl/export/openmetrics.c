@@ -13,17 +13,17 @@
 #include "base/base.h"
 #include "numbers/numbers.h"
 
-/* One disk over all its spans: sums, but in_flight_max is the highest. */
+/* One disk over all its spans: sums, except in_flight_max, which is the highest. */
 struct total {
 	const char *disk;
 	bool gone;
 	uint64_t ns;		/* length of its spans */
-	uint64_t unknown;	/* as in struct rt_counters, of any span, also in @disk_counters */
+	uint64_t unknown;	/* as in struct rt_counters, for any span; also in @disk_counters */
 	struct rt_flow flow[RT_DIRECTIONS];
 	struct rt_disk disk_counters;
-	bool classes;		/* @origin is known of every span */
+	bool classes;		/* @origin is known for every span */
 	struct rt_origin origin[RT_CLASSES];
-	bool hwqs;		/* @hwq is known of every span */
+	bool hwqs;		/* @hwq is known for every span */
 	unsigned int nr_hwqs;	/* one more than the highest row of @hwq that is not zero */
 	struct rt_hwq hwq[RT_HWQS];
 };
@@ -33,11 +33,11 @@ enum place { IN_FLOW, IN_DISK, IN_ORIGIN, IN_HWQ };
 
 /* One counter. */
 struct family {
-	const char *name;	/* without raidtrace_ and _total; ends with the unit of OpenMetrics */
+	const char *name;	/* without raidtrace_ and _total; ends with the OpenMetrics unit */
 	const char *unit;	/* of the counter; ns become seconds, the unit of OpenMetrics */
 	const char *help;
 	enum place place;
-	uint64_t unknown;	/* its bit in the struct's set of counters that are not known */
+	uint64_t unknown;	/* its bit in the set of counters that are not known */
 	size_t offset;
 };
 
@@ -96,7 +96,7 @@ static void add_span(struct total *total, const struct rt_counters *counters)
 	}
 }
 
-/* One total for each name of a disk, also when it was attached twice. */
+/* One total for each name of a disk, even if it was attached twice. */
 static struct total *add_up(const struct span *spans, size_t nr_spans, size_t *nr)
 {
 	struct total *totals = calloc(nr_spans + 1, sizeof(*totals));
@@ -197,7 +197,7 @@ static void write_family(FILE *to, const struct family *family,
 
 static void write_info(FILE *to, const struct metric_info *info)
 {
-	/* Labels that an export of a recording had stay, and are "". */
+	/* An export of a recording had more labels; they remain and are "". */
 	const struct {
 		const char *name;
 		const char *value;
@@ -208,7 +208,7 @@ static void write_info(FILE *to, const struct metric_info *info)
 		{ "lab_profile", "" },
 	};
 
-	/* A gauge: the exporter that reads the file knows no other type of OpenMetrics than it had itself. */
+	/* A gauge, because the exporter that reads the file accepts only the types that it had itself. */
 	metric_head(to, "recording_info", "gauge", NULL, "labels that describe the recording");
 	fputs("raidtrace_recording_info{", to);
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {

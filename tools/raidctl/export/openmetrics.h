@@ -17,35 +17,35 @@ struct metric_info {
 };
 
 /*
- * Print every total, and the end mark. Spans of one disk are one total. There is a counter for each column of flow, in
- * base units, with the labels disk and direction, and histograms. A value that is not known is left out: it is not 0.
- * Errors of @to stay in ferror(). Return: 0 or -ENOMEM.
+ * Print every total, and the end mark. All spans of a disk are added up. Each column of flow becomes a counter in base
+ * units with the labels disk and direction; histograms follow. A value that is not known is left out, because it is not
+ * 0. Errors of @to remain in ferror(). Return: 0 or -ENOMEM.
  */
 int openmetrics_write(FILE *to, const struct metric_info *info, const struct span *spans, size_t nr);
 
-/* openmetrics-text.c: parts of families; a name is without raidtrace_ */
+/* openmetrics-text.c: parts of families; names are without the prefix raidtrace_ */
 
-/* A label's value in quotes; what a terminal would obey is escaped. */
+/* Print the value of a label in quotes. Control characters are escaped. */
 void metric_quoted(FILE *to, const char *text);
 
-/* The begin of a family of an OpenMetrics type. The unit is the end of the name, NULL for none. */
+/* Print the head of a family of an OpenMetrics type. @unit is the end of the name, NULL for none. */
 void metric_head(FILE *to, const char *name, const char *type,
 		 const char *unit, const char *help);
 
-/* The label of a disk, and one more unless @label is NULL; more labels or the brace follow. */
+/* Print the label of a disk, and one more unless @label is NULL. More labels or the closing brace follow. */
 void metric_labels(FILE *to, const char *disk, const char *label,
 		   const char *value);
 
-/* Nanoseconds as seconds, digit by digit: no bit is lost. */
+/* Print nanoseconds as seconds, digit by digit, so that no bit is lost. */
 void metric_seconds(FILE *to, uint64_t ns);
 
 /*
- * Classic histograms of D2C, size and depth at issue. Every bound is the largest value of a bin, so that each count
- * is exact. The bounds are always the same ones, about one for each power of two. Return: 0 or -ENOMEM.
+ * Print classic histograms of D2C, size and depth at issue. Each bound is the largest value of a bin, so that counts
+ * are exact. The bounds are fixed, about one for each power of two. Return: 0 or -ENOMEM.
  */
 int openmetrics_histograms(FILE *to, const struct span *spans, size_t nr);
 
-/* Counters of each disk and cgroup; rows without a known cgroup are left out. Return: 0 or -ENOMEM. */
+/* Print the counters of each disk and cgroup. Rows without a known cgroup are left out. Return: 0 or -ENOMEM. */
 int openmetrics_cgroups(FILE *to, const struct span *spans, size_t nr);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Comma separated values as RFC 4180 has them. */
+/* Comma-separated values as in RFC 4180. */
 
 #include "format/format.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* Would a spreadsheet take the text for a formula? A number may begin with a sign. */
+/* Would a spreadsheet interpret the text as a formula? A number may begin with a sign. */
 static bool is_formula(const char *text)
 {
 	char *end;
@@ -19,7 +19,7 @@ static bool is_formula(const char *text)
 		return false;
 	if (text[0] != '+' && text[0] != '-')
 		return true;
-	/* Only numbers that every reader accepts, neither inf nor 0x10. */
+	/* Only numbers that every reader accepts: not inf, not 0x10. */
 	if (strspn(text, "+-0123456789.eE") != strlen(text))
 		return true;
 	strtod(text, &end);

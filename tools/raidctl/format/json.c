@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Members of JSON objects; what is not known is null. */
+/* Members of JSON objects. null: not known. */
 
 #include "format/format.h"
 

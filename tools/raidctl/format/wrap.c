@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Words in lines of bounded width. */
+/* Paragraphs in lines of limited width. */
 
 #include "format/format.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-/* Length of the next word; a number and what it counts are one. */
+/* Length of the next word. A number and the word after it are one. */
 static int word_length(const char *text)
 {
 	size_t len = strcspn(text, " ");
@@ -21,7 +21,7 @@ static int word_length(const char *text)
 	return (int)len;
 }
 
-/* Characters of so many bytes of UTF-8. */
+/* Number of characters of @len bytes of UTF-8. */
 static int columns_of(const char *text, int len)
 {
 	int columns = 0;
@@ -35,7 +35,7 @@ static void wrap(FILE *to, const char *text, int column)
 {
 	int at = column, width = terminal_width(to);
 
-	/* Words do not fit next to a column that takes half of a narrow line. */
+	/* A column that takes half of a narrow line leaves too little room for words. */
 	if (width < 2 * column && width < TERMINAL_WIDTH)
 		width = 2 * column < TERMINAL_WIDTH ? 2 * column : TERMINAL_WIDTH;
 	while (*text) {
@@ -48,7 +48,7 @@ static void wrap(FILE *to, const char *text, int column)
 			fputc(' ', to);
 			at++;
 		}
-		/* A word that no line holds, such as mount options. */
+		/* A word that is longer than a line, such as mount options. */
 		while (wide > width - column) {
 			int part = (int)foreign_cut(text, (size_t)(width - column));
 

@@ -42,10 +42,10 @@
 #define TC_ZONES	(0x1fU << 17)
 #define TC_WRITE_ZEROES	(1U << 22)
 
-/* A record's note or action carries the number of a cgroup before its data. */
+/* The number of a cgroup precedes the data of a note or an action. */
 #define TA_CGROUP	(1U << 8)
 #define CGROUP_BYTES	8
-/* Behind an unplug: how many requests, the highest byte first on any machine. */
+/* After an unplug: the number of requests, big endian on any machine. */
 #define UNPLUG_BYTES	8
 
 /* BLKTRACE_BACK_MERGE and BLKTRACE_COMPLETE are distinguished by category. */
@@ -82,7 +82,7 @@ void blktrace_close(struct blktrace_reader *reader)
 	reader->buffer = NULL;
 }
 
-/* Have @need bytes at reader->at if the source has them; no more than size. */
+/* Read until @need bytes are at reader->at, or the source ends. @need is at most size. */
 static int fill(struct blktrace_reader *r, size_t need)
 {
 	memmove(r->buffer, r->buffer + r->at, r->end - r->at);
@@ -150,8 +150,8 @@ static int cut_here(struct blktrace_reader *r)
 }
 
 /*
- * blktrace lengthens its files ahead and shortens them when it ends; one that
- * was killed leaves zeros behind the last record.
+ * blktrace extends its files in advance and truncates them at its end. If it was killed, there are zeros after the last
+ * record.
  */
 static int zeros_to_end(struct blktrace_reader *r)
 {
@@ -165,7 +165,7 @@ static int zeros_to_end(struct blktrace_reader *r)
 	return cut_here(r);
 }
 
-/* Byte order, once for the source, and length of the record at reader->at. */
+/* Get the byte order (once for the source) and the length of the record at reader->at. */
 static int read_magic(struct blktrace_reader *r, size_t *length)
 {
 	uint32_t magic = get32(r, 0);
@@ -192,7 +192,7 @@ static int read_magic(struct blktrace_reader *r, size_t *length)
 	return refuse(r, "its version is neither 7 nor 8; this raidctl reads no other version");
 }
 
-/* As kmod/probe.c has it, as far as categories tell the operation. */
+/* As in kmod/probe.c, as far as categories show the operation. */
 static uint8_t direction_of(uint64_t categories, uint32_t bytes)
 {
 	if (categories & TC_PC)
@@ -212,7 +212,7 @@ static uint8_t direction_of(uint64_t categories, uint32_t bytes)
 				       RAIDTRACE_DIRECTION_READ;
 }
 
-/* Events of requests are of file systems or of passthrough, those of bios of neither. */
+/* Events of requests have the category file system or passthrough, those of bios neither. */
 static uint8_t event_of(unsigned int action, uint64_t categories)
 {
 	bool request = categories & (TC_FS | TC_PC);
@@ -259,13 +259,13 @@ static int decode(struct blktrace_reader *r, struct blktrace_event *event,
 		return refuse(r, "its CPU number is impossible");
 	if (event->time_ns > INT64_MAX)
 		return refuse(r, "its time is impossible");
-	/* Disks have at most as many bytes as a file offset can tell. */
+	/* A disk has at most as many bytes as a file offset can express. */
 	if (event->sector > INT64_MAX >> 9)
 		return refuse(r, "its position is impossible");
 	return 1;
 }
 
-/* The @len bytes at reader->at are what a note says. */
+/* The @len bytes at reader->at are the data of a note. */
 static void take_note(struct blktrace_reader *r, uint64_t action, size_t len,
 		      struct blktrace_note *note)
 {
@@ -294,7 +294,7 @@ static void take_note(struct blktrace_reader *r, uint64_t action, size_t len,
 		note->len = strnlen(r->text, note->len);
 }
 
-/* The @len bytes at reader->at are what an unplug says. */
+/* The @len bytes at reader->at are the data of an unplug. */
 static uint32_t unplugged(const struct blktrace_reader *r, uint64_t action,
 			  size_t len)
 {
@@ -308,7 +308,7 @@ static uint32_t unplugged(const struct blktrace_reader *r, uint64_t action,
 	return depth < UINT32_MAX ? (uint32_t)depth : UINT32_MAX;
 }
 
-/* Leave out @len bytes; false when the source ends within them. */
+/* Skip @len bytes. Return: false if the source ends within them. */
 static int skip_bytes(struct blktrace_reader *r, size_t len)
 {
 	while (len) {

@@ -42,7 +42,7 @@ void blktrace_device_free(struct blktrace_device *d)
 
 /* Events that a trace must have for a counter to be known, unless it has all events. */
 enum need {
-	QUEUEING,	/* events between queue and insert: blktrace takes these together or not at all */
+	QUEUEING,	/* events between queue and insert: blktrace records all of these or none */
 	SPLITTING,
 	ISSUING,
 	REQUEUEING,
@@ -53,8 +53,8 @@ enum need {
 };
 
 /*
- * Each counter that a trace can have, and its need. A counter that is not here is not available, such as refused:
- * the events of a refused bio are those of any other bio.
+ * Each counter that a trace can have, and its need. A counter that is not listed is not available, such as refused: the
+ * events of a refused bio are those of any other bio.
  */
 #define KNOWN_COUNTERS(COUNTER)						\
 	COUNTER(queued, QUEUED, QUEUEING)				\
@@ -109,7 +109,7 @@ static struct rt_histogram view(const struct raidtrace_account *account,
 	return rt_histogram_view(bins, bins ? raidtrace_hist_bins(kind) : 0);
 }
 
-/* Counters without a direction; a trace has no windows of readahead nor waits for tags. */
+/* Counters without a direction. A trace has no readahead windows and no waits for tags. */
 static void fill_disk(const struct blktrace_device *d,
 		      const struct raidtrace_account *account,
 		      struct rt_counters *span)

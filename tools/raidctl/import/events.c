@@ -13,9 +13,8 @@
 #define SECTOR_SIZE	512
 
 /*
- * Numbers of lost events are left out by kernels from 7.x on; older ones give
- * them to the next event that finds room.  A number that falls begins anew:
- * the disk was traced a second time.
+ * From 7.x on, kernels skip the numbers of lost events; older ones give them to the next event that finds room. If a
+ * number decreases, counting has started again: the disk was traced a second time.
  */
 static int follow_sequence(struct blktrace_device *d,
 			   const struct blktrace_event *event)
@@ -82,7 +81,7 @@ static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
 	blktrace_inflight_add(p->bios, &waits, &given_up);
 }
 
-/* A request without a completion in the trace. */
+/* Count a request without a completion in the trace. */
 static void give_up(struct blktrace_device *d, uint64_t now_ns,
 		    const struct blktrace_request *request)
 {
@@ -132,14 +131,13 @@ static void on_requeue(struct blktrace_device *d, struct blktrace_pending *p,
 	raidtrace_count_requeue(&d->state, &d->account,
 				raidtrace_queue_time(&d->state, e->time_ns),
 				request.direction);
-	/* A request that is given up for it counts as new when it is issued again. */
+	/* If another request is dropped for it, that one counts as new when it is issued again. */
 	blktrace_inflight_add(p->requeued, &request, &given_up);
 }
 
 /*
- * The completion of a request without an observed issue.  A write without data left
- * is either an empty flush, which ends without ever being issued, or the end
- * of a flush sequence after the end of its data; only the first counts.
+ * Count the completion of a request without an observed issue. A write without data left is either an empty flush,
+ * which completes without being issued, or the end of a flush sequence after its data. Only the first counts.
  */
 static void on_unknown(struct blktrace_device *d, const struct blktrace_event *e)
 {
@@ -154,7 +152,7 @@ static void on_unknown(struct blktrace_device *d, const struct blktrace_event *e
 		d->account.flow[e->direction].unissued++;
 		return;
 	}
-	/* 7.x reports where a zone append went as a completion of its own. */
+	/* 7.x reports the sector of a zone append as a completion of its own. */
 	if (e->zone_append)
 		return;
 	d->account.flow[e->direction].errors += e->error;
@@ -168,7 +166,7 @@ static void end_bio(struct blktrace_device *d, const struct blktrace_event *e,
 			    e->time_ns - bio->since_ns);
 }
 
-/* The second end of a write with a flush after its data, or a flush without data. */
+/* The second completion of a write with a flush after its data, or of a flush without data. */
 static void end_flush(struct blktrace_device *d, struct blktrace_pending *p,
 		      const struct blktrace_event *e)
 {
@@ -182,16 +180,15 @@ static void end_flush(struct blktrace_device *d, struct blktrace_pending *p,
 }
 
 /*
- * The bios of what completes.  The block layer takes the flags away from the
- * request of a write that it makes a sequence of flush, data and flush of:
- * its bio ends with the sequence, which is another completion.
+ * End the bios of a completion. If the block layer executes a write as a sequence of flush, data and flush, it removes
+ * the flags from the data request. The bio then completes with the sequence, which is another completion.
  */
 static void end_bios(struct blktrace_device *d, struct blktrace_pending *p,
 		     const struct blktrace_event *e)
 {
 	struct blktrace_request like = request_of(d, e), bio;
 
-	/* An append does not end where its bio was queued for. */
+	/* A zone append does not complete at the sector that its bio was queued for. */
 	if (e->direction == RAIDTRACE_DIRECTION_PASSTHROUGH || e->zone_append)
 		return;
 	if (e->direction == RAIDTRACE_DIRECTION_FLUSH) {
@@ -213,7 +210,7 @@ static void end_bios(struct blktrace_device *d, struct blktrace_pending *p,
 	} while (like.bytes && bio.bytes);
 }
 
-/* A bio without a request was refused. */
+/* A bio that completes without a request was refused. */
 static void on_bio_complete(struct blktrace_device *d,
 			    struct blktrace_pending *p,
 			    const struct blktrace_event *e)
@@ -288,7 +285,7 @@ static void on_complete(struct blktrace_device *d,
 	flow->bytes_completed += e->bytes;
 }
 
-/* Events before the issue; most of them are only counted. */
+/* Handle events before the issue. Most of them are only counted. */
 static void on_before(struct blktrace_device *d, struct blktrace_pending *p,
 		      const struct blktrace_event *event)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The files of a blktrace trace: finding, opening and reading them. */
+/* The files of a blktrace trace: find, open and read them. */
 
 #include "import/import.h"
 
@@ -66,7 +66,7 @@ static int open_source(struct blktrace_files *in, const char *path)
 	return add_source(in, path, fd);
 }
 
-/* "sda" of "sda.blktrace.12", which a shell completes the name to. */
+/* "sda" of "sda.blktrace.12", which a shell completes. */
 static char *base_of(const char *name)
 {
 	const char *tail = strstr(name, ".blktrace.");
@@ -80,7 +80,7 @@ static char *base_of(const char *name)
 	return strdup(name);
 }
 
-/* Characters that glob(3) gives a meaning are taken for themselves. */
+/* Characters with a meaning for glob(3) are escaped. */
 static char *pattern_of(const char *base)
 {
 	static const char tail[] = ".blktrace.[0-9]*";
@@ -103,7 +103,7 @@ static int too_many(size_t nr)
 		    nr, FILES_MAX);
 }
 
-/* All files of a base name, or nothing: then ret.gl_pathc is 0. */
+/* Find all files of a base name. If there are none, ret.gl_pathc is 0. */
 static int find_files(const char *base, glob_t *ret)
 {
 	char *pattern = pattern_of(base);

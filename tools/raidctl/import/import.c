@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* A blktrace trace, cut into samples of its disks. */
+/* A blktrace trace, divided into samples of its disks. */
 
 #include "import/import.h"
 
@@ -22,7 +22,7 @@ static int sample_one(struct blktrace_import *import,
 	return err;
 }
 
-/* The disk of an event.  One that is new was idle until now, in one sample. */
+/* Get the disk of an event. A new disk was idle until now, in one sample. */
 static int device_of(struct blktrace_import *import, uint32_t number,
 		     struct blktrace_device **ret)
 {
@@ -62,7 +62,7 @@ static int sample_to(struct blktrace_import *import, uint64_t end_ns)
 	return 0;
 }
 
-/* End the sample that an event lies behind, and one of the time without any. */
+/* End the sample before an event, and one for the time without events. */
 static int sample_before(struct blktrace_import *import, uint64_t time_ns)
 {
 	uint64_t passed = (time_ns - import->sampled_ns - 1) /

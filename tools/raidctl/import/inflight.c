@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Requests, or bios, that a trace has begun something with and not yet ended. */
+/* Requests or bios of a trace that have begun and not ended. */
 
 #include "import/import.h"
 
 #include <stdlib.h>
 
 #define SECTOR_SHIFT	9
-/* Few are in flight at once: heads that stay in the cache are worth more than short lists. */
+/* Few are in flight at a time: list heads that fit into the cache are better than short lists. */
 #define HASH_BITS	(BLKTRACE_IN_FLIGHT < 1024 ? 4 : 12)
 #define HASH_SIZE	(1U << HASH_BITS)
 #define NONE		UINT32_MAX
 
 /*
- * So many requests of one hash are looked at.  Behind them, which takes as
- * many commands without a sector in flight at once, an end counts as unmatched.
+ * At most this many requests of one hash are searched. To exceed it, as many commands without a sector must be in
+ * flight at the same time; then an end counts as unmatched.
  */
 #define SEARCH_MAX	1024
 
 /* A request in its two lists. */
 struct slot {
 	struct blktrace_request request;
-	uint32_t next;	/* of the same hash, issued later; of an unused slot, the next unused one */
-	uint32_t older;	/* issued before it, whatever its hash */
+	uint32_t next;	/* the next one of the same hash, issued later; for an unused slot, the next unused one */
+	uint32_t older;	/* issued before it, with any hash */
 	uint32_t newer;	/* issued after it */
 };
 
@@ -34,8 +34,8 @@ struct head {
 
 struct blktrace_inflight {
 	struct slot slots[BLKTRACE_IN_FLIGHT];
-	uint32_t used;		/* slots that ever were in use */
-	uint32_t unused;	/* first of those that no longer are */
+	uint32_t used;		/* slots that have been used */
+	uint32_t unused;	/* first of the slots that are free again */
 	uint32_t oldest;
 	uint32_t newest;
 	struct head heads[HASH_SIZE];
@@ -76,7 +76,7 @@ static bool is_same_begin(const struct blktrace_request *a,
 	       a->direction == b->direction && a->write == b->write;
 }
 
-/* Put a slot at the end of the list of its hash. */
+/* Append a slot to the list of its hash. */
 static void hash_add(struct blktrace_inflight *m, uint32_t i)
 {
 	uint32_t hash = hash_of(&m->slots[i].request);
@@ -89,7 +89,7 @@ static void hash_add(struct blktrace_inflight *m, uint32_t i)
 	m->heads[hash].last = i;
 }
 
-/* Take a slot out of the list of its hash; @before is NONE for the first. */
+/* Remove a slot from the list of its hash. @before is NONE for the first. */
 static void hash_remove(struct blktrace_inflight *m, uint32_t i,
 			uint32_t before)
 {
@@ -130,7 +130,7 @@ static void release(struct blktrace_inflight *m, uint32_t i)
 	m->unused = i;
 }
 
-/* The oldest of all is the first of its hash, unless it was cut meanwhile. */
+/* The oldest of all is the first of its hash, unless it was shortened meanwhile. */
 static void give_up(struct blktrace_inflight *m, struct blktrace_request *ret)
 {
 	uint32_t i = m->oldest, before = NONE;
@@ -164,7 +164,7 @@ bool blktrace_inflight_add(struct blktrace_inflight *m,
 	return full;
 }
 
-/* A slot, NONE for none, and the one before it of its hash. */
+/* A slot, or NONE, and the previous one of its hash. */
 struct position {
 	uint32_t i;
 	uint32_t before;

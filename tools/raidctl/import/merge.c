@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Many sources of blktrace records, or one stream, in the order of time. */
+/* Many sources of blktrace records, or one stream, in order of time. */
 
 #include "import/import.h"
 
@@ -10,7 +10,7 @@
 /* An event that is read and not returned yet. */
 struct blktrace_waiting {
 	uint64_t time_ns;
-	uint64_t order;	/* of events of one time the lowest goes first */
+	uint64_t order;	/* of events at the same time, the lowest is first */
 	uint32_t slot;	/* index of the event; also its source, when each source has one event */
 };
 
@@ -51,7 +51,7 @@ static void sift_down(struct blktrace_waiting *heap, size_t nr)
 	heap[at] = moved;
 }
 
-/* Read one event into a slot; 1, 0 when its source has no more, or -errno. */
+/* Read one event into a slot. Return: 1; 0 if its source has ended; -errno. */
 static int read_slot(struct blktrace_merge *m, uint32_t slot,
 		     struct blktrace_waiting *ret)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Bios and requests that a trace has begun and not yet ended. */
+/* Bios and requests that a trace has begun and not ended. */
 
 #include "import/import.h"
 
@@ -36,7 +36,7 @@ static uint64_t end_of(const struct blktrace_request *request)
 	return request->sector + (request->bytes >> SECTOR_SHIFT);
 }
 
-/* A request by its end; as long as it is, so that it is found exactly. */
+/* A request that is keyed by its end, with its own length, so that it is found exactly. */
 static struct blktrace_request by_end(const struct blktrace_request *request)
 {
 	struct blktrace_request end = *request;
@@ -54,7 +54,7 @@ void blktrace_pending_insert(struct blktrace_pending *p,
 	blktrace_inflight_add(p->ends, &end, &given_up);
 }
 
-/* Both maps have the same requests but where one was given up. */
+/* Both maps contain the same requests, except where one was dropped. */
 static void drop_end(struct blktrace_pending *p,
 		     const struct blktrace_request *inserted)
 {
@@ -73,7 +73,7 @@ static bool take_exact(struct blktrace_pending *p,
 	return true;
 }
 
-/* The inserted request that begins, or ends, at a sector, whatever its length. */
+/* Remove the inserted request that begins, or ends, at a sector, with any length. */
 static bool take_at(struct blktrace_pending *p,
 		    const struct blktrace_request *part, bool front,
 		    struct blktrace_request *ret)
@@ -125,7 +125,7 @@ void blktrace_pending_split(struct blktrace_pending *p,
 {
 	struct blktrace_request whole, piece, given_up;
 
-	/* The rest keeps the time of the whole. */
+	/* The rest keeps the time of the whole bio. */
 	if (blktrace_inflight_end(p->bios, part, true, &whole) != 2)
 		return;
 	piece = whole;

@@ -55,7 +55,7 @@ int blktrace_record_note(void *data, const struct blktrace_event *event,
 	return 0;
 }
 
-/* Names that have been given to numbers for good; others have none of their own. */
+/* Names with fixed device numbers. Other disks have no name in a trace. */
 static void name_disk(uint32_t device, char *ret, size_t size)
 {
 	static const unsigned int sd_majors[] = {
@@ -193,7 +193,7 @@ static int put_processes(struct blktrace_record *r)
 	return err;
 }
 
-/* The offset where a source ends within a record; the last of several is enough. */
+/* Store the offset at which a source ends within a record. The last of several is enough. */
 static int put_cut(struct blktrace_record *r)
 {
 	int err = 0;

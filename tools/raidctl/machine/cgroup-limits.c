@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* io.max of all cgroups: a walk down the hierarchy, as far as the controller of disks is given. */
+/* io.max of all cgroups: a walk down the hierarchy, as far as the I/O controller is enabled. */
 
 #include "machine/machine.h"
 
@@ -17,7 +17,7 @@
 
 #define FILE_NAME	"io.max"
 
-/* Cgroups that are still to be looked at: paths from the root, "" for itself. */
+/* Cgroups that are still to be visited: paths from the root, "" for the root. */
 struct walk {
 	int root;
 	size_t nr;
@@ -44,7 +44,7 @@ static void walk_free(struct walk *walk)
 	free(walk->left);
 }
 
-/* All of a file as text; -ENOENT when it cannot be read. */
+/* Read a whole file as text. Return: -ENOENT if it cannot be read. */
 static int read_all(int at, const char *path, char **ret)
 {
 	int fd = openat(at, path, O_RDONLY | O_CLOEXEC);
@@ -95,7 +95,7 @@ static bool is_directory(int at, const struct dirent *entry)
 	return !fstatat(at, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 }
 
-/* A directory with two links has none below it: so the many that are leaves are not listed. */
+/* A directory with two links has no subdirectories. So the many leaves are not listed. */
 static int walk_children(struct walk *walk, const char *path)
 {
 	int fd = openat(walk->root, path[0] ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
@@ -106,7 +106,7 @@ static int walk_children(struct walk *walk, const char *path)
 	if (fd < 0 || (!fstat(fd, &st) && st.st_nlink == 2)) {
 		if (fd >= 0)
 			close(fd);
-		return 0; /* or it was removed meanwhile */
+		return 0; /* the cgroup was removed meanwhile */
 	}
 	directory = fdopendir(fd);
 	if (!directory) {
@@ -170,7 +170,7 @@ int cgroup_limits_read(const char *where, struct cgroup_limits *ret)
 	return err;
 }
 
-/* The limits of a disk in io.max, behind its number; NULL without a line. */
+/* The limits of a disk in io.max, after its number; NULL if there is no line. */
 static const char *line_of(const char *lines, const char *device, size_t *len)
 {
 	size_t number = strlen(device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Paths of the cgroups that bios are charged to: an id is a handle of its directory. */
+/* Paths of the cgroups that bios are charged to. An id is a file handle of the directory. */
 
 #include "machine/machine.h"
 
@@ -36,7 +36,7 @@ int cgroup_mount(char *ret, size_t size)
 	return version;
 }
 
-/* The end of a path says more than its beginning. */
+/* The end of a path is more important than its start. */
 static void put_path(char *to, const char *path)
 {
 	size_t len = strlen(path);
@@ -74,7 +74,7 @@ static void name_one(struct rt_submitter *one, int mount, const char *where)
 	}
 }
 
-/* The mount is kept: a recorder samples many times a second. Only one thread samples. */
+/* The mount is kept, because a recorder samples many times per second. Only one thread samples. */
 void cgroups_name(struct rt_counters *counters)
 {
 	static char where[PATH_MAX];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* /proc/interrupts: how often each line was raised, on which processor. */
+/* /proc/interrupts: the number of interrupts of each line on each processor. */
 
 #include "machine/machine.h"
 
@@ -43,7 +43,7 @@ static const char *next_word(const char *at, const char *end)
 	return at;
 }
 
-/* "IO-APIC 16-fasteoi twa0, ehci": the devices come after two words, or one. */
+/* "IO-APIC 16-fasteoi twa0, ehci": the devices follow after two words, or one. */
 static void take_devices(const char *text, const char *end, char *ret)
 {
 	const char *second, *third;
@@ -148,7 +148,7 @@ bool interrupts_of_device(const char *directory, unsigned int number)
 	glob_t messages;
 	FILE *file;
 
-	/* The directory is there without messages, too. */
+	/* The directory exists without messages, too. */
 	snprintf(path, sizeof(path), "%s/msi_irqs/*", directory);
 	if (!glob(path, GLOB_NOSORT, NULL, &messages)) {
 		globfree(&messages);

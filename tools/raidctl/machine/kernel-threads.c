@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Processor time of the kernel's threads that compute for disks. */
+/* Processor time of kernel threads that compute for disks. */
 
 #include "machine/machine.h"
 
@@ -9,7 +9,7 @@
 
 #include "disk/disk.h"
 
-#define KTHREADD	2 /* the parent of all threads of the kernel */
+#define KTHREADD	2 /* parent of all kernel threads */
 
 struct kernel_thread {
 	int pid;
@@ -48,7 +48,7 @@ void kernel_threads_begin(struct kernel_threads *all, const struct disk *disks,
 		all->needed = stack_has_layers(disks[i].name);
 }
 
-/* The threads of this look and of the last one. */
+/* The threads of this reading and of the last one. */
 struct look {
 	const struct kernel_threads *before;
 	struct kernel_thread *threads;
@@ -56,7 +56,7 @@ struct look {
 	uint64_t ticks[NR_KERNEL_WORKS];
 };
 
-/* Processes are listed in the order of their numbers: the next is near. */
+/* Processes are listed in order of their ids, so the next one is near. */
 static uint64_t ticks_before(const struct look *look, int pid, uint64_t start)
 {
 	const struct kernel_thread *threads = look->before->threads;

@@ -108,14 +108,14 @@ static void read_all(struct host *look)
 		interrupts_parse(text, &look->lines);
 }
 
-/* The rows of one look. */
+/* The rows of one reading. */
 struct host_rows {
-	struct host_row row;	/* members that all of them share */
+	struct host_row row;	/* common members of all rows */
 	struct rows *to;
 	int err;
 };
 
-/* A child that is waited for meanwhile is missing from one look: not less, but nothing. */
+/* A child that is waited for meanwhile is missing from one reading. The difference is then 0, not negative. */
 static void put_row(struct host_rows *rows, const char *name, const char *unit,
 		    uint64_t before, uint64_t after)
 {

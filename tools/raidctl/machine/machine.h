@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Use of the machine while disks were recorded: processors, page cache, the
- * command with all its processes, interrupts of the controllers, cgroups.
+ * Use of the machine while disks were recorded: processors, page cache, the command with all its processes, interrupts
+ * of the controllers, cgroups.
  */
 
 #ifndef MACHINE_MACHINE_H
@@ -22,28 +22,28 @@
 
 #define FACT_NAME	64
 
-/* proc.c: files of /proc that are read again and again; they stay open, which saves most of the time of a look */
+/* proc.c: files of /proc that are read repeatedly. They stay open, which saves most of the time of a reading. */
 
-/* One file, read whole from its begin each time. */
+/* One file, which is always read completely from its start. */
 struct proc_file {
-	int fd;		/* -1 when it is not open */
-	char *text;	/* as last read, terminated; NULL before */
+	int fd;		/* -1 if it is not open */
+	char *text;	/* text of the last reading, terminated; NULL before the first */
 	size_t size;	/* of @text */
 };
 
-/* Open a file that may be missing; then nothing is read of it. */
+/* Open a file that may be missing; in this case nothing is read. */
 void proc_open(struct proc_file *file, const char *path);
 void proc_close(struct proc_file *file);
 
-/* Read it again. Return: its text, valid until the next call; NULL when it cannot be read. */
+/* Read the file again. Return: its text, valid until the next call; NULL if it cannot be read. */
 const char *proc_read(struct proc_file *file);
 
 /* Return: the line after the one at @text, NULL at the end. */
 const char *proc_line(const char *text);
 
-/* /proc/PID/io, of a process and of children that it waited for. */
+/* /proc/PID/io of a process, including children that it waited for. */
 struct proc_io {
-	uint64_t rchar;		/* bytes that read(2) and the like returned, cached or not */
+	uint64_t rchar;		/* bytes that read(2) and similar calls returned, cached or not */
 	uint64_t wchar;
 	uint64_t syscr;		/* calls that read */
 	uint64_t syscw;
@@ -52,36 +52,36 @@ struct proc_io {
 	uint64_t cancelled_write_bytes;	/* part of @write_bytes, dropped before it was written */
 };
 
-/* Return: false when it may not be read or is not accounted. */
+/* Return: false if the file is not readable or the kernel does not account I/O. */
 bool proc_io_read(int pid, struct proc_io *ret);
 
-/* One process since it began; @ticks and @major_faults include children that it waited for. */
+/* One process, with totals since its start. @ticks and @major_faults include children that it waited for. */
 struct process {
 	int pid;
 	int parent;
-	uint64_t start;		/* in ticks; two processes of one number differ in it */
+	uint64_t start;		/* in ticks; distinguishes two processes with the same pid */
 	char name[FACT_NAME];
 	uint64_t ticks;		/* processor time */
-	uint64_t major_faults;	/* pages that were not in memory when touched */
+	uint64_t major_faults;	/* pages that were not in memory when they were accessed */
 };
 
-/* /proc/PID/stat. Return: false when there is no such process. */
+/* Read /proc/PID/stat. Return: false if there is no such process. */
 bool proc_process_read(int pid, struct process *ret);
 
-/* Parse its line; a name may hold blanks and parentheses. Pure. Return: 0 or -EINVAL. */
+/* Parse its line. A name may contain blanks and parentheses. Pure. Return: 0 or -EINVAL. */
 int parse_process(const char *text, struct process *ret);
 
 /* Call a function with each process until it returns non-zero. Return: its last result, 0 without processes. */
 int proc_each_pid(int (*take)(void *data, int pid), void *data);
 
-/* A disk or partition of /proc/diskstats, since it exists. */
+/* A disk or partition of /proc/diskstats, with totals since it exists. */
 struct disk_use {
 	char name[DISK_NAME];
 	uint64_t requests;	/* completed, of any kind */
 	uint64_t bytes;		/* read, written and discarded */
 };
 
-/* The next one; @text moves beyond it and may be NULL. Return: false at the end. */
+/* Get the next one. @text moves behind it and may be NULL. Return: false at the end. */
 bool proc_disk_use(const char **text, struct disk_use *ret);
 
 /* Parse a line of the file; pure. Return: 0 or -EINVAL. */
@@ -90,10 +90,10 @@ int parse_disk_use(const char *text, struct disk_use *ret);
 /* Is a name of /proc/diskstats a disk's, not a partition's? */
 bool proc_whole_disk(const char *name);
 
-/* Pages to and from swap by the text of /proc/vmstat, which may be NULL; FACT_UNKNOWN without them. */
+/* Pages to and from swap, from the text of /proc/vmstat, which may be NULL. FACT_UNKNOWN: not available. */
 int64_t proc_swapped(const char *text);
 
-/* interrupts.c: number of interrupts of each line on each processor */
+/* interrupts.c: the number of interrupts of each line on each processor */
 
 #define LINE_DEVICES	64
 
@@ -112,20 +112,20 @@ struct interrupt_table {
 };
 
 /*
- * Parse the text of /proc/interrupts. Lines of processors (LOC, NMI ...) are left out.
- * Return: 0; -EINVAL when it is no such text; -ENOMEM. Free with interrupts_free().
+ * Parse the text of /proc/interrupts. Lines of processors (LOC, NMI ...) are left out. Return: 0; -EINVAL for other
+ * text; -ENOMEM. Free with interrupts_free().
  */
 int interrupts_parse(const char *text, struct interrupt_table *ret);
 void interrupts_free(struct interrupt_table *table);
 
-/* Counts of a line by processor, NULL without that line. */
+/* Counts of a line by processor; NULL if there is no such line. */
 const uint64_t *interrupts_of(const struct interrupt_table *table,
 			      unsigned int number);
 
-/* Interrupts of the line with an index of the table, on all processors. */
+/* Interrupts of the line at an index of the table, on all processors. */
 uint64_t interrupts_sum(const struct interrupt_table *table, size_t index);
 
-/* Does a line belong to the PCI device with a directory in /sys? Without messages the device has one line. */
+/* Does a line belong to the PCI device with a directory in /sys? A device without MSI has one line. */
 bool interrupts_of_device(const char *directory, unsigned int number);
 
 /* Does a line belong to the PCI device with an address? */
@@ -134,25 +134,25 @@ bool interrupts_of_pci(const char *device, unsigned int number);
 /* Does a line belong to a network card? */
 bool interrupts_of_network(unsigned int number);
 
-/* kernel-threads.c: processor time of threads of the kernel that compute for disks */
+/* kernel-threads.c: processor time of kernel threads that compute for disks */
 
 enum kernel_work { WORK_CRYPT, WORK_MD, NR_KERNEL_WORKS };
 
 struct kernel_threads {
-	bool needed;		/* a recorded disk has dm or md above it, or is one */
-	bool begun;		/* a look was taken */
+	bool needed;		/* a recorded disk is dm or md, or has one above it */
+	bool begun;		/* the first reading was made */
 	size_t nr;
-	struct kernel_thread *threads;	/* all threads of the kernel, with their time at the last look */
-	uint64_t ticks[NR_KERNEL_WORKS];	/* time since the first look */
+	struct kernel_thread *threads;	/* all kernel threads, with their time at the last reading */
+	uint64_t ticks[NR_KERNEL_WORKS];	/* time since the first reading */
 };
 
-/* Without dm and md, no look reads anything. */
+/* Start counting. Without dm and md, nothing is read. */
 void kernel_threads_begin(struct kernel_threads *all, const struct disk *disks,
 			  size_t nr);
 
 /*
- * Add the time since the last look, which is kept when memory is short. A worker of a workqueue counts as the work
- * that it did last.
+ * Add the time since the last reading. If memory is short, the last reading is kept. A worker of a workqueue counts for
+ * its last work.
  */
 void kernel_threads_look(struct kernel_threads *all);
 void kernel_threads_end(struct kernel_threads *all);
@@ -164,9 +164,9 @@ const char *kernel_work_name(enum kernel_work work);
 enum kernel_work kernel_work_of(const char *name);
 
 /*
- * process-tree.c: sums of a process's descendants, living and ended. The kernel adds the account of a child to its
- * parent's when the parent waits for it, so the sum over the living never shrinks. Only a child whose parent ignores
- * SIGCHLD is lost.
+ * process-tree.c: sums of a process's descendants, running and ended. The kernel adds the account of a child to its
+ * parent's when the parent waits for it, so the sum over the running ones never decreases. Only a child whose parent
+ * ignores SIGCHLD is lost.
  */
 
 struct tree_use {
@@ -178,22 +178,22 @@ struct tree_use {
 };
 
 /*
- * All descendants of a process without itself. @ended are those that it has waited for. A child that is waited for
- * during the call is missing until the next one.
+ * Read the sums of all descendants of a process, without the process itself. @ended: those that it has waited for. A
+ * child that is waited for during the call is missing until the next call.
  */
 void tree_read(int root, const struct tree_use *ended, struct tree_use *ret);
 
-/* Add one that has ended and is not waited for yet. */
+/* Add a process that has ended, but was not waited for yet. */
 void tree_add_ended(int pid, struct tree_use *ended);
 
 /* cgroup.c: paths of the cgroups that bios are charged to */
 
-/* Directory of the hierarchy with the controller of disks. Return: its version, 1 if there is one; 0 for none. */
+/* Get the directory of the hierarchy with the I/O controller. Return: its version, 1 if there is one; 0 for none. */
 int cgroup_mount(char *ret, size_t size);
 
 /*
- * Fill in the paths of the cgroups of a new sample, from the root of the hierarchy: "removed (ID)" of one that does
- * not exist any more, "(ID)" of one that is not known. Needs CAP_DAC_READ_SEARCH, which root has.
+ * Fill in the paths of the cgroups of a new sample, from the root of the hierarchy: "removed (ID)" if it does not exist
+ * any more, "(ID)" if it is not known. Needs CAP_DAC_READ_SEARCH, which root has.
  */
 void cgroups_name(struct rt_counters *counters);
 
@@ -210,9 +210,9 @@ struct cgroup_limits {
 };
 
 /*
- * Read all files io.max of a hierarchy of version 2. Below a cgroup without the file no cgroup has it: the controller
- * of disks is enabled from above.
- * Return: 0; -ENOMEM; another -errno when @where cannot be read. Free with cgroup_limits_free() in all cases.
+ * Read all files io.max of a hierarchy of version 2. Below a cgroup without this file no cgroup has it, because
+ * controllers are enabled from the top. Return: 0; -ENOMEM; another -errno if @where cannot be read. Free with
+ * cgroup_limits_free() in all cases.
  */
 int cgroup_limits_read(const char *where, struct cgroup_limits *ret);
 
@@ -223,14 +223,14 @@ int cgroup_limits_read(const char *where, struct cgroup_limits *ret);
 char *cgroup_limits_of(const struct cgroup_limits *limits, const char *device);
 void cgroup_limits_free(struct cgroup_limits *limits);
 
-/* machine.c: rows are differences between two looks; those that are zero are left out */
+/* machine.c: rows are differences between two readings; differences of zero are left out */
 
-/* Fields of the first line of /proc/stat, in its order. */
+/* Fields of the first line of /proc/stat, in this order. */
 #define HOST_CPU_FIELDS	10
 /* Counters of /proc/vmstat that are kept; the table is in machine.c. */
 #define HOST_VM_COUNTERS 24
 
-/* The last look. */
+/* The last reading. */
 struct host {
 	char (*pcis)[DISK_NAME];	/* addresses of the controllers of the recorded disks */
 	size_t nr_pcis;
@@ -249,23 +249,23 @@ struct host {
 };
 
 /*
- * Take the first look, at a time of CLOCK_MONOTONIC. From then on orphans of the command become children of this
- * process, so that nothing that it started is lost. Return: 0 or -ENOMEM; end with host_end().
+ * Make the first reading, at a time of CLOCK_MONOTONIC. From then on, orphans of the command become children of this
+ * process, so that all its processes are counted. Return: 0 or -ENOMEM; end with host_end().
  */
 int host_begin(struct host *host, const struct disk *disks, size_t nr,
 	       uint64_t now_ns);
 
-/* Put a row for each difference to the last look. Return: 0 or -errno of @to. */
+/* Put a row for each difference from the last reading. Return: 0 or -errno of @to. */
 int host_look(struct host *host, uint64_t now_ns, struct rows *to);
 
-/* The sources that this machine has, separated by blanks. */
+/* Get the sources that this machine has, separated by blanks. */
 void host_available(const struct host *host, char *ret, size_t size);
 
-/* A child has ended and will be waited for next. */
+/* Report a child that has ended and will be waited for next. */
 void host_reaped(struct host *host, pid_t pid);
 void host_end(struct host *host);
 
-/* Replace bytes of a name that are no printable ASCII by '?'. */
+/* Replace bytes of a name that are not printable ASCII by '?'. */
 void host_clean(char *text);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Files of /proc that are read again and again while a recording runs. */
+/* Files of /proc that are read repeatedly during a recording. */
 
 #include "machine/machine.h"
 
@@ -74,7 +74,7 @@ const char *proc_line(const char *text)
 	return end && end[1] ? end + 1 : NULL;
 }
 
-/* One read: the files of a process are shorter than that. */
+/* Read a file of a process with one call. These files are shorter than @size. */
 static bool read_once(int pid, const char *name, char *ret, size_t size)
 {
 	char path[64];
@@ -117,7 +117,7 @@ int parse_process(const char *text, struct process *ret)
 	ret->pid = atoi(text);
 	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(close - open - 1),
 		 open + 1);
-	/* From state on: ppid, five fields, faults, four times, four fields, start. */
+	/* After the name: state, ppid, five fields, faults, four times, four fields, start. */
 	if (sscanf(close + 1,
 		   " %*c %d %*d %*d %*d %*d %*u %*u %*u %" SCNu64 " %" SCNu64
 		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
@@ -156,7 +156,7 @@ int parse_disk_use(const char *text, struct disk_use *ret)
 {
 	uint64_t reads, read_sectors, writes, written_sectors;
 	uint64_t discards = 0, discarded_sectors = 0, flushes = 0;
-	/* Discards came with Linux 4.18, flushes with 5.5. */
+	/* Discards exist since Linux 4.18, flushes since 5.5. */
 	int nr = sscanf(text,
 			" %*u %*u %63s %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64
 			" %*u %" SCNu64 " %*u %*u %*u %*u %" SCNu64
@@ -186,7 +186,7 @@ bool proc_disk_use(const char **text, struct disk_use *ret)
 	return false;
 }
 
-/* Partitions are in the file too; only whole disks are below /sys/block. */
+/* The file also has partitions; only whole disks are in /sys/block. */
 bool proc_whole_disk(const char *name)
 {
 	char path[PATH_MAX];

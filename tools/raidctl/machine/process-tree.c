@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The processes there are, of which a part descends from root. */
+/* All processes, of which some descend from root. */
 struct walk {
 	struct member {
 		int pid;
@@ -81,10 +81,7 @@ static void add_children(struct walk *walk, int parent, struct tree_use *sum)
 	}
 }
 
-/*
- * Where the kernel lists the children of each thread (PROC_CHILDREN, as
- * distributions have it) only the tree is read.
- */
+/* If the kernel lists the children of each thread (PROC_CHILDREN, set in distributions), only the tree is read. */
 static void add_listed(int pid, int thread, struct tree_use *sum);
 
 static int each_thread(int pid, struct tree_use *sum)

@@ -27,7 +27,7 @@ unsigned int bin_columns(enum raidtrace_histogram_kind kind)
 	}
 }
 
-/* |distance| is 2^(n-1) .. 2^n - 1 in the bin n away from the middle. */
+/* The n-th bin from the middle has |distance| 2^(n-1) .. 2^n - 1. */
 static int64_t seek_low(unsigned int bin)
 {
 	if (bin == RAIDTRACE_SEEK_BINS - 1)

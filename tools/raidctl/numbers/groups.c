@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Groups of counters: which a source has, and their histograms. */
+/* Groups of counters of a source, and their histograms. */
 
 #include "numbers/numbers.h"
 
@@ -11,7 +11,7 @@
 struct kind {
 	uint32_t group;
 	uint64_t needs;	/* RT_COUNTER_BIT() of the counter of its events */
-	uint32_t disk;	/* RT_DISK_BIT() of it */
+	uint32_t disk;	/* RT_DISK_BIT() of this counter */
 };
 
 #define KIND(name)	RAIDTRACE_HISTOGRAM_KIND_##name

@@ -118,7 +118,7 @@ static void depth_stats(const struct rt_counters *c, unsigned int direction,
 	ret->depth_open = ret->depth_max >= RAIDTRACE_DEPTH_LINEAR;
 	ret->depth_exact = !ret->depth_open ||
 			   !(c->unknown & RT_COUNTER_BIT(DEPTH_SUM_NS));
-	/* Up to the open bin both are the same; older modules have only the histogram. */
+	/* Up to the open bin, both are equal. Older modules have only the histogram. */
 	if (ret->depth_open && ret->depth_exact)
 		weighted = (double)c->flow[direction].depth_sum_ns;
 	ret->depth_mean = total > 0 ? weighted / total : 0;
@@ -131,8 +131,8 @@ static void seek_stats(const struct rt_counters *c, unsigned int direction,
 	uint64_t placed = rt_histogram_sum(&c->histogram[direction][RAIDTRACE_HISTOGRAM_KIND_SEEK]);
 
 	/*
-	 * The first request after attach has no one before it: it is in the
-	 * histogram as little as it is sequential or a seek.
+	 * The first request after attach has no predecessor. It is not in the histogram, and neither sequential nor a
+	 * seek.
 	 */
 	ret->sequential_known = !(c->unknown & (RT_COUNTER_BIT(SEQUENTIAL) | RT_COUNTER_BIT(ISSUED)));
 	ret->sequential = flow->sequential;

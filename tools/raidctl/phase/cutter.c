@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Phases of a benchmark, cut from what it prints. */
+/* Phases of a benchmark, from its output. */
 
 #include "phase/phase.h"
 
 #include <string.h>
 
 /*
- * bonnie++ 2.00a: "Rewriting..." is one write(2) when the phase begins,
- * "done\n" another when it has ended.  Only the seeks are announced in another form:
- * each of its processes adds "done...", the newline comes after the last.
+ * bonnie++ 2.00a prints "Rewriting..." with one write(2) when the phase begins, and "done\n" with another when it ends.
+ * Only the seeks differ: each process prints "done...", and the newline follows after the last.
  */
 static const struct phase_rule bonnie_rules[] = {
 	{ STREAM_STDERR, "Writing a byte at a time...", "write-chr" },
@@ -27,7 +26,7 @@ static const struct phase_rule bonnie_rules[] = {
 	{ 0 }
 };
 
-/* Ours: "Writing..." and "done\n", on standard error too. */
+/* Our own: "Writing..." and "done\n", also on standard error. */
 static const struct phase_rule ddt_rules[] = {
 	{ STREAM_STDERR, "Writing...", "write" },
 	{ STREAM_STDERR, "Pausing...", "pause" },
@@ -134,7 +133,7 @@ static const struct phase_rule *opened_by(const struct phase_cutter *cutter,
 	return NULL;
 }
 
-/* A program of which each line is one phase: the line's end is its end. */
+/* A program whose lines are one phase each. The end of the line ends the phase. */
 static void feed_rules(struct phase_cutter *cutter, enum stream stream,
 		       bool end)
 {
@@ -149,7 +148,7 @@ static void feed_rules(struct phase_cutter *cutter, enum stream stream,
 	if (!rule)
 		return;
 	cutter->stream = stream;
-	/* The same phase again is another one. */
+	/* The same phase again is a new one. */
 	cutter->now = NULL;
 	phase_begin(cutter, rule->phase);
 }
@@ -189,7 +188,7 @@ bool phase_feed(struct phase_cutter *cutter, enum stream stream,
 		feed_byte(cutter, stream, text[i]);
 	if (cutter->program->column && stream == STREAM_STDOUT)
 		cutter->program->column(cutter, cutter->line[stream]);
-	/* Only the open phase of several has time of its own. */
+	/* If several phases began, only the open one has time of its own. */
 	if (cutter->opened)
 		cutter->missed += cutter->opened - (cutter->now ? 1 : 0);
 	return cutter->opened || cutter->now != before;

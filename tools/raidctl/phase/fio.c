@@ -7,9 +7,9 @@
  *	Jobs: 2 (f=2): [_(1),r(2)][80.0%][r=1530KiB/s][r=382 IOPS][eta 00m:01s]
  * The letters are the jobs in the order of their headers
  *	b: (g=1): rw=randread, bs=(R) 4096B-4096B, ...
- * where "..." below a header stands for more jobs of the same name.  A phase
- * is a set of jobs that run; it is cut when the status shows another.  The
- * format is that of fio 3; letters without counts are those of fio 2.
+ *
+ * where "..." below a header stands for more jobs with the same name. A phase is a set of running jobs; it ends when
+ * the status shows another set. This is the format of fio 3; letters without counts are from fio 2.
  */
 
 #include "phase/phase.h"
@@ -31,7 +31,7 @@ static void take_header(struct fio_jobs *jobs, const char *line)
 	jobs->many[jobs->nr++] = false;
 }
 
-/* Letters of the status that belong to a job: one, or the rest for "...". */
+/* Number of letters of the status that belong to a job: one, or the rest for "...". */
 static unsigned int width(const struct fio_jobs *jobs, size_t job,
 			  size_t letters)
 {
@@ -43,13 +43,13 @@ static unsigned int width(const struct fio_jobs *jobs, size_t job,
 	}
 	if (!jobs->many[job])
 		return 1;
-	/* The borders of several such jobs are not known. */
+	/* If there are several such jobs, their borders are not known. */
 	if (many != 1 || letters < single)
 		return 0;
 	return (unsigned int)(letters - single);
 }
 
-/* "W(1),P(2)" or "WPP": the letters one by one. */
+/* Expand "W(1),P(2)" or "WPP" to single letters. */
 static size_t expand(const char *from, const char *to, char *ret, size_t size)
 {
 	size_t nr = 0;
@@ -131,7 +131,7 @@ static void name_running(const struct fio_jobs *jobs, const char *letters,
 			add_name(ret, pattern_name(letters[at]));
 }
 
-/* "00m:03s", "01h:02m:03s", "1d:00h:00m:00s"; before it knows it says nonsense. */
+/* Parse "00m:03s", "01h:02m:03s", "1d:00h:00m:00s". The first estimates are not plausible. */
 static uint64_t seconds_left(const char *line)
 {
 	const char *at = strstr(line, "[eta ");
@@ -165,7 +165,7 @@ static void take_status(struct phase_cutter *cutter, const char *line)
 		     expand(open + 1, close, letters, sizeof(letters)), name);
 	if (cutter->now && !strcmp(cutter->now, name))
 		return;
-	/* The name that is being used must not change under its users. */
+	/* The present name must not change while it is used. */
 	jobs->turn = !jobs->turn;
 	strcpy(jobs->now[jobs->turn], name);
 	if (name[0])

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /*
- * Phases of iozone: it says what has ended, and its options say what is next.
+ * Phases of iozone. It prints the tests that have ended; its options determine the next one.
  *
- * With -t it prints "Each process writes a ... file in ... records" before the
- * first test and "Children see throughput for  1 initial writers = ..." after
- * each; then it waits for two seconds, which are a part of the phase that
- * follows.  Without -t a line begins with size of file and record, and a test
- * adds its figures when it has ended: tests of two figures (write and
- * rewrite) are one phase.  Tests are run in the order of the tables below,
- * those that -i names or all.
+ * With -t it prints "Each process writes a ... file in ... records" before the first test and "Children see throughput
+ * for  1 initial writers = ..." after each. Then it waits for two seconds, which are a part of the next phase. Without
+ * -t a line begins with file and record size, and each test adds its figures when it has ended. Tests with two figures
+ * (write and rewrite) are one phase. Tests run in the order of the tables below: those of -i, or all.
  */
 
 #include "phase/phase.h"
@@ -21,7 +18,7 @@
 
 #define ALL_TESTS	0x7ff
 
-/* With -t: the test of -i, its workers, name of the phase. */
+/* With -t: test number of -i, name of its workers, name of the phase. */
 struct stage {
 	unsigned int test;
 	const char *who;
@@ -45,7 +42,7 @@ static const struct stage stages[] = {
 	{ 0 }
 };
 
-/* Without -t: figures that the test adds to the line. */
+/* Without -t: the figures that the test adds to the line. */
 struct figures {
 	unsigned int test;
 	unsigned int nr;
@@ -72,7 +69,7 @@ static void take_option(struct phase_cutter *cutter, const char *number)
 		cutter->iozone.tests |= 1U << test;
 }
 
-/* "-i 0", "-i0", and both in the words of a shell. */
+/* Parse "-i 0" and "-i0", also in the words of a shell command. */
 static void iozone_begin(struct phase_cutter *cutter, char *const *argv)
 {
 	cutter->iozone.tests = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Phases that a script names while it is recorded. */
+/* Phases that a script names during the recording. */
 
 #include "phase/phase.h"
 
@@ -35,7 +35,7 @@ int marks_open(const char *path)
 	if (fd < 0)
 		return -errno;
 	unlink(path);
-	/* Only the user of the recorder may cut its phases. */
+	/* Only the user of the recorder may change its phases. */
 	before = umask(0177);
 	err = bind(fd, (struct sockaddr *)&address, sizeof(address)) ? -errno :
 								       0;
@@ -73,7 +73,7 @@ static int exchange(int fd, const struct sockaddr_un *to, const char *text,
 	struct timeval limit = { .tv_sec = ANSWER_SECONDS };
 	ssize_t len;
 
-	/* The kernel chooses a name for an address without one. */
+	/* The kernel chooses a name for an address without a name. */
 	if (bind(fd, (struct sockaddr *)&own, sizeof(own.sun_family)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) ||

@@ -14,10 +14,10 @@
 /* Room for the name of a phase. */
 #define PHASE_NAME	64
 
-/* Name of the phase before, between and after those that a program names. */
+/* Name of the phase before, between and after the named phases. */
 #define PHASE_OUTSIDE	"outside"
 
-/* cutter.c: phases by the output of a program; pure */
+/* cutter.c: phases from the output of a program; pure */
 
 /* Bytes of a line that are considered. */
 #define PHASE_LINE	512
@@ -38,75 +38,75 @@ const char *stream_name(enum stream stream);
 struct fio_jobs {
 	size_t nr;
 	char name[FIO_JOBS][PHASE_NAME];
-	bool many[FIO_JOBS];		/* the header stands for several jobs */
-	char now[2][PHASE_NAME];	/* names of this phase and of the previous one, in turns */
+	bool many[FIO_JOBS];		/* the header is for several jobs */
+	char now[2][PHASE_NAME];	/* names of this phase and of the previous one, alternating */
 	int turn;
 };
 
 /* Tests of iozone's command line. */
 struct iozone_tests {
 	unsigned int tests;	/* bit N: test N of -i */
-	bool row;		/* the head of the table has been printed */
+	bool row;		/* the head of the table was printed */
 };
 
 /* State of the output of a program. */
 struct phase_cutter {
 	const struct phase_program *program;	/* NULL: a single phase */
-	const char *now;		/* present phase, NULL for none that the program names */
-	enum stream stream;		/* where @now was printed; its next newline ends the phase */
+	const char *now;		/* present phase, NULL outside the named phases */
+	enum stream stream;		/* stream of the line of @now; its next newline ends the phase */
 	unsigned int opened;		/* phases that began in the last piece */
 	unsigned int missed;		/* phases that began and ended within one piece */
 	uint64_t left_s;		/* seconds left by the program's estimate, 0 without one */
-	char line[NR_STREAMS][PHASE_LINE];	/* begin of the unfinished line */
+	char line[NR_STREAMS][PHASE_LINE];	/* start of the unfinished line */
 	size_t len[NR_STREAMS];		/* of @line, at most PHASE_LINE - 1 */
 	struct fio_jobs fio;
 	struct iozone_tests iozone;
 };
 
 /*
- * Choose the program by its @name, or with NULL by the words of @argv, which NULL ends: "timeout 60 bonnie++ ..." and
- * sh -c "bonnie++ ..." are recognised too. Return: false when @name is not known.
+ * Choose the program by @name, or if it is NULL by the words of @argv, which ends with NULL: "timeout 60 bonnie++ ..."
+ * and sh -c "bonnie++ ..." are recognised, too. Return: false if @name is not known.
  */
 bool phase_cutter_init(struct phase_cutter *cutter, const char *name,
 		       char *const *argv);
 
-/* Take a piece of output, cut anywhere. Return: is cutter->now another phase than before? */
+/* Process a piece of output, which may begin and end anywhere. Return: is cutter->now another phase than before? */
 bool phase_feed(struct phase_cutter *cutter, enum stream stream,
 		const char *text, size_t len);
 
-/* Does the program print the name of each phase? If not, its time before the first name is a phase. */
+/* Does the program print the name of each phase? If not, the time before the first name is a phase, too. */
 bool phase_named(const struct phase_cutter *cutter);
 
-/* For programs: the piece being fed begins or ends a phase. */
+/* For programs: the current piece begins or ends a phase. */
 void phase_begin(struct phase_cutter *cutter, const char *name);
 void phase_end(struct phase_cutter *cutter);
 
 /* The i-th known program, NULL beyond the last. */
 const char *phase_program_name(size_t i);
 
-/* A line that opens a phase; its end closes the phase. */
+/* A line that begins a phase. The end of the line ends the phase. */
 struct phase_rule {
 	enum stream stream;
-	const char *opening;	/* begin of the line */
+	const char *opening;	/* start of the line */
 	const char *phase;
 };
 
 /* A program with phases. */
 struct phase_program {
 	const char *name;
-	const struct phase_rule *rules;		/* end with a rule without an opening; NULL: use @line */
+	const struct phase_rule *rules;		/* the list ends with a rule without an opening; NULL: use @line */
 	void (*begin)(struct phase_cutter *cutter, char *const *argv);	/* may be NULL */
-	void (*line)(struct phase_cutter *cutter, const char *line);	/* of stdout, whole or ended by '\r' */
-	void (*column)(struct phase_cutter *cutter, const char *line);	/* the present line, after each piece */
+	void (*line)(struct phase_cutter *cutter, const char *line);	/* lines of stdout, ended by \n or \r */
+	void (*column)(struct phase_cutter *cutter, const char *line);	/* present line, after each piece */
 };
 
 extern const struct phase_program phase_fio;
 extern const struct phase_program phase_iozone;
 
 /*
- * marks.c: phases that a script names. The recorder has a socket of datagrams. The sender binds an address of its own
- * and waits for the answer, which is sent when the counters have been read. Messages are the texts "phase NAME" and
- * "end"; the answer is "ok" or the reason of a failure.
+ * marks.c: phases that a script names. The recorder has a datagram socket. The sender binds its own address and waits
+ * for the answer, which is sent after the counters have been read. Messages are the texts "phase NAME" and "end"; the
+ * answer is "ok" or the reason of a failure.
  */
 
 /* Longest message, with its terminating zero. */
@@ -125,14 +125,14 @@ struct mark {
 /* Open the recorder's socket; one that exists is replaced. Return: a descriptor to poll, or -errno. */
 int marks_open(const char *path);
 
-/* The next message. Return: false when there is none now. */
+/* Get the next message. Return: false if there is none now. */
 bool marks_take(int fd, struct mark *ret);
 void marks_answer(int fd, const struct mark *mark, const char *text);
 
 /* Send a message to the recorder's socket and wait for the answer. Return: 0; -ETIMEDOUT; another -errno. */
 int marks_send(const char *path, const char *text, char *answer, size_t size);
 
-/* Is a name printable, without tabs and newlines, of 1 to PHASE_NAME - 1 bytes? */
+/* Is a name valid: printable, without tabs and newlines, of 1 to PHASE_NAME - 1 bytes? */
 bool mark_name_valid(const char *name);
 
 #endif

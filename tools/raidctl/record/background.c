@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* A recording that goes on without a terminal, and its end. */
+/* A recording that continues without a terminal, and its end. */
 
 #include "record/record.h"
 
@@ -18,11 +18,11 @@
 #include "attach/claim.h"
 #include "base/base.h"
 
-/* A command may need a while to end; its recording ends after it. */
+/* A command may need some time to end; its recording ends after it. */
 #define STOP_SECONDS	60
 #define LOOK_MS		50
 
-/* In the first process: never returns. */
+/* Wait in the first process. Does not return. */
 static void await_begin(pid_t pid, int ready, const char *path)
 {
 	char byte;
@@ -57,7 +57,7 @@ int detached_fork(struct detached *detached, const char *path)
 	}
 	close(pipes[0]);
 	detached->ready = pipes[1];
-	/* Its own session: no terminal can end or stop it. */
+	/* Its own session, so that no terminal can end or stop it. */
 	setsid();
 	return 0;
 }
@@ -83,7 +83,7 @@ int detached_begun(struct detached *detached)
 	return 0;
 }
 
-/* The one with this number, or without one the only that is detached. */
+/* Choose the recording with this number, or the only detached one. */
 static const struct living *choose(const struct living *all, size_t nr,
 				   const char *id)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The command that a recording follows. */
+/* The recorded command. */
 
 #include "record/record.h"
 
@@ -52,7 +52,7 @@ int child_find(const char *name)
 	return err;
 }
 
-/* In the new process: never returns; errno goes up @report. */
+/* Execute the command in the new process. Does not return; errno is written to @report. */
 static void exec_command(char *const *argv, const int pipes[NR_STREAMS][2],
 			 int report)
 {
@@ -78,7 +78,7 @@ static void give_terminal(struct child *child)
 {
 	if (tcgetpgrp(STDIN_FILENO) != getpgrp())
 		return;
-	/* A group in the background would be stopped for doing this. */
+	/* Otherwise this call would stop a process group in the background. */
 	signal(SIGTTOU, SIG_IGN);
 	child->foreground = !tcsetpgrp(STDIN_FILENO, child->pid);
 }
@@ -89,7 +89,7 @@ static void close_pair(int pair[2])
 	close(pair[1]);
 }
 
-/* Returns 0 once exec has happened, else its -errno. */
+/* Wait for exec. Return: 0 after it, or its -errno. */
 static int await_exec(struct child *child, int report)
 {
 	int err = 0;
@@ -133,7 +133,7 @@ int child_start(struct child *child, char *const *argv, const char *variable,
 		fcntl(child->fd[i], F_SETFL, O_NONBLOCK);
 	}
 	if (!err) {
-		/* Here and there: whichever comes first. */
+		/* Both processes do this, because either may be first. */
 		setpgid(child->pid, child->pid);
 		give_terminal(child);
 		err = await_exec(child, report[0]);
@@ -152,7 +152,7 @@ void child_signal(const struct child *child, int signal)
 		kill(-child->pid, signal);
 }
 
-/* waitid() that a signal does not end: none comes twice. Returns whether there is one. */
+/* waitid() that is not interrupted by a signal. Return: is there one? */
 static bool is_one(idtype_t type, pid_t id, siginfo_t *ret, int how)
 {
 	int err;

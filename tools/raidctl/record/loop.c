@@ -37,16 +37,15 @@ int follow_prepare(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, 0 };
 
-	/* A reader of our output that goes away must not end us. */
+	/* If the reader of our output ends, we must not end. */
 	signal(SIGPIPE, SIG_IGN);
 	return signals_open(numbers);
 }
 
 /*
- * A phase is cut when its text is read: that has to be before the command's
- * next request.  A real-time thread that wakes up runs at once, on one
- * processor before the write(2) that woke it returns.  Where it is not
- * permitted cuts are as late as the scheduler is.  Children do not inherit it.
+ * A phase changes when its text is read, which should be before the command's next request. A real-time thread runs as
+ * soon as it wakes up; on one processor, before the write(2) that woke it returns. If it is not permitted, changes of
+ * phase are as late as the scheduler is. Children do not inherit it.
  */
 static void raise_priority(void)
 {
@@ -62,7 +61,7 @@ static void restore_priority(void)
 	sched_setscheduler(0, SCHED_OTHER, &param);
 }
 
-/* Expires at @first_ns, absolute, then every @interval_ns. */
+/* Create a timer that expires at @first_ns (absolute), then every @interval_ns. */
 static int timer_at(uint64_t first_ns, uint64_t interval_ns)
 {
 	struct itimerspec spec = {
@@ -98,7 +97,7 @@ static void write_all(struct child *child, enum stream stream, const char *text,
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0) {
-			/* Give the command the same failure. */
+			/* Let the command fail in the same way. */
 			close(child->fd[stream]);
 			child->fd[stream] = -1;
 			return;
@@ -108,7 +107,7 @@ static void write_all(struct child *child, enum stream stream, const char *text,
 	}
 }
 
-/* Everything the command has printed by now.  Cut first, then pass on. */
+/* Read all output that the command has printed. Change the phase first, then pass the output on. */
 static void take_output(struct follow *follow, enum stream stream)
 {
 	struct recorder *recorder = follow->recorder;
@@ -132,8 +131,8 @@ static void take_output(struct follow *follow, enum stream stream)
 }
 
 /*
- * The first signal is passed on once, and the recording goes on to the
- * command's end.  A command that ignores it gets a stronger one.
+ * The first signal is passed on once, and the recording continues until the command ends. A command that ignores the
+ * signal gets a stronger one.
  */
 static void take_stop(struct follow *follow, int number)
 {
@@ -233,7 +232,7 @@ static void show_progress(struct record_progress *progress,
 			      (now.depth_ns - last.depth_ns) / ns);
 }
 
-/* The rest of --duration, or the estimate of the command. */
+/* Rest of --duration, or the estimate of the command. */
 static uint64_t time_left(const struct follow *follow)
 {
 	const struct recorder *recorder = follow->recorder;
@@ -244,7 +243,7 @@ static uint64_t time_left(const struct follow *follow)
 	return follow->run->cutter.left_s * NS_PER_S;
 }
 
-/* A long recording is not finer than it has to be. */
+/* Make the samples of a long recording longer. */
 static void lengthen_interval(struct follow *follow, int fd)
 {
 	struct recorder *recorder = follow->recorder;
@@ -333,7 +332,7 @@ static void report_store_error(struct follow *follow)
 static void take_events(struct follow *follow, const struct pollfd *polls,
 			int signals)
 {
-	/* Output before exit: what a command prints last ends a phase. */
+	/* Output before exit, because the last output of a command ends a phase. */
 	if (polls[SOURCE_STDERR].revents)
 		take_output(follow, STREAM_STDERR);
 	if (polls[SOURCE_STDOUT].revents)
@@ -383,7 +382,7 @@ static void loop(struct follow *follow, struct pollfd *polls, int signals)
 	report_store_error(follow);
 }
 
-/* The command's phase begins where the command does. */
+/* The command's phase begins when the command does. */
 static void start_command(struct follow *follow)
 {
 	const char *phase = phase_named(&follow->run->cutter) ?

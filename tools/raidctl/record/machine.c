@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The machine around the recorded disks. */
+/* The machine that records the disks. */
 
 #include "record/record.h"
 
@@ -14,10 +14,10 @@
 #include "disk/disk.h"
 #include "store/store.h"
 
-/* Shortest time between two looks, except at cuts. */
+/* Shortest time between two looks, except at changes of phase. */
 #define LOOK_NS	NS_PER_S
 
-/* Number of the machine in the place of a target. */
+/* Number of the machine, instead of a target. */
 #define MACHINE	0
 
 static int put_setting(void *data, const char *name, const char *value)
@@ -27,7 +27,7 @@ static int put_setting(void *data, const char *name, const char *value)
 	return store_put_setting(writer_rows(s->writer), s->looked_ns, MACHINE, name, value);
 }
 
-/* The disk that the recording grows on, and its controller. */
+/* Find the disk of the recording's file, and its controller. */
 static void find_recording(const char *path, struct look_scope *scope)
 {
 	struct disk *disks;

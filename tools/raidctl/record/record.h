@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * raidctl record: run.c attaches, records and sums up; loop.c waits, samples and cuts until there is a reason to stop;
- * recorder*.c make samples of snapshots.
+ * raidctl record: run.c attaches, records and prints the summary; loop.c waits, samples and changes phases until the
+ * end; recorder*.c make samples of snapshots.
  */
 
 #ifndef RECORD_RECORD_H
@@ -27,45 +27,45 @@
 struct surroundings {
 	struct writer *writer;
 	struct host host;
-	struct watch *watch;		/* NULL without */
+	struct watch *watch;		/* NULL: no watch */
 	struct settings settings;	/* of the machine */
 	uint64_t looked_ns;
 	bool begun;
 };
 
 /*
- * Describe the machine and take the first look. @s is zeroed; @disks have to stay. Functions return 0 or -errno, and 0
- * when @s has not begun. End with surroundings_free() in all cases.
+ * Describe the machine and make the first reading. @s is zeroed; @disks must stay valid. The functions return 0 or
+ * -errno, and 0 if @s has not begun. End with surroundings_free() in all cases.
  */
 int surroundings_begin(struct surroundings *s, struct writer *writer,
 		       const struct disk *disks, size_t nr, const char *path,
 		       uint64_t now_ns);
 
-/* Put what happened into the transaction; without @always at most once a second. */
+/* Add the changes since the last reading to the transaction, without @always at most once a second. */
 int surroundings_look(struct surroundings *s, uint64_t now_ns, bool always);
 
-/* The last look, and the verdict. */
+/* Make the last reading, and store the verdict. */
 int surroundings_end(struct surroundings *s, uint64_t now_ns);
 void surroundings_free(struct surroundings *s);
 
 /* recorder.c: samples of snapshots of targets */
 
 /*
- * Disks that are idle need no snapshot at each sample: /proc/diskstats, read once for all disks, shows that no request
- * began or ended. Their sample goes on until one does, or for half a second.
+ * Idle disks need no snapshot at each sample. /proc/diskstats, read once for all disks, shows that no request began or
+ * ended. Their sample continues until one does, or for half a second.
  */
 
 /* The numbers of a line of /proc/diskstats; newer kernels may have more. */
 #define IDLE_LINE	256
 
-/* The line of one disk at its last sample, "" when not known. */
+/* The line of one disk at its last sample, "" if not known. */
 struct idle_line {
 	char text[IDLE_LINE];
 };
 
 /*
- * Did no request of a disk begin or end since its last sample, and is none in flight? @text is /proc/diskstats now,
- * NULL when it cannot be read. @last becomes the present line unless the disk is idle.
+ * Did no request of a disk begin or end since its last sample, and is none in flight? @text: /proc/diskstats now, NULL
+ * if it cannot be read. @last becomes the present line, unless the disk is idle.
  */
 bool idle_since(const char *text, unsigned int major, unsigned int minor,
 		struct idle_line *last);
@@ -73,26 +73,26 @@ bool idle_since(const char *text, unsigned int major, unsigned int minor,
 /* One disk of a recording. */
 struct recorded {
 	struct rt_target target;
-	struct journals journals;	/* as they were sent to the module; only for targets that we attached */
+	struct journals journals;	/* as sent to the module; only for targets attached by us */
 	uint32_t number;		/* in the recording */
-	bool ours;			/* attached by this process, which has to detach it */
+	bool ours;			/* attached by this process, which must detach it */
 	bool ended;			/* the disk is gone or the target was deleted */
-	bool left_out;			/* of the sample that is being taken */
+	bool left_out;			/* left out of the present sample */
 	struct idle_line idle;
-	bool reset_now;			/* by another process, since the last sample */
-	bool was_reset;			/* by another process, so sums cannot be checked */
-	uint32_t before[RT_DIRECTIONS];	/* requests in flight where the recording begins */
-	struct rt_counters last;	/* snapshot at the end of the last sample, or of the one being stored */
+	bool reset_now;			/* reset by another process since the last sample */
+	bool was_reset;			/* reset by another process, so sums cannot be checked */
+	uint32_t before[RT_DIRECTIONS];	/* requests in flight at the start of the recording */
+	struct rt_counters last;	/* snapshot at the end of the last sample, or of the one that is being stored */
 	struct rt_counters span;	/* sample that is being stored */
 	struct rt_counters phase;	/* all samples of the present phase */
 	struct rt_counters total;	/* all samples */
 	bool in_phase;			/* the present phase has a sample of the disk */
 	uint64_t begin_ns;		/* of its first sample */
-	int64_t carried;		/* reads and writes that may be in flight at its begin, -1 when not known */
-	bool events;			/* its requests are kept one by one */
-	uint64_t known;			/* number of the last of them */
+	int64_t carried;		/* reads and writes that may be in flight at its start, -1 if not known */
+	bool events;			/* its requests are recorded one by one */
+	uint64_t known;			/* number of the last one */
 	uint64_t lost;			/* requests that the module dropped before they were read */
-	uint64_t put_readahead;		/* stored sectors of readahead, UINT64_MAX for none yet */
+	uint64_t put_readahead;		/* stored readahead in sectors, UINT64_MAX: none yet */
 	struct settings settings;
 	struct recorder *recorder;
 };
@@ -103,23 +103,23 @@ struct recorder {
 	struct writer *writer;		/* NULL until recorder_begin() */
 	size_t nr;
 	struct recorded *disks;
-	uint32_t streams;		/* to remember of each disk, 0 for the module's default */
+	uint32_t streams;		/* streams to remember for each disk, 0 for the module's default */
 	bool hwq;			/* count hardware queues of disks that are not attached yet */
-	bool events;			/* keep requests one by one */
-	int owner;			/* file with the targets that are ours */
+	bool events;			/* record requests one by one */
+	int owner;			/* file with our targets */
 	/*
-	 * A disk may have been attached without our knowing. The owner's file then stays, and the next raidctl detaches
-	 * the disk; at worst one that somebody attached by hand in the same instant.
+	 * A disk may have been attached without our knowledge. The owner's file then stays, and the next raidctl
+	 * detaches the disk; in the worst case, one that somebody attached by hand at the same time.
 	 */
 	bool unsure;
 	uint32_t phase;			/* number of the present phase */
 	char phase_name[PHASE_NAME];
 	size_t nr_spans;
 	struct span *spans;		/* of phases that ended, in order of phase, then disk */
-	uint64_t start_ns;		/* begin of the first sample */
+	uint64_t start_ns;		/* start of the first sample */
 	uint64_t now_ns;		/* end of the last sample */
 	uint64_t queue_ns;		/* last reading of settings of the queue */
-	bool gone;			/* at least one disk ended early */
+	bool gone;			/* at least one disk is gone */
 	struct proc_file diskstats;
 	bool mounts_changed;		/* read the mount table again */
 	uint64_t limits_ns;		/* next reading of limits of cgroups */
@@ -127,7 +127,7 @@ struct recorder {
 };
 
 /*
- * Attach disks that are not attached yet. Of @recorder only client, streams, hwq, events and owner (-1) are set.
+ * Attach the disks that are not attached yet. Only client, streams, hwq, events and owner (-1) of @recorder are set.
  * Return: 0 or an exit status; the failure is printed and nothing is attached.
  */
 int recorder_attach(struct recorder *recorder, const struct disk *disks,
@@ -135,182 +135,186 @@ int recorder_attach(struct recorder *recorder, const struct disk *disks,
 
 /*
  * Describe the disks and begin the first phase. The first sample of a disk that was attached for this recording begins
- * at its attach, that of another now. Return: 0 or -errno; store_error() has words if they are not "".
+ * at its attach, that of another disk now. Return: 0 or -errno; store_error() has a text unless it is "".
  */
 int recorder_begin(struct recorder *recorder, struct store *store,
 		   const char *phase);
 
-/* End a sample of each disk and have it stored. Return: 0 or -errno, also of an earlier sample. */
+/* End a sample of each disk and store it. Return: 0 or -errno, also for an earlier sample. */
 int recorder_sample(struct recorder *recorder);
 
-/* Store a sample as recorder_sample() does, then begin another phase. */
+/* Like recorder_sample(), then begin another phase. */
 int recorder_cut(struct recorder *recorder, const char *phase);
 
 /* Keep output of the command for the next sample. */
 int recorder_output(struct recorder *recorder, const char *stream,
 		    const char *text, size_t len);
 
-/* Do the sums of all samples agree? @text gets "hold", or what does not. */
+/* Do the sums of all samples agree? @text gets "hold", or the invariant that does not hold. */
 void recorder_check(const struct recorder *recorder, char *text, size_t size);
 
-/* End the phase and store how the recording ended; all is stored then. */
+/* End the phase and store the reason of the end. Afterwards everything is stored. */
 int recorder_end(struct recorder *recorder, const char *why);
 
 /* Add the present phase to the spans. Return: 0 or -ENOMEM. */
 int recorder_end_phase(struct recorder *recorder);
 
-/* Detach what is ours; the last thing that is done. */
+/* Detach our targets. This is the last step. */
 void recorder_detach(struct recorder *recorder);
 void recorder_free(struct recorder *recorder);
 
-/* Is no disk left to be sampled? */
+/* Are all disks gone? */
 bool recorder_all_ended(const struct recorder *recorder);
 
-/* recorder-attach.c: look for journals again after a mount, and send them to the kernel. */
+/* recorder-attach.c: search for journals again after a mount, and send them to the kernel. */
 int recorder_find_journals(struct recorded *disk);
 
-/* recorder-events.c: requests one by one, from now on, and those until the last sample. Return: 0 or -errno. */
+/* recorder-events.c: record requests one by one from now on; store those until the last sample. Return: 0 or -errno. */
 int recorder_begin_events(struct recorded *disk);
 int recorder_put_events(struct recorded *disk);
 
-/* recorder-settings.c: settings at the begin, at a sample, with @queue also those of the queue, and at a cut */
+/*
+ * recorder-settings.c: settings at the start, at a sample (with @queue also those of the queue), and at a change of
+ * phase
+ */
 int recorder_describe(struct recorded *disk);
 int recorder_sample_settings(struct recorded *disk, bool queue);
 int recorder_cut_settings(struct recorder *recorder);
 
 /*
- * The setting io.max of each disk. Without @always it is read only so often that it takes at most 1/500 of a processor.
+ * Store the setting io.max of each disk. Without @always, it is read so seldom that it takes at most 1/500 of a
+ * processor.
  */
 int recorder_put_limits(struct recorder *recorder, bool always);
 
-/* child.c: the command that a recording follows */
+/* child.c: the recorded command */
 
 struct child {
-	pid_t pid;		/* its process and group, 0 for none */
-	int fd[NR_STREAMS];	/* ends of the pipes of its output, -1 once closed */
+	pid_t pid;		/* its process and process group, 0 for none */
+	int fd[NR_STREAMS];	/* our ends of the pipes of its output, -1 after close */
 	bool exited;
-	int status;		/* of waitpid(), when it has exited */
-	bool foreground;	/* it has the terminal, which has to be taken back */
+	int status;		/* of waitpid(), after it has exited */
+	bool foreground;	/* it has the terminal, which we must take back */
 };
 
 /* Can a path, or a name in PATH, be executed? Return: 0; -ENOENT; -EACCES. */
 int child_find(const char *name);
 
 /*
- * Run a command with pipes for its output and one more variable in its environment. Its standard input is ours. On a
- * terminal its group is the foreground one, so Ctrl-C reaches it directly.
- * Return: 0; -errno when it could not be executed, then nothing runs.
+ * Run a command with pipes for its output and one more environment variable. It inherits standard input. On a terminal,
+ * its process group becomes the foreground one, so Ctrl-C reaches it directly. Return: 0; -errno if it could not be
+ * executed; then nothing runs.
  */
 int child_start(struct child *child, char *const *argv, const char *variable,
 		const char *value);
 
-/* Send a signal to the whole group of a command that has not ended. */
+/* Send a signal to the process group of a command that has not ended. */
 void child_signal(const struct child *child, int signal);
 
 /*
- * Note what happened to the command. @ended is called with each process that has ended, the command or an orphan that
- * this process adopted, before it is waited for. A stopped command (Ctrl-Z) is continued: it cannot be suspended while
- * time is being counted. Return: has it ended?
+ * Check the state of the command. @ended is called with each process that has ended (the command, or an orphan that
+ * this process adopted) before it is waited for. A stopped command (Ctrl-Z) is continued: it must not be suspended
+ * while time is counted. Return: has it ended?
  */
 bool child_reap(struct child *child, void (*ended)(void *data, pid_t pid),
 		void *data);
 
-/* Read output. Return: bytes; 0 when there is none now or the stream has ended. */
+/* Read output. Return: bytes; 0 if there is none now or the stream has ended. */
 size_t child_read(struct child *child, enum stream stream, char *buffer,
 		  size_t size);
 
-/* Close the pipes, take the terminal back. */
+/* Close the pipes and take the terminal back. */
 void child_release(struct child *child);
 
-/* Exit status as a shell has it: its own, or 128 + signal. */
+/* The exit status as in a shell: the command's own, or 128 + signal. */
 int child_exit_status(const struct child *child);
 
-/* run.c: one recording from attaching to the summary */
+/* run.c: one recording, from attaching to the summary */
 
-/* Name of the phase of a command that names none, or of no command. */
+/* Name of the only phase of a command without named phases, or without a command. */
 #define PHASE_RUN "run"
 
 /* The options of a recording. */
 struct record_run {
 	struct rt_client *client;	/* privileged */
 	const struct rt_info *info;
-	const char *path;		/* does not exist, or is to be replaced */
+	const char *path;		/* a file that does not exist, or that is replaced */
 	bool replace;
-	const char *phase;		/* name of the first phase, NULL for the usual one */
+	const char *phase;		/* name of the first phase, NULL for the default */
 	struct words notes;
 	uint32_t streams;		/* 0 for the module's default */
 	bool hwq;
 	bool events;
 	uint64_t interval_ns;		/* length of the first samples */
-	bool steady;			/* of all samples; else it doubles after FOLLOW_SAMPLES of one length */
-	uint64_t duration_ns;		/* 0 for no limit; a command gets SIGINT */
+	bool steady;			/* for all samples; if false, it doubles after FOLLOW_SAMPLES samples */
+	uint64_t duration_ns;		/* 0 for no limit; at its end the command gets SIGINT */
 	bool quiet;			/* no summary */
 	char **command;			/* ends with NULL; NULL for none */
 	struct phase_cutter cutter;	/* set up for @command */
-	struct detached *detached;	/* gets a message at the begin; may be NULL */
+	struct detached *detached;	/* gets a message at the start; may be NULL */
 };
 
-/* Attach, record, detach, sum up. Return: exit status; failures are printed. */
+/* Attach, record, detach and print the summary. Return: exit status; failures are printed. */
 int record_run(struct record_run *run, const struct disk *disks, size_t nr);
 
 /* loop.c: the time of a recording */
 
-/* Ten minutes of the shortest; a day then has less than 45,000. */
+/* Ten minutes of the shortest samples. A day then has less than 45,000 samples. */
 #define FOLLOW_SAMPLES	6000
 
-/* Sums at the last line of progress. */
+/* Sums at the time of the last line of progress. */
 struct record_progress {
 	uint64_t shown_ns;
 	double bytes;		/* issued, of all disks */
 	double issued;		/* requests */
 	double sequential;
-	double depth_ns;	/* in flight times time, summed over disks */
+	double depth_ns;	/* requests in flight times time, summed over disks */
 };
 
-/* One recording while it runs; the caller sets the members up to @socket. */
+/* The state of a running recording. The caller sets the members up to @socket. */
 struct follow {
 	struct record_run *run;
 	struct recorder *recorder;	/* begun */
-	struct store *store;		/* for the words of a failure */
+	struct store *store;		/* for the text of a failure */
 	uint64_t interval_ns;		/* present length of a sample */
-	char socket[108];		/* path where marks are taken, "" for none */
+	char socket[108];		/* path of the socket for marks, "" for none */
 	unsigned int nr_samples;	/* of the present length */
 	struct record_progress progress;
 	struct child child;
-	int signal;			/* the first one that stops the recording, 0 for none yet */
-	bool over;			/* it was none, but the duration */
+	int signal;			/* the first signal that ends the recording, 0: none yet */
+	bool over;			/* the duration ended the recording, not a signal */
 	unsigned int nr_signals;
-	int exec_error;			/* -errno when the command could not be executed */
-	int store_error;		/* -errno when a sample could not be taken or stored */
+	int exec_error;			/* -errno if the command could not be executed */
+	int store_error;		/* -errno if a sample could not be taken or stored */
 };
 
-/* From here on signals end a recording in order. Return: a descriptor of signals for follow_run(), or -errno. */
+/* From now on, signals end a recording in order. Return: a descriptor of signals for follow_run(), or -errno. */
 int follow_prepare(void);
 
 /*
- * Sample until the command ends, a signal comes, the duration is over or no disk is left. The last sample is still to
- * be taken then: recorder_end().
+ * Sample until the command ends, a signal arrives, the duration is over or all disks are gone. The last sample is taken
+ * afterwards, by recorder_end().
  */
 void follow_run(struct follow *follow, int signals);
 
-/* background.c: a recording that goes on without a terminal, and its end */
+/* background.c: a recording that continues without a terminal, and its end */
 
 struct detached {
-	int ready;		/* pipe to the process that waits; -1 when none does */
-	char log[PATH_MAX];	/* takes what raidctl and the command print */
+	int ready;		/* pipe to the waiting process; -1: none waits */
+	char log[PATH_MAX];	/* file for the output of raidctl and of the command */
 };
 
 /*
- * Go on in another process; its log is the path of the recording with ".log". The first process waits for
- * detached_begun(), prints how to end the recording and exits; if the other one fails before, it exits with its status.
- * Return: 0 in the new process; -errno in the first, which then goes on.
+ * Continue in a new process, whose log is the path of the recording with ".log". The first process waits for
+ * detached_begun(), prints how to end the recording and exits. If the new one fails before, the first exits with its
+ * status. Return: 0 in the new process; -errno in the first one, which then continues.
  */
 int detached_fork(struct detached *detached, const char *path);
 
-/* The recording runs: release the terminal. Return: 0 or -errno; then nothing has changed. */
+/* Report that the recording runs, and release the terminal. Return: 0 or -errno; then nothing has changed. */
 int detached_begun(struct detached *detached);
 
-/* End the recording with a number, NULL for the only detached one, and wait for its end. Return: exit status. */
+/* End the recording with an id, or the only detached one for NULL, and wait for its end. Return: exit status. */
 int detached_stop(const char *id);
 
 #endif

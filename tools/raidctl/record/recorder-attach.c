@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The disks of a recording: attached for it, or attached before. */
+/* The disks of a recording, attached for it or before. */
 
 #include "record/record.h"
 
@@ -42,7 +42,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	if (err)
 		return fail("%s: not attached, because /run cannot be written: %s",
 			    disk->name, strerror(-err));
-	/* Before it is attached: reading a file system is I/O of the disk. */
+	/* Before the attach, because reading a file system is I/O of the disk. */
 	err = journals_of_disk(disk->name, &ret->journals);
 	if (err)
 		return fail("%s: %s", disk->name, strerror(-err));
@@ -66,7 +66,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	}
 	if (err == -EEXIST && !find_attached(recorder, disk, &ret->target))
 		return 0;
-	/* A refusal has words. Without words the answer was lost, and the disk may be attached. */
+	/* A refusal has a text. Without a text the answer was lost, and the disk may be attached. */
 	recorder->unsure = !rt_error(recorder->client)[0];
 	return fail("%s: cannot be attached: %s", disk->name,
 		    rt_reason(recorder->client, err));
@@ -135,7 +135,7 @@ int recorder_find_journals(struct recorded *disk)
 	err = journals_of_disk(disk->target.disk, &now);
 	if (err)
 		return err;
-	/* A journal that the module refuses is a missing counter. */
+	/* A journal that the module refuses only means a missing counter. */
 	if (now.nr != disk->journals.nr ||
 	    (now.nr && memcmp(now.extents, disk->journals.extents,
 				now.nr * sizeof(*now.extents))))

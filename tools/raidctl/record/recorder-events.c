@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Requests of a recording one by one: each sample takes those that the module keeps. */
+/* Requests of a recording one by one: each sample reads those that the module keeps. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,10 +43,7 @@ static int put_part(struct store *store, const void *data)
 	return err;
 }
 
-/*
- * Requests that ended after the sample belong to the next one, and those before
- * the first sample to none.
- */
+/* Requests that completed after the sample belong to the next one. Those before the first sample are dropped. */
 static void cut_off(struct recorded *disk, struct rt_history *part)
 {
 	size_t before = 0;
@@ -81,6 +78,6 @@ int recorder_put_events(struct recorded *disk)
 		err = writer_put(recorder->writer, put_part, answer, sizeof(*answer));
 	}
 	free(answer);
-	/* The disk is no more, and with it what was kept. */
+	/* The disk is gone, with the requests that were kept. */
 	return err == -ENOENT || err == -ENODEV ? 0 : err;
 }

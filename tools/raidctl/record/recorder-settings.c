@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-/* Readings of limits take at most one part in so many of a processor. */
+/* Readings of limits take at most this part (1/SPARE) of a processor. */
 #define SPARE	500
 
 static int put_setting(void *data, const char *name, const char *value)
@@ -76,7 +76,7 @@ int recorder_describe(struct recorded *disk)
 	return err ? err : put_mounts(disk);
 }
 
-/* Readahead comes with the counters; the rest costs a file each. */
+/* The counters include readahead; each other setting needs a file to be read. */
 int recorder_sample_settings(struct recorded *disk, bool queue)
 {
 	int err = put_readahead(disk);
@@ -103,7 +103,7 @@ static int put_disk(struct recorded *disk, const struct cgroup_limits *limits)
 	return err;
 }
 
-/* Only one thread samples. Hierarchies of version 1 have other files, and are left out. */
+/* Only one thread samples. Hierarchies of version 1 have other files and are left out. */
 int recorder_put_limits(struct recorder *recorder, bool always)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
@@ -121,7 +121,7 @@ int recorder_put_limits(struct recorder *recorder, bool always)
 	cgroup_limits_free(&limits);
 	recorder->limits_ns = clock_ns(CLOCK_MONOTONIC);
 	recorder->limits_ns += SPARE * (recorder->limits_ns - begin_ns);
-	/* Limits that cannot be read are not known. */
+	/* If limits cannot be read, they are not known. */
 	return err == -ENOMEM ? err : 0;
 }
 

@@ -17,10 +17,10 @@
 #include "numbers/numbers.h"
 #include "store/store.h"
 
-/* Shortest time between two readings of settings of the queue, except at cuts. */
+/* Shortest time between two readings of settings of the queue, except at changes of phase. */
 #define QUEUE_INTERVAL_NS	NS_PER_S
 
-/* No sample is longer because a disk does nothing. */
+/* The longest sample of an idle disk. */
 #define IDLE_NS	(NS_PER_S / 2)
 
 void recorder_free(struct recorder *recorder)
@@ -52,7 +52,7 @@ bool recorder_all_ended(const struct recorder *recorder)
 	return true;
 }
 
-/* Counters of a target of ours begin with zero when it was attached. */
+/* The counters of a target that we attached start at zero. */
 static int baseline(struct recorded *disk)
 {
 	struct rt_counters now = { 0 }, until;
@@ -61,8 +61,8 @@ static int baseline(struct recorded *disk)
 	int err;
 
 	/*
-	 * Attached before, so that the disk's own count has all reads and writes that no issue
-	 * will be counted of; without iostats it stays 0.
+	 * The disk was attached before, so its own count includes all reads and writes whose issue is not counted.
+	 * Without iostats it stays 0.
 	 */
 	disk->carried = -1;
 	if (disk_attribute(disk->target.disk, "queue/iostats", text, sizeof(text)) > 0 &&
@@ -76,7 +76,7 @@ static int baseline(struct recorded *disk)
 		return err;
 	rt_counters_free(&until);
 	if (disk->ours) {
-		/* The first sample begins at attach: those that ended since are in it. */
+		/* The first sample begins at attach, so it includes requests that completed since then. */
 		for (int d = 0; d <= RAIDTRACE_DIRECTION_WRITE && disk->carried >= 0; d++)
 			disk->carried += (int64_t)now.flow[d].unmatched;
 		disk->last.since_ns = now.since_ns;
@@ -124,11 +124,11 @@ int recorder_begin(struct recorder *recorder, struct store *store,
 		err = begin_phase(recorder, phase);
 	if (!err)
 		err = writer_commit(recorder->writer);
-	/* Report a store that cannot be written before the command begins. */
+	/* Report a store that is not writable before the command begins. */
 	return err ? err : writer_flush(recorder->writer);
 }
 
-/* The disk or its target is gone; its samples stay. */
+/* The disk or its target is gone. Its samples are kept. */
 static void end_disk(struct recorded *disk, const char *why)
 {
 	disk->ended = true;
@@ -139,8 +139,8 @@ static void end_disk(struct recorded *disk, const char *why)
 }
 
 /*
- * Somebody set the counters to zero: begin again from there.  What happened
- * between the last sample and the reset is lost, and the recording says so.
+ * Another process set the counters to zero, so start again. The events between the last sample and the reset are lost,
+ * and the recording reports this.
  */
 static int begin_after_reset(struct recorded *disk)
 {
@@ -161,7 +161,7 @@ static const char *find_line(const char *text, unsigned int major,
 	for (; text; text = proc_line(text)) {
 		char *end;
 
-		/* For each disk at each sample: sscanf() takes ten times as long. */
+		/* This runs for each disk at each sample; sscanf() would take ten times as long. */
 		if (strtoul(text, &end, 10) != major ||
 		    strtoul(end, NULL, 10) != minor)
 			continue;
@@ -221,7 +221,7 @@ static bool is_empty(const struct rt_counters *span)
 	return true;
 }
 
-/* May the sample of an idle disk go on? */
+/* May the sample of an idle disk continue? */
 static bool is_still_idle(struct recorded *disk, const char *diskstats,
 			  uint64_t now_ns)
 {
@@ -233,8 +233,8 @@ static bool is_still_idle(struct recorded *disk, const char *diskstats,
 }
 
 /*
- * Before anything is stored: this is the moment a sample or a phase ends.
- * Between phases disks that do nothing are left out unless @all.
+ * Take snapshots before anything is stored: this is the time at which a sample or a phase ends. Between phases, idle
+ * disks are left out unless @all.
  */
 static int take_snapshots(struct recorder *recorder, bool all)
 {
@@ -290,11 +290,11 @@ static int put_span(struct recorded *disk)
 	return err;
 }
 
-/* Take a sample of each disk into the transaction that is being filled. */
+/* Put a sample of each disk into the present transaction. */
 static int put_samples(struct recorder *recorder, bool all)
 {
 	bool queue = clock_ns(CLOCK_MONOTONIC) - recorder->queue_ns >= QUEUE_INTERVAL_NS;
-	/* A setting has the time of a sample: with it comes one of each disk, idle or not. */
+	/* A setting has the time of a sample, so each disk needs one, idle or not. */
 	int err = take_snapshots(recorder, all || queue);
 
 	for (size_t i = 0; i < recorder->nr && !err; i++) {

@@ -26,7 +26,7 @@
 #include "store/store.h"
 #include "version.h"
 
-/* The command as a JSON array: words may hold blanks and quotes. */
+/* Store the command as a JSON array, because words may contain blanks and quotes. */
 static int put_command(struct rows *rows, char **command)
 {
 	struct json_object *array = json_object_new_array();
@@ -74,7 +74,7 @@ static int put_machine(struct rows *rows)
 	return err;
 }
 
-/* Facts about the recording, in the first transaction. */
+/* Store facts about the recording in the first transaction. */
 static int put_meta(struct rows *rows, const struct record_run *run, uint64_t start_ns)
 {
 	int err = store_put_meta(rows, "tool_version", RAIDTRACE_VERSION);
@@ -102,7 +102,7 @@ static int put_meta(struct rows *rows, const struct record_run *run, uint64_t st
 	return err;
 }
 
-/* The end of the recording, for meta.end. */
+/* Describe the end of the recording, for meta.end. */
 static void describe_end(const struct follow *follow, char *ret, size_t size)
 {
 	const struct child *child = &follow->child;
@@ -134,7 +134,7 @@ static int put_end(struct follow *follow)
 	return err ? err : recorder_end(follow->recorder, why);
 }
 
-#define DISTURBANCES	8	/* more are in the report */
+#define DISTURBANCES	8	/* the report has all of them */
 
 static void print_disturbances(FILE *to, const struct follow *follow)
 {
@@ -179,7 +179,7 @@ static void print_summary(FILE *to, const struct follow *follow)
 
 static bool summarise(const struct record_run *run, const struct follow *follow)
 {
-	/* With a command standard output is the command's. */
+	/* With a command, standard output belongs to the command. */
 	FILE *to = run->command ? stderr : stdout;
 
 	if (!store_is_there(follow->store)) {
@@ -213,7 +213,7 @@ static int exit_status(const struct follow *follow)
 	if (follow->run->cutter.missed)
 		note("%u phases were too short to be separated; they are part of the following phase",
 		     follow->run->cutter.missed);
-	if (follow->store_error) /* and the sums may lack a part of what came last */
+	if (follow->store_error) /* the sums may lack the last part, too */
 		return EXIT_FAILED;
 	recorder_check(follow->recorder, invariants, sizeof(invariants));
 	if (strcmp(invariants, "hold"))
@@ -226,7 +226,7 @@ static int exit_status(const struct follow *follow)
 	return child->pid ? child_exit_status(child) : EXIT_DONE;
 }
 
-/* Disks that are made of other disks. */
+/* Store the stack of disks. */
 static int put_stack(struct recorder *recorder)
 {
 	int err = 0;
@@ -309,7 +309,7 @@ static int record_to(const struct record_run *run, struct follow *follow,
 	return is_there ? status : EXIT_FAILED;
 }
 
-/* The recording is then part of what it records. */
+/* Warn that the recording records its own writes. */
 static void warn_of_own_writes(const char *path, const struct disk *disks,
 			       size_t nr)
 {
@@ -339,7 +339,7 @@ static int create(const struct record_run *run, struct store **ret)
 		    run->path, store_error(NULL));
 }
 
-/* The claim tells every other raidctl about this recording. */
+/* Describe this recording in the claim, for every other raidctl. */
 static int describe(const struct record_run *run,
 		    const struct recorder *recorder)
 {
@@ -382,13 +382,13 @@ static int attach_and_record(const struct record_run *run,
 	return status;
 }
 
-/* Each sample allocates the same memory again: the kernel would have to clear pages that were returned. */
+/* Each sample allocates the same memory again. Memory that is returned must be cleared by the kernel. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);
 	mallopt(M_TRIM_THRESHOLD, 16 << 20);
 	mallopt(M_TOP_PAD, 1 << 20);
-	/* A thread with its own arena interrupts all processors of our threads when it takes or returns memory. */
+	/* A thread with its own arena interrupts all processors of our threads when it maps or unmaps memory. */
 	mallopt(M_ARENA_MAX, 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* A recording at a glance: a row a phase. */
+/* A recording at a glance: a row for each phase. */
 
 #include "report/report.h"
 
@@ -13,12 +13,12 @@
 #include "numbers/numbers.h"
 
 #define NUMBERS_WIDTH	56	/* of the columns between name and limit */
-#define WHOLE_WIDTH	72	/* a terminal of fewer columns is narrow */
+#define WHOLE_WIDTH	72	/* a narrower terminal is narrow */
 #define FEW_WIDTH	21	/* of these on a narrow terminal */
 #define LEAST_NAME	5
 #define NAME_MOST	512
 
-/* Three digits of milliseconds, as far as a bin of 1/16 is worth them. */
+/* Write milliseconds with as many digits as a bin of 1/16 justifies. */
 static void text_ms(char *ret, const struct range *range)
 {
 	int64_t ns = range->high == INT64_MAX ? range->low : range->high;
@@ -58,7 +58,7 @@ static void name_of(char *ret, size_t size, const struct span *span, bool with_d
 		snprintf(ret, size, "%s", span->phase);
 }
 
-/* A direction has a row when it moved data. */
+/* A direction has a row if it moved data. */
 static bool has_row(const struct span *span, unsigned int direction)
 {
 	const struct rt_flow *flow = &span->counters.flow[direction];
@@ -67,9 +67,9 @@ static bool has_row(const struct span *span, unsigned int direction)
 }
 
 struct layout {
-	int name;		/* columns of the name */
-	bool with_disk;		/* the name has the disk, too */
-	bool few;		/* on a narrow terminal only rate and requests in flight */
+	int name;		/* width of the name in columns */
+	bool with_disk;		/* the name includes the disk */
+	bool few;		/* narrow terminal: only rate and requests in flight */
 };
 
 static void row(FILE *to, const struct span *span, unsigned int d,
@@ -171,7 +171,7 @@ void glance_table(FILE *to, const struct span *spans, size_t nr)
 	}
 	layout.few = columns < WHOLE_WIDTH;
 	columns -= layout.few ? FEW_WIDTH : NUMBERS_WIDTH;
-	/* A name that is longer has a line of its own. */
+	/* A longer name gets its own line. */
 	if (columns < LEAST_NAME)
 		columns = LEAST_NAME;
 	layout.name = width < columns ? width : columns;

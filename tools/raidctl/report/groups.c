@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Streams, latencies, classes, processes, plugs and places of one span: text. */
+/* Streams, latencies, classes, processes, plugs and places of one span, as text. */
 
 #include "report/report.h"
 
@@ -14,15 +14,15 @@
 #include "numbers/numbers.h"
 
 #define PLACE_WIDTH	48	/* characters for the whole disk */
-#define SUBMITTERS	8	/* more say little */
-#define CGROUP_WIDTH	44	/* of a path; its end says more than its beginning */
+#define SUBMITTERS	8	/* processes that are printed */
+#define CGROUP_WIDTH	44	/* of a path; its end is more important than its start */
 
 static bool known(const struct rt_counters *c, uint64_t bit)
 {
 	return !(c->unknown & bit);
 }
 
-/* Streams that were forgotten may have continued. */
+/* Streams that were dropped from the table may have continued. */
 static const char *at_least(uint64_t forgotten)
 {
 	return forgotten ? "at least " : "";
@@ -128,7 +128,7 @@ static uint64_t bin_of(const struct rt_histogram *h, unsigned int bin)
 		       h->counts[bin - h->first_bin] : 0;
 }
 
-/* Seeks by the class of the request before and of the request itself; classes without a seek are left out. */
+/* Print seeks by the class of the request before and of the request itself. Classes without a seek are left out. */
 static void blame_table(FILE *to, const struct rt_counters *c)
 {
 	const struct rt_histogram *blame =
@@ -185,7 +185,7 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 		char bios[UNITS_TEXT], data[UNITS_TEXT], seeks[UNITS_TEXT];
 		char who[48];
 
-		/* A user without the privilege gets only the sum of all processes. */
+		/* Without privilege, a user gets only the sum of all processes. */
 		if (s->rest)
 			snprintf(who, sizeof(who), "all %s",
 				 c->nr_submitters > 1 ? "others" : "processes");
@@ -205,7 +205,7 @@ static void submitter_table(FILE *to, const struct rt_counters *c)
 		terminal_print(to, "  and %zu more\n", c->nr_submitters - SUBMITTERS);
 }
 
-/* The sum of all processes of a cgroup, at the first of them. Return: was it printed? */
+/* Print the sum of all processes of a cgroup, at the first of them. Return: was it printed? */
 static bool cgroup_row(FILE *to, const struct rt_counters *c, size_t first, bool headed)
 {
 	const char *path = c->submitters[first].path;
@@ -232,7 +232,7 @@ static bool cgroup_row(FILE *to, const struct rt_counters *c, size_t first, bool
 	return true;
 }
 
-/* Cgroups of the bios, unless all are the root or not known. */
+/* Print the cgroups of the bios, unless all are the root or not known. */
 static void cgroup_table(FILE *to, const struct rt_counters *c)
 {
 	bool any = false;
@@ -243,7 +243,7 @@ static void cgroup_table(FILE *to, const struct rt_counters *c)
 		rows += cgroup_row(to, c, i, rows);
 }
 
-/* A line for each hardware queue that had a request; the last row is that of many. */
+/* Print a line for each hardware queue that had a request. The last row stands for several queues. */
 static void hwq_table(FILE *to, const struct rt_counters *c)
 {
 	bool any = false;
@@ -319,7 +319,7 @@ static void window_line(FILE *to, const struct rt_counters *c,
 		format_bytes(mean, (double)sectors * SECTOR_BYTES / (double)nr));
 }
 
-/* The disk from its first to its last sector; the darker the more bytes. */
+/* Print the disk from its first to its last sector. A darker character means more bytes. */
 static void place_line(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	static const char shades[] = " .:-=+*#%@";

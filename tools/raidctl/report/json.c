@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* JSON of raidctl list, status and show. Units are in the names; what is not known is null. */
+/* JSON of raidctl list, status and show. Names contain units. null: not known. */
 
 #include "report/report.h"
 
@@ -68,7 +68,7 @@ void json_disks(FILE *to, const struct disk *disks, size_t nr)
 	json_finish(to, array);
 }
 
-/* sysfs has nothing of a disk that is gone. */
+/* sysfs has no facts about a disk that is gone. */
 static void null_unknown(struct json_object *object)
 {
 	static const char *const known[] = { "target", "disk", "attached_ns", "gone", "bio_based" };
@@ -173,7 +173,7 @@ void json_status(FILE *to, const struct status *status)
 	json_finish(to, object);
 }
 
-/* Bins that hold something; one without an end has null for high. */
+/* Add the bins that are not empty. A bin without an upper end has null for high. */
 static struct json_object *histogram_object(const struct rt_histogram *h,
 					    unsigned int kind)
 {
@@ -278,7 +278,7 @@ static struct json_object *direction_object(const struct rt_counters *c,
 	return object;
 }
 
-/* A direction that nothing happened in is left out, but never reads. */
+/* A direction without events is left out, except reads. */
 static bool has_direction(const struct rt_counters *c, unsigned int direction)
 {
 	return direction == RAIDTRACE_DIRECTION_READ ||

@@ -26,7 +26,7 @@ int requests_add(struct requests *requests, const struct rt_ended *ended, size_t
 	return 0;
 }
 
-/* Requests that were lost before this one. */
+/* Number of requests that were lost before this one. */
 static uint64_t nr_lost_before(const struct requests *requests, size_t i)
 {
 	return i ? requests->ended[i].number - requests->ended[i - 1].number - 1 : 0;
@@ -42,7 +42,7 @@ static void submitter_text(char *ret, size_t size, const struct rt_ended *e)
 		snprintf(ret, size, "pid %" PRIu32, e->pid);
 }
 
-/* NULL without a group that counts classes. */
+/* The class of a request; NULL if no group counts classes. */
 static const char *class_of(const struct requests *requests, const struct rt_ended *e)
 {
 	return requests->classes ? rt_class_name(e->class_) : NULL;

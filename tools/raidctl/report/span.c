@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Counters of one span as text: a line per direction, and pictures. */
+/* Counters of one span as text: a line for each direction, and histograms in characters. */
 
 #include "report/report.h"
 
@@ -110,14 +110,14 @@ static void seek_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	fputc('\n', to);
 }
 
-/* A counter, or that it is not known. */
+/* Write a counter, or n/a if it is not known. */
 static const char *count_or_na(char *ret, const struct rt_counters *c,
 			       uint64_t bit, uint64_t count)
 {
 	return c->unknown & bit ? "n/a" : format_count(ret, count);
 }
 
-/* Counters that are printed when they are not 0. */
+/* Append a counter if it is not 0. */
 static void merge_more(char *to, size_t *at, size_t size, const char *what,
 		       uint64_t count)
 {
@@ -156,11 +156,11 @@ static void merge_line(FILE *to, const struct rt_counters *c, unsigned int d)
 
 /* A row of a character histogram. */
 struct bar {
-	char label[2 * UNITS_TEXT];	/* what it stands for */
-	uint64_t count;	/* how much */
+	char label[2 * UNITS_TEXT];	/* range of values */
+	uint64_t count;	/* weight of the row */
 };
 
-/* "from 128 KiB" for a row of sizes, "32..40" for one of depths. */
+/* Write "from 128 KiB" for a row of sizes, "32..40" for one of depths. */
 static void bar_label(char *ret, size_t size, bool sizes, int64_t low,
 		      int64_t end)
 {
@@ -178,7 +178,7 @@ static void bar_label(char *ret, size_t size, bool sizes, int64_t low,
 		snprintf(ret, size, "%" PRId64 "..%" PRId64, low, end - 1);
 }
 
-/* Beyond the last bin that holds something. */
+/* The index after the last bin that is not empty. */
 static unsigned int bins_end(const struct rt_histogram *h)
 {
 	unsigned int i = h->nr_bins;
@@ -188,10 +188,7 @@ static unsigned int bins_end(const struct rt_histogram *h)
 	return h->first_bin + i;
 }
 
-/*
- * Fold bins to rows that grow by powers of two, which is how sizes and depths
- * are spread; a power of two begins a row.
- */
+/* Fold bins to rows that double in width, because sizes and depths vary over decades. A power of two begins a row. */
 static size_t fold(const struct rt_histogram *h, unsigned int kind,
 		   struct bar *bars, size_t max)
 {
@@ -222,14 +219,14 @@ static void bar_text(char *ret, size_t size, const struct bar *bar,
 	char share[UNITS_TEXT];
 	int length = (int)((double)bar->count / (double)total * BAR_WIDTH + 0.5);
 
-	/* Something is never shown as nothing. */
+	/* A small count gets at least one mark. */
 	if (bar->count && !length)
 		length = 1;
 	snprintf(ret, size, "%12s |%-*.*s %7s", bar->label, BAR_WIDTH, length,
 		 full, format_share(share, (double)bar->count, (double)total));
 }
 
-/* A picture of a few requests among many says nothing. */
+/* A histogram of a small share of the requests is not useful. */
 static bool is_rare(const struct rt_counters *c, unsigned int direction)
 {
 	uint64_t all = 0;
@@ -239,7 +236,7 @@ static bool is_rare(const struct rt_counters *c, unsigned int direction)
 	return c->flow[direction].issued < all / 100;
 }
 
-/* Request size on the left, in-flight on the right. */
+/* Print request size on the left, depth on the right. */
 static void bars_of(FILE *to, const struct rt_counters *c, unsigned int d)
 {
 	const struct rt_histogram *sizes =

@@ -23,7 +23,7 @@ static const char *queues_text(char *ret, const struct disk *disk)
 	return ret;
 }
 
-/* Attributes that hardly change: the driver, the firmware, the sizes. */
+/* Print attributes that hardly change: driver, firmware, sizes. */
 static void disk_details(FILE *to, const struct disk *disk)
 {
 	char largest[UNITS_TEXT], optimal[UNITS_TEXT];

@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 
-/* For failures before there is a struct store. */
+/* For failures before a struct store exists. */
 static char open_error[256];
 
 const char *store_error(const struct store *store)
@@ -25,7 +25,7 @@ const char *store_error(const struct store *store)
 	return store ? store->error : open_error;
 }
 
-/* The words of SQLite's failure, or better ones. */
+/* Store the text of SQLite's failure, or a better one. */
 int store_failed(struct store *store)
 {
 	int code = sqlite3_extended_errcode(store->db);
@@ -84,7 +84,7 @@ sqlite3_stmt *store_prepared(struct store *store, const char *sql)
 		i++;
 	if (store->sql[i] == sql)
 		return store->statements[i];
-	/* No slot is left only when STORE_STATEMENTS was not raised. */
+	/* If no slot is left, STORE_STATEMENTS must be raised. */
 	sqlite3_finalize(store->statements[i]);
 	store->sql[i] = NULL;
 	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
@@ -108,7 +108,7 @@ void store_bind_text(sqlite3_stmt *stmt, int place, const char *text)
 {
 	char *repaired = NULL;
 
-	/* Without a copy, which could fail, and NULL would be stored. */
+	/* Not copied: if the copy failed, NULL would be stored. */
 	if (text)
 		text = foreign_utf8(text, &repaired);
 	sqlite3_bind_text(stmt, place, text, -1,
@@ -171,7 +171,7 @@ int store_connect(const char *path, struct store **ret)
 	return 0;
 }
 
-/* The dictionary: a counter that is added to a macro is in the exports of Python without another line. */
+/* The dictionary. A counter that is added to a macro appears in the exports of Python without another line. */
 static const struct counter {
 	const char *owner;
 	const char *name;
@@ -207,7 +207,7 @@ static int put_dictionary(struct store *store)
 	return err;
 }
 
-/* The bytes of a recording without rows. */
+/* Make an empty recording. Return: its bytes. */
 static unsigned char *empty_recording(sqlite3_int64 *size)
 {
 	unsigned char *image = NULL;
@@ -241,7 +241,7 @@ static int write_all(int fd, const unsigned char *data, sqlite3_int64 size)
 	return fdatasync(fd) ? -errno : 0;
 }
 
-/* A file without a name, in the directory where @path is to be; or -errno. */
+/* Open an unnamed file in the directory of @path. Return: a descriptor or -errno. */
 static int open_nameless(const char *path)
 {
 	char *copy = strdup(path);
@@ -253,8 +253,8 @@ static int open_nameless(const char *path)
 }
 
 /*
- * A process that is killed in here leaves no file, or one that is a recording.
- * Where a file system has no files without a name, it can leave an empty one.
+ * A process that is killed here leaves no file, or a complete recording. If the file system has no unnamed files, it
+ * can leave an empty file.
  */
 static int make_file(const char *path, const unsigned char *image,
 		     sqlite3_int64 size)
@@ -283,7 +283,7 @@ static bool journal_of(const char *path, char *ret)
 	return snprintf(ret, PATH_MAX, "%s-journal", path) < PATH_MAX;
 }
 
-/* SQLite would play an old journal back into the new recording. */
+/* SQLite would apply an old journal to the new recording. */
 static int refuse_old_journal(const char *path)
 {
 	char journal[PATH_MAX];
@@ -365,7 +365,7 @@ bool store_is_there(struct store *store)
 void store_stopped(struct store *store)
 {
 	store_rollback(store);
-	/* As long as what stands there; a journal would take room. */
+	/* The same length as the old value; a journal would need space. */
 	sqlite3_exec(store->db,
 		     "PRAGMA journal_mode=MEMORY;"
 		     "UPDATE meta SET value='stopped'"
@@ -388,7 +388,7 @@ int store_commit(struct store *store)
 
 void store_rollback(struct store *store)
 {
-	/* SQLite may have rolled back already; the words are those before. */
+	/* SQLite may have rolled back already; keep the text of the failure. */
 	if (!sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }

@@ -3,9 +3,8 @@
 /*
  * Recordings: the histograms of a sample as one text.
  *
- * A row for each bin costs more than all else of a sample together. So they are
- * one JSON object, {"read":{"size":{"8":3,"128":1}}}, which SQLite itself takes
- * apart: the view bin has a row for each bin.
+ * A row for each bin would cost more than the rest of a sample together. So they are one JSON object,
+ * {"read":{"size":{"8":3,"128":1}}}, which SQLite itself can parse: the view bin has a row for each bin.
  */
 
 #include "store/db.h"
@@ -15,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most that one bin takes: a comma, two numbers, two quotes and a colon. */
+/* Most bytes of one bin: a comma, two numbers, two quotes and a colon. */
 #define BIN_ROOM	40
 
-/* Most that the names around a histogram take. */
+/* Most bytes of the names around a histogram. */
 #define NAMES_ROOM	64
 
 /* In alphabetical order, so that a reader need not sort the rows. */
@@ -86,7 +85,7 @@ static char *put_number(char *at, uint64_t number)
 	return at;
 }
 
-/* "name":{ and, behind another member, a comma before it. */
+/* Write "name":{ and, after another member, a comma before it. */
 static void open_member(struct text *text, const char *name)
 {
 	size_t len = strlen(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Recordings: rows that are put once or now and then. */
+/* Recordings: rows that are put once, or seldom. */
 
 #include "store/db.h"
 
@@ -9,10 +9,10 @@
 
 #include "numbers/numbers.h"
 
-/* NULL for 0 and "": the module gives these for none, and an old one has no such value. */
+/* NULL for 0 and "": the module uses these for none, and an older module lacks the value. */
 #define OR_NULL(value)		KNOWN((value) != 0, value)
 #define TEXT_OR_NULL(value)	TEXT((value)[0] ? (value) : NULL)
-/* NULL for a disk of which only the name is known. */
+/* NULL if only the name of the disk is known. */
 #define OF_DISK(value)		KNOWN(!t->name_only, value)
 #define TEXT_OF_DISK(value)	TEXT(t->name_only ? NULL : (value))
 

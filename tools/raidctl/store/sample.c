@@ -199,8 +199,8 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	err = store_run(store, stmt);
 	sample = sqlite3_last_insert_rowid(store->db);
 	/*
-	 * Rows in the order of their keys: SQLite then finds each place behind the one
-	 * before, which takes a third of what a search does, and fills its pages.
+	 * Put rows in the order of their keys. SQLite then inserts each after the previous one, which takes a third of
+	 * the time of a search, and fills its pages.
 	 */
 	for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
 		err = put_flow(store, sample, packed_directions[d],
@@ -208,7 +208,7 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	return err ? err : put_groups(store, sample, span);
 }
 
-/* Drop bins of a kind when the counter that they belong to is unknown. */
+/* Drop bins of a kind if their counter is not known. */
 static int forget_bins(struct store *store, uint32_t target, unsigned int kind)
 {
 	char sql[64 * (RT_DIRECTIONS + 2)];
@@ -261,7 +261,7 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown,
 
 #define SUM_OF(member, attribute, ...) ",sum(" #member ")"
 
-/* SQLite itself refuses a sum that it cannot hold. */
+/* SQLite itself reports a sum that it cannot hold. */
 int store_sums_fit(struct store *store)
 {
 	return store_execute(store,

@@ -3,19 +3,17 @@
 /*
  * Recordings: one SQLite file each.
  *
- * Durability.  The rows of one sample are in one transaction, so a reader finds
- * whole samples only; samples that wait for a slow disk share one.  The journal
- * is a rollback journal (TRUNCATE): WAL needs shared memory between processes,
- * which hostfs and network file systems do not have.  synchronous is NORMAL: when
- * the tool is killed, every committed sample stays, because it is in the page
- * cache by then.  After a crash of the machine all of them but perhaps the last
- * stay.  FULL would wait for one more flush per sample; OFF could leave a file
- * that cannot be read after a crash, when a recording matters most.
+ * Durability. The rows of one sample are in one transaction, so a reader finds only complete samples; samples that wait
+ * for a slow disk share one. The journal is a rollback journal (TRUNCATE), because WAL needs shared memory between
+ * processes, which hostfs and network file systems do not have. synchronous is NORMAL. If the tool is killed, every
+ * committed sample is kept, because it is in the page cache. After a crash of the machine, all of them but perhaps the
+ * last are kept. FULL would wait for one more flush per sample. OFF could leave a file that cannot be read after a
+ * crash, when a recording matters most.
  *
- * Versions.  A new table or column is no new version: readers name the columns
- * that they use, and one that a recording lacks reads as NULL.
+ * Versions. A new table or column is not a new version: readers name the columns that they use, and a missing column
+ * reads as NULL.
  *
- * Functions that return int return 0 or -errno; store_error() then has words.
+ * Functions that return int return 0 or -errno; store_error() then has a text.
  */
 
 #ifndef STORE_STORE_H
@@ -34,38 +32,36 @@
 
 struct store;
 
-/* The words of the last failure on a store, of any when @store is NULL. */
+/* The text of the last failure of a store, or of any store if @store is NULL. */
 const char *store_error(const struct store *store);
 
 /*
- * Create the file of a recording. Return: 0; -EEXIST, then the file is untouched; -ENOTUNIQ when the journal of
- * another recording of that name exists; another -errno. End with store_close().
+ * Create the file of a recording. Return: 0; -EEXIST, then the file is unchanged; -ENOTUNIQ if the journal of another
+ * recording with that name exists; another -errno. End with store_close().
  */
 int store_create(const char *path, struct store **ret);
 
-/* End a recording; NULL is none. */
+/* Close a recording. NULL is allowed. */
 void store_close(struct store *store);
 
-/* Return: false when the file was removed, replaced or renamed after store_create(). */
+/* Return: false if the file was removed, replaced or renamed after store_create(). */
 bool store_is_there(struct store *store);
 
-/*
- * The last commit failed: overwrite the value "running" of the key end in place by "stopped", which takes no room.
- */
+/* After a failed commit, overwrite the value "running" of the key end by "stopped" in place, which needs no space. */
 void store_stopped(struct store *store);
 
 /* Remove a closed recording and its journal. */
 void store_remove(const char *path);
 
 /*
- * One transaction.  A failed commit leaves the file as it was at the last
- * one; after a failed row the caller has to call store_rollback().
+ * One transaction. A failed commit leaves the file as after the previous one. After a failed row, the caller must call
+ * store_rollback().
  */
 int store_begin(struct store *store);
 int store_commit(struct store *store);
 void store_rollback(struct store *store);
 
-/* rows.c: rows, which a store stores at once, and a writer in its next transaction */
+/* rows.c: rows. A store stores them at once, a writer in its next transaction. */
 
 struct cell;
 struct rows {
@@ -78,28 +74,28 @@ struct rows *store_rows(struct store *store);
 int store_put_meta(struct rows *to, const char *key, const char *value);
 int store_put_meta_number(struct rows *to, const char *key, uint64_t value);
 
-/* A disk, by its number in the recording. */
+/* Put a disk, with its number in the recording. */
 int store_put_target(struct rows *to, uint32_t number,
 		     const struct rt_target *target);
 
-/* A setting of a disk, or of the machine with the number 0. */
+/* Put a setting of a disk, or of the machine (number 0). */
 int store_put_setting(struct rows *to, uint64_t time_ns, uint32_t target,
 		      const char *name, const char *value);
 int store_begin_phase(struct rows *to, uint32_t phase, const char *name,
 		      uint64_t start_ns);
 int store_end_phase(struct rows *to, uint32_t phase, uint64_t end_ns);
 
-/* Bytes that the command printed. */
+/* Put bytes that the command printed. */
 int store_put_output(struct rows *to, uint64_t time_ns, const char *stream,
 		     const char *text, size_t len);
 
-/* A request that ended, of a disk by its number. */
+/* Put a completed request of a disk with a number. */
 int store_put_request(struct rows *to, uint32_t target, const struct rt_ended *ended);
 
-/* A note of the user. */
+/* Put a note of the user. */
 int store_put_note(struct rows *to, uint64_t time_ns, const char *text);
 
-/* The disk @target is a part of the disk @parent. */
+/* Record that the disk @target is a part of the disk @parent. */
 int store_put_stacked(struct rows *to, uint32_t target, uint32_t parent);
 
 #define HOST_NAME	32
@@ -111,86 +107,85 @@ struct host_row {
 	uint64_t start_ns;
 	uint64_t end_ns;
 	char source[HOST_NAME];		/* cpu, vmstat, command, process, interrupt */
-	char subject[HOST_SUBJECT];	/* which of them, "" when there is only one */
+	char subject[HOST_SUBJECT];	/* name of the process, line, ...; "" if there is only one */
 	char name[HOST_NAME];
 	char unit[HOST_NAME];
-	int64_t value;			/* difference between begin and end */
+	int64_t value;			/* difference between start and end */
 };
 
 int store_put_host(struct rows *to, const struct host_row *row);
 
 /* Activity that does not belong to the recorded command. */
 struct disturbance {
-	uint32_t number;		/* the row of that number is replaced */
+	uint32_t number;		/* number of the row, which is replaced */
 	char kind[HOST_NAME];		/* processor, process-io, disk, interrupts, memory, swap, clock, ... */
 	char subject[HOST_SUBJECT];
-	uint64_t start_ns;		/* begin of the first look that found it */
-	uint64_t end_ns;		/* end of the last look that found it */
+	uint64_t start_ns;		/* start of the first look that detected it */
+	uint64_t end_ns;		/* end of the last look that detected it */
 	char unit[HOST_NAME];
 	int64_t value;			/* sum between them */
-	char text[HOST_TEXT];		/* the same in words */
+	char text[HOST_TEXT];		/* description as text */
 };
 
 int store_put_disturbance(struct rows *to, const struct disturbance *disturbance);
 
 /* sample.c: counters */
 
-/* One span with all its rows in other tables. */
+/* Store one span with all its rows in other tables. */
 int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 		     const struct rt_counters *span);
 
 /*
- * Make counters of all samples of a target NULL that turn out not to be known, and remove histograms that belong to
- * them. @unknown has RT_COUNTER_BIT() of each, @disk has RT_DISK_BIT().
+ * Set counters that turn out not to be known to NULL in all samples of a target, and remove their histograms. @unknown
+ * has RT_COUNTER_BIT() of each, @disk has RT_DISK_BIT().
  */
 int store_forget(struct store *store, uint32_t target, uint64_t unknown,
 		 uint32_t disk);
 
-/* Return: 0 when SQLite can hold each sum that a report prints; distances and times of a trace can be of any length. */
+/* Return: 0 if SQLite can hold each sum that a report prints. Distances and times of a trace may have any value. */
 int store_sums_fit(struct store *store);
 
 /*
- * writer.c: stores a recording from a thread of its own.
+ * writer.c: stores a recording in its own thread.
  *
- * A commit waits for the disk, which may be the busy one that is being
- * recorded; the moment at which a phase is cut must not wait for it.  So the
- * recorder fills transactions in memory and hands them over.  They are stored
- * in order.  After the first that fails nothing more is stored.
+ * A commit waits for the disk, which may be the busy one that is being recorded. A change of phase must not wait for
+ * it. So the recorder fills transactions in memory and hands them over. They are stored in order. After the first
+ * failure nothing more is stored.
  *
- * All functions are for one thread, the recorder's.  Those that return int
- * return 0, -ENOMEM, or the -errno of the first transaction that failed.
+ * Only the recorder's thread may call these functions. Those that return int return 0, -ENOMEM, or the -errno of the
+ * first transaction that failed.
  */
 
 struct writer;
 
-/* Start the thread. Only it uses @store until writer_flush() has returned. End with writer_stop(). */
+/* Start the thread. Only this thread uses @store until writer_flush() has returned. End with writer_stop(). */
 int writer_start(struct store *store, struct writer **ret);
 
 /* A descriptor that becomes readable when a transaction has failed. */
 int writer_failed_fd(const struct writer *writer);
 
-/* The rows of the transaction being filled. */
+/* Get the rows of the present transaction. */
 struct rows *writer_rows(struct writer *writer);
 
-/* One span, which is all zero afterwards, also after a failure. */
+/* Put one span, which is all zero afterwards, also after a failure. */
 int writer_put_sample(struct writer *writer, uint32_t target, uint32_t phase,
 		      struct rt_counters *span);
 
-/* Call @store with a copy of @data in the writer's thread, where it puts rows of the transaction being filled. */
+/* Call @store with a copy of @data in the writer's thread, to put rows into the present transaction. */
 int writer_put(struct writer *writer,
 	       int (*store)(struct store *store, const void *data),
 	       const void *data, size_t size);
 
-/* Hand the transaction over; it is not stored yet. */
+/* Hand the present transaction over. It is not stored yet. */
 int writer_commit(struct writer *writer);
 
-/* Forget the transaction being filled. */
+/* Drop the present transaction. */
 void writer_drop(struct writer *writer);
 
-/* Wait until all that was handed over is stored. */
+/* Wait until all transactions that were handed over are stored. */
 int writer_flush(struct writer *writer);
 
-/* Store all that was handed over, then end. */
+/* Store all transactions that were handed over, then end the thread. */
 void writer_stop(struct writer *writer);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Stores a recording from a thread of its own. */
+/* Stores a recording in its own thread. */
 
 #include "store/db.h"
 
@@ -16,7 +16,7 @@
 
 /* Data to be stored in the writer's thread. */
 struct entry {
-	struct entry *next;	/* in the same transaction */
+	struct entry *next;	/* the next one in the same transaction */
 	int (*store)(struct store *store, const void *data);
 	max_align_t data[];
 };
@@ -39,7 +39,7 @@ struct sample {
 struct batch {
 	struct batch *next;
 	struct entry *first;
-	struct entry **last;	/* where the next is added */
+	struct entry **last;	/* end of the list */
 };
 
 struct writer {
@@ -47,11 +47,11 @@ struct writer {
 	struct store *store;
 	pthread_t thread;	/* the only user of @store while batches are pending */
 	int failed;		/* eventfd */
-	struct batch *filling;	/* only the recorder's, NULL between transactions */
+	struct batch *filling;	/* used only by the recorder's thread; NULL between transactions */
 	pthread_mutex_t lock;	/* protects all below */
 	pthread_cond_t changed;
-	struct batch *pending;	/* in order; the first of them are being stored */
-	struct batch **last;	/* where the next is added */
+	struct batch *pending;	/* in order; the first ones are being stored */
+	struct batch **last;	/* end of the list */
 	bool stop;		/* end when nothing is pending */
 	int err;		/* of the first transaction that failed */
 };
@@ -87,8 +87,8 @@ static void free_batch(struct batch *batch)
 }
 
 /*
- * All batches up to the one with @next equal to @end are one transaction: a disk
- * that takes longer for one than an interval would be further behind with each.
+ * Store all batches up to the one with @next equal to @end in one transaction. Otherwise a disk that takes longer than
+ * an interval for one would be further behind with each.
  */
 static int store_batches(struct store *store, const struct batch *batch,
 			 struct batch *const *end)
@@ -108,7 +108,7 @@ static int store_batches(struct store *store, const struct batch *batch,
 	return err;
 }
 
-/* Free the batches up to @end, which are stored or never will be; under the lock. */
+/* Free the batches up to @end, which are stored or never will be. The caller holds the lock. */
 static void drop_batches(struct writer *writer, struct batch **end)
 {
 	struct batch *batch = writer->pending, *next;
@@ -137,7 +137,7 @@ static void *write_batches(void *data)
 			continue;
 		}
 		pthread_mutex_unlock(&writer->lock);
-		/* After a gap the rest would be wrong. */
+		/* After a gap, further rows would be wrong. */
 		if (!err)
 			err = store_batches(writer->store, batch, end);
 		pthread_mutex_lock(&writer->lock);
@@ -162,7 +162,7 @@ struct rows *writer_rows(struct writer *writer)
 	return &writer->rows;
 }
 
-/* An entry with room for data, which is not cleared: a sample is large. NULL without memory. */
+/* Add an entry with memory for data, which is not cleared because a sample is large. Return: NULL without memory. */
 static struct entry *add_entry(struct writer *writer,
 			       int (*store)(struct store *, const void *),
 			       size_t size)
@@ -235,7 +235,7 @@ int writer_start(struct store *store, struct writer **ret)
 	}
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_cond_init(&writer->changed, NULL);
-	/* Signals are the recorder's. */
+	/* The recorder's thread handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&writer->thread, NULL, write_batches, writer);

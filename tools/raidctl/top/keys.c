@@ -184,7 +184,7 @@ enum top_action top_key(struct top_keys *keys, struct top *top, int key)
 			keys->mode = TOP_WATCH;
 			return TOP_WRITE;
 		}
-		/* Only these keys mean no; ignore all others. */
+		/* Only these keys cancel; all others are ignored. */
 		if (key == 'n' || key == 'N' || key == 'q' ||
 		    key == TOP_KEY_ESCAPE)
 			cancel(keys);

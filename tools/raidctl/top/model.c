@@ -84,7 +84,7 @@ int top_targets(struct top *top, const struct rt_target *targets, size_t nr)
 	return err;
 }
 
-/* Sum of the times by how many there were, NAN unless both are known. */
+/* The sum of times divided by their number, NAN unless both are known. */
 static double mean_ns(const struct rt_counters *c, unsigned int direction,
 		      unsigned int kind, uint64_t sum_ns)
 {
@@ -127,7 +127,7 @@ static int add_histogram(struct rt_histogram *sum,
 	return err;
 }
 
-/* Reads and writes as if they were one direction; their depths do not add. */
+/* Add up reads and writes; their depths cannot be added. */
 static int count_both(const struct rt_counters *c, bool bio_based, struct top_flow *ret)
 {
 	static const unsigned int kinds[] = {
@@ -156,7 +156,7 @@ static int count_both(const struct rt_counters *c, bool bio_based, struct top_fl
 	return err;
 }
 
-/* Becomes what the row shows, if it has an interval. */
+/* Compute the values of the row, if it has an interval. */
 static int count_interval(struct top_row *row, const struct rt_counters *span)
 {
 	bool was_reset = row->resets != row->last.resets;
@@ -165,7 +165,7 @@ static int count_interval(struct top_row *row, const struct rt_counters *span)
 	row->state = TOP_FRESH;
 	row->seconds = 0;
 	row->resets = row->last.resets;
-	/* No snapshot before, or one of other counters. */
+	/* There is no previous snapshot, or one of other counters. */
 	if (!span->since_ns || was_reset || span->now_ns <= span->since_ns)
 		return 0;
 	err = count_both(span, row->target.bio_based, &row->both);
@@ -239,7 +239,7 @@ static uint64_t required_counters(const struct top_row *row, enum top_column col
 	}
 }
 
-/* The value when its counters are known. */
+/* The value, if its counters are known. */
 static double value(const struct top_row *row, enum top_column column)
 {
 	const struct direction_stats *both = &row->both.stats;
@@ -318,7 +318,7 @@ static int compare(const void *left, const void *right, void *data)
 		return isnan(x) ? 1 : -1;
 	if (!isnan(x) && x != y)
 		return x < y ? 1 : -1;
-	/* Two of a name: the disk was removed and another came. */
+	/* Two targets with one name: the disk was removed and a new one was added. */
 	return names ? names : a->target.id < b->target.id ? -1 : 1;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-/* At most four characters below 10,000. */
+/* Write at most four characters for a value below 10,000. */
 static void short_number(char *ret, double value)
 {
 	if (isnan(value))
@@ -95,7 +95,7 @@ void top_bar_text(char *ret, int width, double mean, uint64_t most,
 		return;
 	of_mean = (int)lround(mean * width / (double)full);
 	of_most = (int)lround((double)most * width / (double)full);
-	/* Something is never shown as nothing. */
+	/* A small value gets at least one mark. */
 	if (!of_mean && mean > 0)
 		of_mean = 1;
 	for (int i = 0; i < width; i++)
@@ -120,7 +120,7 @@ const char *top_state_text(const struct top_row *row)
 static void rate_text(char *ret, const struct top_row *row,
 		      enum top_column column, uint64_t count)
 {
-	/* A value that is not known of both directions is not known of one. */
+	/* If a value is not known for one direction, it is not known for both. */
 	if (isnan(top_value(row, column)))
 		strcpy(ret, "n/a");
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The screen of raidctl top; the only file that knows ncurses. */
+/* The screen of raidctl top. The only file that uses ncurses. */
 
 #include "top/top.h"
 
@@ -23,7 +23,7 @@
 
 #define BAR_LEAST	4
 #define BAR_MOST	40
-/* A blank before the bar, a blank and five characters behind it. */
+/* A blank before the bar; a blank and five characters after it. */
 #define BAR_CELL(bar)	((bar) + 7)
 #define NAME_WIDTH	9
 #define HEAD_LINES	3
@@ -34,7 +34,7 @@
 
 enum { PAIR_READ = 1, PAIR_WRITE, PAIR_ALARM };
 
-/* A column of the screen; a narrow screen drops the last ones first. */
+/* A column of the screen. A narrow screen drops the last ones first. */
 struct cell {
 	enum top_column column;
 	int width;
@@ -61,7 +61,7 @@ static const struct cell cells[] = {
 static SCREEN *screen;
 static bool styled;
 
-/* Checked before newterm(), which does not free its memory when it fails. */
+/* Checked before newterm(), which leaks memory when it fails. */
 static bool is_known_terminal(void)
 {
 	int result;
@@ -148,7 +148,7 @@ int top_view_key(void)
 	return key;
 }
 
-/* Text that ends at the edge of the screen. */
+/* Print text up to the edge of the screen. */
 static void put(int y, int x, int attributes, const char *text)
 {
 	char *shown = y < LINES && x < COLS ? foreign_visible(text, SIZE_MAX, NULL) : NULL;
@@ -178,9 +178,9 @@ static void draw_depth(int y, int x, int bar, const struct top_row *row,
 	put(y, x + bar + 2, 0, text);
 }
 
-/* Which columns fit. */
+/* The columns that fit. */
 struct layout {
-	size_t nr;	/* how many of cells[] */
+	size_t nr;	/* number of cells[] */
 	int bar;	/* width of a bar */
 };
 
@@ -190,7 +190,7 @@ static struct layout lay_out(int width)
 	int used = NAME_WIDTH;
 
 	while (layout.nr < NR_CELLS) {
-		/* Once the disk and its bars are there, bars are 9 wide. */
+		/* If the disk and its bars fit, bars are at least 9 wide. */
 		int least = layout.nr < 5 ? BAR_LEAST : 9;
 		int bars = layout.nr < 4 ? 0 : 2 * (least - BAR_LEAST);
 		int cell = cells[layout.nr].width;

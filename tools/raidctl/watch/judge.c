@@ -18,11 +18,11 @@ struct judgement {
 	const struct look *after;
 	struct changes *changes;
 	double tick_ns;		/* of processor time */
-	double seconds;		/* between them, at least one: a tick in a moment is no rate */
+	double seconds;		/* between them, at least 1: a tick in a short time is not a rate */
 	int err;
 };
 
-/* The share of a processor or of the time, "35 %", and the rate, "12 MiB/s", of a value in nanoseconds or bytes. */
+/* Describe a value in ns or bytes as share of a processor or of the time ("35 %"), or as rate ("12 MiB/s"). */
 void look_describe(struct disturbance *what)
 {
 	double seconds = (double)(what->end_ns - what->start_ns) / 1e9, percent;
@@ -189,8 +189,8 @@ static void add_account(struct account *account,
 }
 
 /*
- * A process that ended: its next living ancestor now has its use too, of which
- * a part was reported before.
+ * Add the use of an ended process to its next running ancestor, whose account now includes it. A part of it was
+ * reported before.
  */
 static void add_to_ancestor(const struct judgement *j,
 			    const struct look_process *ended, struct account *accounts)
@@ -308,7 +308,7 @@ static void judge_clocks(struct judgement *j)
 {
 	const struct look *a = j->before, *b = j->after;
 	double slept = (double)(b->slept_ns - a->slept_ns);
-	/* Time asleep passes on the wall too. */
+	/* The wall clock also advances during sleep. */
 	double step = (double)(b->wall_ns - a->wall_ns) - slept;
 	double allowed = WATCH_STEP_NS + WATCH_SLEW_PPM * 1e3 * j->seconds;
 	bool asleep = fabs(slept) >= WATCH_STEP_NS;

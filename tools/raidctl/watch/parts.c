@@ -33,7 +33,7 @@ void look_steal(const char *text, struct look *ret)
 		ret->nr_processors++;
 }
 
-/* Recorded, made of a recorded disk or part of one, or no whole disk. */
+/* Is it a recorded disk, above or below one, or not a whole disk? */
 static bool leave_out(const struct look_scope *scope, const char *name)
 {
 	if (!proc_whole_disk(name))
@@ -108,8 +108,8 @@ static void classify_line(const struct look_scope *scope,
 		return;
 	}
 	/*
-	 * The clock of the machine disturbs no more than it always does. In User
-	 * Mode Linux SIGCHLD is how the end of a process of its own comes.
+	 * The machine's timer is always there, so it is not a disturbance. In User Mode Linux, SIGCHLD reports the end
+	 * of the kernel's own processes.
 	 */
 	line->left_out = strstr(line->devices, "timer") ||
 			 strstr(line->devices, "SIGCHLD") ||

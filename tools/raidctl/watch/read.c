@@ -17,11 +17,11 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* Every so many looks read threads of the kernel. */
+/* Kernel threads are read in one of this many looks. */
 #define KERNEL_ROUNDS	16
 #define KTHREADD	2
 
-/* Between two readings of one clock that lie close together. */
+/* Difference of a clock from CLOCK_MONOTONIC, both read in close succession. */
 static int64_t offset_of(clockid_t clock)
 {
 	int64_t offset = 0, least = INT64_MAX;
@@ -39,7 +39,7 @@ static int64_t offset_of(clockid_t clock)
 	return offset;
 }
 
-/* Threads of the kernel work for others, except those that rebuild an array. */
+/* Kernel threads work for others, except those that rebuild an array. */
 static bool is_kernel_work(const struct process *process)
 {
 	size_t len = strlen(process->name);
@@ -131,7 +131,7 @@ struct look_process *look_process_of(const struct look *look, int pid)
 	return NULL;
 }
 
-/* Orphans are adopted by the recorder: all that it started descends from it. */
+/* The recorder adopts orphans, so all processes that it started descend from it. */
 static void find_command(struct look *look, int self)
 {
 	for (size_t i = 0; i < look->nr_processes; i++) {
@@ -162,7 +162,7 @@ static int read_processes(const struct look_files *files,
 	return scan.err;
 }
 
-/* A clock that is set and set back between two looks shows the same time. */
+/* A clock that is set forward and back between two looks shows the same time. */
 static int open_clock(void)
 {
 	const struct itimerspec never = {
@@ -261,7 +261,7 @@ int look_read(struct look_files *files, const struct look_scope *scope,
 		ret->own_bytes = own.write_bytes;
 	read_word(&files->clocksource, ret->clocksource);
 	read_word(&files->governor, ret->governor);
-	/* Many files that hardly ever change. */
+	/* Many files that seldom change. */
 	if (before && files->round % KERNEL_ROUNDS)
 		ret->throttled = before->throttled;
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Looks in a thread of its own. */
+/* Looks in their own thread. */
 
 #include "watch/watch.h"
 
@@ -21,18 +21,18 @@ struct watch {
 	pthread_t thread;
 	bool running;		/* watch_finish() has not been called */
 	struct look_scope scope;
-	struct look_files files;	/* the thread's, as the members up to @nr while it runs */
+	struct look_files files;	/* used only by the thread while it runs, like the members up to @nr */
 	struct look last;
 	struct disturbance *all;	/* every disturbance, by number - 1 */
 	size_t nr;
 	pthread_mutex_t lock;	/* protects all below */
 	pthread_cond_t wake;
-	bool stop;		/* the thread is to end */
+	bool stop;		/* the thread must end */
 	struct changes changes;	/* not taken yet */
 	int err;
 };
 
-/* A disturbance that the last look had too goes on; any other one is new. NULL without memory. */
+/* Continue a disturbance of the last look, or add a new one. Return: NULL without memory. */
 static const struct disturbance *merge_disturbance(struct watch *watch, const struct disturbance *what)
 {
 	struct disturbance *more;
@@ -56,7 +56,7 @@ static const struct disturbance *merge_disturbance(struct watch *watch, const st
 	return &more[watch->nr++];
 }
 
-/* Append the differences of a look to those that are not taken yet; under the lock. */
+/* Append the differences of a look to the pending ones. The caller holds the lock. */
 static int keep(struct watch *watch, struct changes *now)
 {
 	struct changes *all = &watch->changes;
@@ -147,7 +147,7 @@ static int start_thread(struct watch *watch)
 	pthread_cond_init(&watch->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&watch->lock, NULL);
-	/* Signals are the recorder's. */
+	/* The recorder's thread handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&watch->thread, NULL, look_thread, watch);
