@@ -190,7 +190,7 @@ int rt_counters_get(struct rt_client *client, uint32_t id,
 	return err;
 }
 
-/* The answer says what changed; what @last has of it grows only when all of it was understood. */
+/* The reply contains the counters that changed. @last is updated only after the whole reply was parsed. */
 int rt_counters_advance(struct rt_client *client, uint32_t id,
 			struct rt_counters *last, struct rt_counters *span)
 {

@@ -170,7 +170,7 @@ static int hwqs_subtract(struct rt_counters *c, const struct rt_counters *from)
 	return 0;
 }
 
-/* All but histograms. */
+/* Add all counters except histograms. */
 static int add_counts(struct rt_counters *sum, const struct rt_counters *next)
 {
 	if (!sum->now_ns)
@@ -212,7 +212,7 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 	return 0;
 }
 
-/* Subtract all but histograms and processes; 0, or -ERANGE when a counter fell. */
+/* Subtract all counters except histograms and processes. Return: 0, or -ERANGE if a counter decreased. */
 static int subtract_counts(struct rt_counters *c, const struct rt_counters *from)
 {
 	int wrong = disk_subtract(&c->disk, &from->disk);
@@ -258,10 +258,10 @@ int rt_counters_delta(const struct rt_counters *from,
 	return 0;
 }
 
-/* Counters of balanced(); a bio-based disk has none of them. */
+/* Counters that balanced() needs. A bio-based disk has none of them. */
 #define ENDS (RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED) | RT_COUNTER_BIT(IN_FLIGHT))
 
-/* Requests that came into the span and those that left it or are in it. */
+/* Do the requests that entered the span equal those that left it or are in flight? */
 static bool balanced(const struct rt_counters *c, unsigned int direction,
 		     uint64_t before, char *text, size_t size)
 {
@@ -334,7 +334,7 @@ bool rt_counters_check(const struct rt_counters *c,
 
 /* The difference between two snapshots of counters. */
 
-/* Room in @last for all that @span will add, so that adding cannot fail in the middle. */
+/* Reserve memory in @last for all additions from @span, so that adding cannot fail halfway. */
 static int make_room(struct rt_counters *last, const struct rt_counters *span)
 {
 	for (int d = 0; d < RT_DIRECTIONS; d++)
@@ -365,7 +365,7 @@ static int apply_partial(struct rt_advance *advance, struct rt_counters *last)
 	return rt_counters_add(last, now);
 }
 
-/* The counters began anew, and so does the span. */
+/* The counters were reset, so the span starts at the reset. */
 static int delta_since_reset(const struct rt_counters *now, struct rt_counters *span)
 {
 	const struct rt_counters reset = { .now_ns = now->since_ns };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Netlink to raidtrace.ko: the socket, requests and what became of them. */
+/* Netlink to raidtrace.ko: the socket, requests and their replies. */
 
 #include "internal.h"
 
@@ -15,7 +15,7 @@
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 
-/* More than a snapshot can have: twice the module's account of one disk. */
+/* Upper limit of a snapshot: twice the module's account of one disk. */
 #define MESSAGE_BYTES	(256 << 10)
 
 /* One generic netlink socket. */
@@ -30,14 +30,14 @@ struct request {
 	struct rt_client *client;	/* the socket, takes the extack text */
 	/* called for each reply, NULL when none is expected */
 	int (*parse)(struct nlmsghdr *nlh, void *ret);
-	void *ret;	/* where @parse stores */
-	uint32_t sequence;	/* of its messages; others answer a request that was given up */
+	void *ret;	/* destination of @parse */
+	uint32_t sequence;	/* of its messages; others belong to an abandoned request */
 	bool single;	/* the first reply is the last message; no acknowledgment was requested */
 	int err;	/* -errno so far */
-	bool done;	/* the last message came */
+	bool done;	/* the last message was received */
 };
 
-/* libnl has its own error numbers; only those that a request can meet. */
+/* Convert the error numbers of libnl that a request can cause. */
 static int errno_of(int nle)
 {
 	switch (nle < 0 ? -nle : nle) {
@@ -83,7 +83,7 @@ int rt_open(struct rt_client **ret)
 	nl_socket_set_buffer_size(client->socket, 1 << 20, 0);
 	nl_socket_disable_auto_ack(client->socket);
 	fd = nl_socket_get_fd(client->socket);
-	/* Without them the kernel's reasons are lost, but all else works. */
+	/* Without these options, only the kernel's reasons are lost. */
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
 	*ret = client;
@@ -185,8 +185,8 @@ struct nl_msg *rt_request(struct rt_client *client, uint8_t command, int flags)
 }
 
 /*
- * A snapshot with all its bins is larger than libnl's buffer.  To ask for its
- * length first takes a copy more, and a buffer of libnl's own is cleared each time.
+ * A snapshot with all its bins is larger than libnl's buffer. Querying its length first takes another copy, and a
+ * buffer of libnl is cleared each time.
  */
 static int receive(struct nl_sock *socket, struct sockaddr_nl *from,
 		   unsigned char **ret, struct ucred **credentials)

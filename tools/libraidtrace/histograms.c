@@ -110,8 +110,7 @@ int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
 }
 
 /*
- * Counts never fall, so every bin of @from that is not zero lies within those of
- * @to: one that does not is a count that fell.
+ * Counts never decrease, so each bin of @from that is not zero is within the bins of @to. Otherwise a count decreased.
  */
 int rt_histogram_delta(const struct rt_histogram *from,
 		       const struct rt_histogram *to, struct rt_histogram *ret)

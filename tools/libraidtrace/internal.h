@@ -1,104 +1,102 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Within the library: arithmetic on counters, histograms and processes; requests and replies. */
+/* Internal interfaces: arithmetic on counters, histograms and processes; requests and replies. */
 
 #ifndef RT_INTERNAL_H
 #define RT_INTERNAL_H
 
 #include "raidtrace.h"
 
-/* Add bins to bins; 0 or -ENOMEM. */
+/* Add bins to bins. Return: 0 or -ENOMEM. */
 int rt_histogram_add(struct rt_histogram *histogram,
 		     const struct rt_histogram *next);
 
 /*
- * The counts that the later of two histograms has more. @from: the earlier. @to: the later. @ret: empty; gets the
- * bins from the first to the last that differ, which of a short span are few and often none.
- * Return: 0; -ENOMEM; -ERANGE when a count fell.
+ * The difference of two histograms. @from: the earlier. @to: the later. @ret: empty; gets the bins from the first to
+ * the last difference.
+ * Return: 0; -ENOMEM; -ERANGE if a count decreased.
  */
 int rt_histogram_delta(const struct rt_histogram *from,
 		       const struct rt_histogram *to, struct rt_histogram *ret);
 
-/* Let it have bins [first, end), new ones zero; 0 or -ENOMEM. */
+/* Extend a histogram to the bins [first, end); new bins are zero. Return: 0 or -ENOMEM. */
 int rt_histogram_cover(struct rt_histogram *histogram, unsigned int first,
 		       unsigned int end);
 
 /*
- * By how much a run of bins has grown. @from: the histogram as it was. @first: index of the first of the
- * bins. @counts: the bins as they are now. @ret: what grew is added; its bins lie before @first.
- * Return: 0; -ENOMEM; -ERANGE when a count fell.
+ * The growth of a sequence of bins. @from: the earlier histogram. @first: index of the first bin. @counts: the present
+ * bins. @ret: the growth is added; its bins are before @first.
+ * Return: 0; -ENOMEM; -ERANGE if a count decreased.
  */
 int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
 		       const uint64_t *counts, unsigned int nr,
 		       struct rt_histogram *ret);
 
-/* An answer that may contain only what changed since the last snapshot. */
+/* A reply that may contain only the changes since the last snapshot. */
 struct rt_advance {
-	const struct rt_counters *last;	/* the snapshot it is counted from */
+	const struct rt_counters *last;	/* the snapshot to which the changes refer */
 	/*
-	 * what the answer says: a snapshot; of a partial answer the counters as they are now, but
-	 * only processes with a name, and growths of histograms
+	 * the reply: a snapshot; in a partial reply the present counters, but only processes with a name, and the
+	 * growth of histograms
 	 */
 	struct rt_counters now;
-	bool partial;	/* what the answer left out is as in @last */
+	bool partial;	/* counters missing in the reply are as in @last */
 };
 
 /*
- * Compute the span since the last snapshot, which becomes this one. Takes @now of @advance.
- * @last: its last. @span: empty.
- * Return: 0; -ENOMEM or -ERANGE, @last is then as it was and @span empty.
+ * Compute the span since the last snapshot, and make @last the present one. Consumes @now of @advance. @last: the last
+ * snapshot. @span: empty.
+ * Return: 0; -ENOMEM or -ERANGE, then @last is unchanged and @span empty.
  */
 int rt_advance_apply(struct rt_advance *advance, struct rt_counters *last,
 		     struct rt_counters *span);
 
 /* The processes of struct rt_counters. */
 
-/* One process more. @counters: that it is of. @submitter: copied. Return: 0 or -ENOMEM. */
+/* Append a process. @counters: the owner of the list. @submitter: copied. Return: 0 or -ENOMEM. */
 int rt_submitters_append(struct rt_counters *counters,
 			 const struct rt_submitter *submitter);
 
-/* Add those of @next to those of @sum; 0 or -ENOMEM. */
+/* Add the processes of @next to those of @sum. Return: 0 or -ENOMEM. */
 int rt_submitters_add(struct rt_counters *sum, const struct rt_counters *next);
 
-/* Subtract those of @from, which @counters has too; 0 or -ERANGE. */
+/* Subtract the processes of @from, which @counters also contains. Return: 0 or -ERANGE. */
 int rt_submitters_subtract(struct rt_counters *counters,
 			   const struct rt_counters *from);
 
-/* Rows of nothing for processes that only @next has; 0 or -ENOMEM. */
+/* Add empty rows for processes that only @next has. Return: 0 or -ENOMEM. */
 int rt_submitters_make_room(struct rt_counters *counters,
 			    const struct rt_counters *next);
 
-/* Subtract from those of @counters what @from has of them; 0 or -ERANGE. */
+/* Subtract the processes of @from from those of @counters. Return: 0 or -ERANGE. */
 int rt_submitters_less(struct rt_counters *counters,
 		       const struct rt_counters *from);
 
 /*
- * Move what processes had in @last that have given their rows away in @now to
- * the row of the rest, as the module did; 0 or -ENOMEM.
+ * Move the counters of processes in @last whose rows were reassigned in @now to the row of the rest, as the module did.
+ * Return: 0 or -ENOMEM.
  */
 int rt_submitters_release(struct rt_counters *last, const struct rt_counters *now);
 
 struct nl_msg;
 struct nlmsghdr;
 
-/* A request without attributes yet, NULL when memory is short. */
+/* Create a request without attributes. Return: NULL if memory is short. */
 struct nl_msg *rt_request(struct rt_client *client, uint8_t command, int flags);
 
 /*
- * Send a request and take every reply up to the last. @msg: consumed. @parse: called for each reply, NULL
- * when none is expected.
- * Return: 0; what @parse returned; or -errno, the kernel's with rt_error().
+ * Send a request and process each reply up to the last. @msg: consumed. @parse: called for each reply, NULL if none is
+ * expected.
+ * Return: 0; the result of @parse; or -errno, that of the kernel with rt_error().
  */
 int rt_exchange(struct rt_client *client, struct nl_msg *msg,
 		int (*parse)(struct nlmsghdr *, void *), void *ret);
 
 /*
- * Replies of raidtrace.ko.  A reply is whatever came through the socket: it
- * may be cut short, lack attributes or hold those of a later version; what is
- * missing is zero, and what must not be missing is an error.
+ * Replies of raidtrace.ko. A reply may be cut short, lack attributes or have those of a later version. A missing
+ * attribute is zero; a missing required attribute is an error.
  *
- * Each function takes one message and @ret, which was all zero before the
- * first; they return 0, -EBADMSG or -ENOMEM.
+ * Each function parses one message into @ret, which is all zero before the first. They return 0, -EBADMSG or -ENOMEM.
  */
 
 /* @ret: struct rt_info */
@@ -116,15 +114,15 @@ int rt_parse_advance(struct nlmsghdr *nlh, void *ret);
 /* @ret: struct rt_history */
 int rt_parse_history(struct nlmsghdr *nlh, void *ret);
 
-/* Limits of a target's disk, as sysfs has them now. */
+/* Limits of a target's disk, from sysfs. */
 
 /*
- * Fill in @target's limits by files below @disk, a descriptor of its directory in
- * sysfs. What is not there is 0, as all of a disk that is gone (-1).
+ * Fill in the limits of @target from files below @disk, a descriptor of its directory in sysfs. A missing file gives 0;
+ * a disk that is gone (-1) gives only zeroes.
  */
 void rt_limits_read(int disk, struct rt_target *target);
 
-/* Fill in what sysfs has of @target's disk. Nothing is known of a disk that is gone. */
+/* Fill in the facts of sysfs about the disk of @target. Nothing is known about a disk that is gone. */
 void rt_target_describe(struct rt_target *target);
 
 #endif

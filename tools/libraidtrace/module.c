@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidtrace.ko itself: loaded or not, insert, remove; by libkmod. */
+/* raidtrace.ko itself: its state, insert and remove, with libkmod. */
 
 #include "raidtrace.h"
 
@@ -13,7 +13,7 @@
 
 #define MODULE_NAME "raidtrace"
 
-/* Failures are returned with our own words; libkmod prints nothing. */
+/* Failures are returned with our own text; libkmod prints nothing. */
 static void silent(void *data, int priority, const char *file, int line,
 		   const char *fn, const char *format, va_list args)
 {
@@ -56,7 +56,7 @@ int rt_module_loaded(void)
 	return ret;
 }
 
-/* A value of a module's file; a signed one has the key "signer", or else "sig_id". */
+/* Read a value of a module file. A signed module has the key "signer", or else "sig_id". */
 static bool module_value(struct kmod_module *module, const char *key, char *ret,
 			 size_t size)
 {
@@ -82,7 +82,7 @@ static void module_signer(struct kmod_module *module, char *ret, size_t size)
 		ret[0] = '\0';
 }
 
-/* The kernel has one errno for a module without a signature and for one of an unknown signer. */
+/* The kernel has one errno for a module without a signature and for one with an unknown signer. */
 static void explain_signing(struct kmod_module *module, char *text, size_t size)
 {
 	struct rt_signing signing;
@@ -229,6 +229,6 @@ int rt_module_unload(void)
 		kmod_module_unref(module);
 	}
 	kmod_unref(ctx);
-	/* A module that is in use gives one or the other. */
+	/* A module in use gives either error. */
 	return err == -EWOULDBLOCK ? -EBUSY : err;
 }

@@ -202,8 +202,8 @@ struct rt_disk {
 #define X(member, attribute, ...) uint64_t member;
 	RT_DISK_COUNTERS(X)
 #undef X
-	uint32_t streams_alive;	/* streams of requests that were continued, where the span ends */
-	uint32_t streams_alive_queued;	/* streams of bios that were continued, where the span ends */
+	uint32_t streams_alive;	/* continued streams of requests at the end of the span */
+	uint32_t streams_alive_queued;	/* continued streams of bios at the end of the span */
 };
 
 /* Bios and requests of one class; the members are made by RT_ORIGIN_COUNTERS. */
@@ -216,12 +216,12 @@ struct rt_origin {
 /* Bios of one process. The other members are made by RT_SUBMITTER_COUNTERS. */
 struct rt_submitter {
 	uint32_t index;	/* row of the module's table */
-	bool rest;	/* the row of all processes for which the table was full; it has no process */
+	bool rest;	/* the row of all processes without a row of their own; it has no process */
 	uint32_t pid;	/* the process */
 	char comm[16];	/* name of the thread */
 	/* cgroup that the bios are charged to, by its inode; 0 for none */
 	uint64_t cgroup;
-	char path[RT_CGROUP_MAX];	/* of the cgroup, filled in by the caller; "" when not known */
+	char path[RT_CGROUP_MAX];	/* of the cgroup, filled in by the caller; "" if not known */
 #define X(member, attribute, ...) uint64_t member;
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
@@ -249,7 +249,7 @@ static inline uint64_t rt_hwq_completed(const struct rt_hwq *hwq)
 /* Bins of one direction and kind, trimmed. */
 struct rt_histogram {
 	unsigned int first_bin;	/* index of counts[0] */
-	unsigned int nr_bins;	/* how many there are, 0 for an empty histogram */
+	unsigned int nr_bins;	/* number of bins, 0 for an empty histogram */
 	uint64_t *counts;	/* events, or nanoseconds for the depth-time kind */
 };
 
@@ -295,7 +295,7 @@ struct rt_info {
 
 #define RT_DRIVER_3WARE	"3w-9xxx"
 
-/* Devices above a disk. */
+/* The devices above a disk. */
 struct rt_parents {
 	/* of the PCI device, or of the nearest parent that has one; "" for none */
 	char driver[RT_NAME_MAX];
@@ -305,8 +305,7 @@ struct rt_parents {
 };
 
 /*
- * Find the devices above a disk. @disk: the disk's directory in sysfs. @ret: filled in, all "" when
- * nothing is known.
+ * Find the devices above a disk. @disk: its directory in sysfs. @ret: filled in; all texts are "" if nothing is known.
  */
 void rt_parents_read(const char *disk, struct rt_parents *ret);
 
@@ -316,18 +315,18 @@ struct rt_target {
 	uint32_t major;	/* of the whole disk */
 	uint32_t minor;	/* of the whole disk */
 	char disk[RT_NAME_MAX];	/* its name without /dev/ */
-	struct rt_parents above;	/* not known when it is gone */
+	struct rt_parents above;	/* not known if the disk is gone */
 	bool gone;	/* the disk was removed, its counters are kept */
-	/* it comes from a trace: only @id, @disk and @attached_ns are known */
+	/* the target comes from a trace: only @id, @disk and @attached_ns are known */
 	bool name_only;
 	bool bio_based;	/* md or dm */
-	bool rotational;	/* as the block layer has it */
+	bool rotational;	/* as the block layer reports it */
 	uint64_t capacity_sectors;	/* size of the disk */
 	uint64_t readahead_sectors;	/* as blockdev --getra prints it */
 	uint32_t max_sectors;	/* largest request the block layer builds */
 	uint32_t max_hw_sectors;	/* largest request the driver takes */
 	uint32_t max_segments;	/* most memory segments of a request */
-	uint32_t nr_requests;	/* of the queue */
+	uint32_t nr_requests;	/* size of the queue */
 	uint32_t nr_hw_queues;	/* hardware queues that a processor uses */
 	uint32_t nr_tags;	/* tags per hardware queue */
 	uint64_t attached_ns;	/* when counting began */
@@ -341,14 +340,14 @@ struct rt_target {
 
 /* A range of a disk. */
 struct rt_extent {
-	uint64_t sector;	/* begin, from the beginning of the whole disk */
+	uint64_t sector;	/* first sector, from the start of the whole disk */
 	uint64_t nr_sectors;
 };
 
-/* The groups that are counted when none are named. */
+/* Groups that are counted by default. */
 #define RT_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
-/* How a disk is to be counted; all zero for the defaults. */
+/* How to count a disk; all zero for the defaults. */
 struct rt_options {
 	uint32_t groups;	/* enum raidtrace_group flags, 0 for all but RAIDTRACE_GROUP_HWQ */
 	uint32_t streams;	/* streams to remember, 0 for the module's default */
@@ -360,25 +359,25 @@ struct rt_options {
 
 /* A request that ended. */
 struct rt_ended {
-	/* requests kept since the attach, with this one; numbers that are left out were lost */
+	/* number of requests kept since the attach, with this one; missing numbers were lost */
 	uint64_t number;
-	uint64_t queued_ns;	/* when the first of its bios was queued, 0: none was observed */
-	uint64_t inserted_ns;	/* when it was inserted, 0 when it was not */
-	uint64_t issued_ns;	/* its last issue */
-	uint64_t completed_ns;	/* its end */
-	uint64_t sector;	/* first one; RT_NO_SECTOR for flushes and passthrough */
+	uint64_t queued_ns;	/* when the first of its bios was queued, 0 if none was observed */
+	uint64_t inserted_ns;	/* time of its insert, 0 if it had none */
+	uint64_t issued_ns;	/* time of its last issue */
+	uint64_t completed_ns;	/* time of its end */
+	uint64_t sector;	/* first sector; RT_NO_SECTOR for flushes and passthrough */
 	uint32_t bytes;	/* issued */
 	uint32_t direction;	/* enum raidtrace_direction */
 	uint32_t class_;	/* enum raidtrace_class */
 	uint32_t depth;	/* requests in flight at its issue */
 	bool known;	/* @pid is known */
 	uint32_t pid;	/* the process that queued the first bio */
-	char comm[16];	/* its name, "" when that is not known any more */
+	char comm[16];	/* its name, "" if not known any more */
 	bool error;	/* its status was not success */
 	bool again;	/* it was requeued and issued again */
 };
 
-/* Requests of one answer at most. */
+/* Maximum number of requests in one reply. */
 #define RT_HISTORY_MOST	64
 
 /* A part of the last requests of a disk that ended. */
@@ -401,18 +400,16 @@ int rt_open(struct rt_client **ret);
 /* End a connection. @client: of rt_open(), may be NULL. */
 void rt_close(struct rt_client *client);
 
-/*
- * Return: the kernel's explanation of the last failure without a newline, "" for none.
- */
+/* Return: the kernel's explanation of the last failure without a newline, "" for none. */
 const char *rt_error(const struct rt_client *client);
 
-/* Return: the same, or the words of -errno when the kernel gave none. */
+/* Return: the text of rt_error(), or the text of -errno if the kernel gave none. */
 const char *rt_reason(const struct rt_client *client, int err);
 
 /*
- * Begin to count a disk. @fd: of a whole disk, open for reading; may be closed afterwards. @options: how
- * to count it, NULL for the defaults.
- * Return: 0; -EEXIST when it is a target already; another -errno.
+ * Start counting a disk. @fd: a whole disk, open for reading; may be closed afterwards. @options: NULL for the
+ * defaults.
+ * Return: 0; -EEXIST if it is a target already; another -errno.
  */
 int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret);
@@ -420,16 +417,13 @@ int rt_target_add(struct rt_client *client, int fd,
 /* Version and limits of the module. Return: 0 or -errno. */
 int rt_info_get(struct rt_client *client, struct rt_info *ret);
 
-/* Count a disk no longer. Return: 0; -ENOENT when there is no such target; another -errno. */
+/* Stop counting a disk. Return: 0; -ENOENT if there is no such target; another -errno. */
 int rt_target_del(struct rt_client *client, uint32_t id);
 
-/* Count a disk from zero again. Return: 0; -ENOENT when there is no such target; another -errno. */
+/* Reset the counters of a disk to zero. Return: 0; -ENOENT if there is no such target; another -errno. */
 int rt_target_reset(struct rt_client *client, uint32_t id);
 
-/*
- * Replace the ranges of a disk that are the journal of its filesystem; @nr may be 0.
- * Return: 0 or -errno.
- */
+/* Replace the sectors of the journal of a disk's filesystem; @nr may be 0. Return: 0 or -errno. */
 int rt_target_set_journal(struct rt_client *client, uint32_t id,
 			  const struct rt_extent *journal, size_t nr);
 
@@ -438,25 +432,25 @@ int rt_target_list(struct rt_client *client, size_t *nr,
 		   struct rt_target **ret);
 
 /*
- * One consistent snapshot. @ret: to be given to rt_counters_free(), of the span since attach or reset.
- * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno.
+ * Read one consistent snapshot. @ret: the span since attach or reset, to be given to rt_counters_free().
+ * Return: 0; -ENOENT if there is no such target; -ENOMEM; another -errno.
  */
 int rt_counters_get(struct rt_client *client, uint32_t id,
 		    struct rt_counters *ret);
 
 /*
- * One consistent snapshot, and the span since an earlier one. @last: that snapshot, or the begin of
- * counting; becomes this one. @span: to be given to rt_counters_free(); of a target that was reset it
- * begins at the reset, and @last has another @resets. The cost depends on the counters that changed.
- * Return: 0; -ENOENT when there is no such target; -ENOMEM; another -errno. On failure @last is as it was,
- * there is no span, and it can be tried again.
+ * Read one consistent snapshot, and the span since an earlier one. @last: the earlier snapshot, or the start of
+ * counting; becomes the new one. @span: to be given to rt_counters_free(). If the target was reset, the span starts at
+ * the reset, and @resets of @last changes. The cost depends on the counters that changed.
+ * Return: 0; -ENOENT if there is no such target; -ENOMEM; another -errno. After a failure @last is unchanged, there is
+ * no span, and the call can be repeated.
  */
 int rt_counters_advance(struct rt_client *client, uint32_t id,
 			struct rt_counters *last, struct rt_counters *span);
 
 /*
- * The next requests of a disk that ended. @after: number of the last one that is known, 0 for none. @ret:
- * filled in; none in it means that there are no more for now.
+ * Read the next requests of a disk that ended. @after: number of the last known request, 0 for none. @ret: filled in;
+ * empty if there are no more at present.
  * Return: 0; -EOPNOTSUPP for a disk without requests; another -errno.
  */
 int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
@@ -468,17 +462,16 @@ int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
 void rt_counters_free(struct rt_counters *counters);
 
 /*
- * The difference of two snapshots of one target. @from: the earlier. @to: the later, with the same
- * number of resets. @ret: the difference, spans (from->now_ns, to->now_ns]; the in-flight members are
- * those of @to.
- * Return: 0; -ENOMEM; -ERANGE when a counter went backwards.
+ * The difference of two snapshots of one target. @from: the earlier. @to: the later, with the same number of resets.
+ * @ret: the difference, spans (from->now_ns, to->now_ns]; the in-flight members are those of @to.
+ * Return: 0; -ENOMEM; -ERANGE if a counter decreased.
  */
 int rt_counters_delta(const struct rt_counters *from,
 		      const struct rt_counters *to, struct rt_counters *ret);
 
 /*
- * Extend a span by the one that follows it. @sum: what is extended; may be all zero at first.
- * Return: 0 or -ENOMEM, @sum is then unusable but can be freed.
+ * Extend a span by the one that follows it. @sum: the span to extend; may be all zero at first.
+ * Return: 0; or -ENOMEM, then @sum is unusable but can be freed.
  */
 int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next);
 
@@ -497,10 +490,10 @@ uint64_t rt_histogram_sum(const struct rt_histogram *histogram);
 struct rt_histogram rt_histogram_view(const uint64_t *counts, unsigned int nr);
 
 /*
- * Do the numbers of a span agree with each other? @in_flight_before: requests in flight where it begins,
- * by direction. @text: the first that does not hold, untouched when all do. Checked: issued + in flight
- * before = completed + requeued + in flight after, each size histogram sums to issued, each depth-time
- * histogram to the length of the span.
+ * Do the numbers of a span agree with each other? @in_flight_before: requests in flight at its start, by direction.
+ * @text: the first equation that does not hold; unchanged if all do. Checked: issued + in flight before = completed +
+ * requeued + in flight after; each size histogram sums to issued; each depth-time histogram sums to the length of the
+ * span.
  * Return: whether all hold.
  */
 bool rt_counters_check(const struct rt_counters *counters,
@@ -530,34 +523,34 @@ struct rt_signing {
 /* Look at this machine. @root: directory in front of every path, "" for the machine itself. */
 void rt_signing_read(const char *root, struct rt_signing *ret);
 
-/* Does the kernel refuse a module that is not signed by a key it has? */
+/* Does the kernel refuse a module without a signature by one of its keys? */
 bool rt_signing_needed(const struct rt_signing *signing);
 
 /* The reasons for signed modules, "secure boot, lockdown integrity". */
 void rt_signing_why(const struct rt_signing *signing, char *ret, size_t size);
 
 /*
- * The commands that make a module loadable. @file: the module, NULL when not known. @signer: of the
- * module, NULL for none.
+ * The commands that make a module loadable. @file: the module, NULL if not known. @signer: of the module, NULL for
+ * none.
  */
 void rt_signing_advice(const struct rt_signing *signing, const char *file,
 		       const char *signer, char *ret, size_t size);
 
 /*
- * Does the kernel have a key of that signer? @root: directory of proc and sys, "" except in tests.
- * Return: 0 or 1; -1 when not known.
+ * Does the kernel have a key of this signer? @root: directory of proc and sys, "" except in tests.
+ * Return: 0 or 1; -1 if not known.
  */
 int rt_signing_enrolled(const char *root, const char *signer);
 
 /* module.c: libkmod */
 
-/* Is there a module of that name, and in which state? Return: 1 loaded, 0 not loaded, -errno. */
+/* Is the module loaded? Return: 1 loaded, 0 not loaded, -errno. */
 int rt_module_loaded(void);
 
 /*
- * The module that rt_module_load() would take. @path: module file, NULL for the one under /lib/modules.
- * @file: its path, "" for none. @signer: of the module, "" for none.
- * Return: 0; -ENOENT when there is none; another -errno.
+ * Find the module that rt_module_load() would insert. @path: module file, NULL for the one under /lib/modules. @file:
+ * its path, "" for none. @signer: of the module, "" for none.
+ * Return: 0; -ENOENT if there is none; another -errno.
  */
 int rt_module_find(const char *path, char *file, size_t size, char *signer,
 		   size_t signer_size);
@@ -568,7 +561,7 @@ int rt_module_find(const char *path, char *file, size_t size, char *signer,
  */
 int rt_module_load(const char *path, char *text, size_t size);
 
-/* Remove raidtrace. Return: 0; -ENOENT when it is not loaded; -EBUSY when in use; -errno. */
+/* Remove raidtrace. Return: 0; -ENOENT if it is not loaded; -EBUSY if in use; -errno. */
 int rt_module_unload(void);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Replies of raidtrace.ko, taken apart; nothing here needs a socket. */
+/* Parsers for the replies of raidtrace.ko. No socket is needed. */
 
 #include "internal.h"
 
@@ -12,7 +12,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-/* No histogram has as many. */
+/* No histogram has this many bins. */
 #define MOST_BINS	65536
 
 static void copy_text(char *to, size_t size, struct nlattr *attr)
@@ -21,7 +21,7 @@ static void copy_text(char *to, size_t size, struct nlattr *attr)
 		nla_strlcpy(to, attr, size);
 }
 
-/* A number of an attribute; 0 when it is missing or too short. */
+/* The number in an attribute; 0 if it is missing or too short. */
 static uint32_t attr_u32(const struct nlattr *attr)
 {
 	return attr && nla_len(attr) >= 4 ? nla_get_u32(attr) : 0;
@@ -82,8 +82,8 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 }
 
 /*
- * Each attribute of a nest.  Flows and histograms are most of what a sample is
- * made of, and libnl's own loop takes three calls for each attribute.
+ * Each attribute of a nest. Flows and histograms are most of a sample, and libnl's own loop needs three calls for each
+ * attribute.
  */
 #define for_each_nested(attr, left, nest)				\
 	for ((attr) = nla_data(nest), (left) = nla_len(nest);		\
@@ -93,7 +93,7 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 	     (attr) = (struct nlattr *)((char *)(attr) +		\
 					NLA_ALIGN((attr)->nla_len)))
 
-/* The number that an attribute of at most eight bytes holds, in whichever size it came. */
+/* The number in an attribute of up to eight bytes, whatever its size. */
 static uint64_t value_of(const struct nlattr *attr)
 {
 	const char *data = (const char *)attr + NLA_HDRLEN;
@@ -109,7 +109,7 @@ static uint64_t value_of(const struct nlattr *attr)
 	return small;
 }
 
-/* Where the counter of an attribute is in struct rt_flow; 0 of those that are none, and more of all others. */
+/* Offset in struct rt_flow and bit of the counter of each attribute. The bit of other attributes is 0. */
 static const struct {
 	uint16_t offset;
 	uint64_t bit;
@@ -155,7 +155,7 @@ static int parse_flow(struct nlattr *nest, struct rt_counters *c)
 			take_counter(attr, &flow, &known);
 	if (direction >= RT_DIRECTIONS)
 		return -EBADMSG;
-	/* The module leaves out counters that it does not have; all directions together have only numbers in flight. */
+	/* The module omits counters that it does not have. The sum of all directions has only the numbers in flight. */
 #define X(member, attribute, ...) all |= RT_COUNTER_BIT(attribute);
 	if (direction != RAIDTRACE_DIRECTION_ALL) {
 		RT_FLOW_COUNTERS(X)
@@ -169,7 +169,7 @@ static int parse_flow(struct nlattr *nest, struct rt_counters *c)
 	return 0;
 }
 
-/* Bins of one histogram as they come. */
+/* Bins of one histogram, in the form of the reply. */
 struct piece {
 	uint32_t direction;
 	uint32_t kind;
@@ -225,7 +225,7 @@ static int parse_histogram(struct nlattr *nest, struct rt_counters *c)
 	return 0;
 }
 
-/* A piece of one that changed; pieces of one histogram come in order. */
+/* Parse a part of a histogram that changed. The parts of a histogram are in order. */
 static int parse_grown(struct nlattr *nest, struct rt_advance *advance)
 {
 	uint64_t bins[64];

@@ -18,7 +18,7 @@ static const char *const keys[][2] = {
 static const char secure_boot[] =
 	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
-/* Read the begin of a file. Return: its length, -1 if it cannot be read. */
+/* Read the start of a file. Return: its length, -1 if it cannot be read. */
 static int head_of(const char *root, const char *path, char *ret, size_t size)
 {
 	char whole[512];

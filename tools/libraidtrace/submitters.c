@@ -22,7 +22,7 @@ int rt_submitters_append(struct rt_counters *counters,
 	return 0;
 }
 
-/* A row of the table has one process between two resets, but a span may reach over one. */
+/* Between two resets a row belongs to one process, but a span may cross a reset. */
 static bool same(const struct rt_submitter *a, const struct rt_submitter *b)
 {
 	return a->index == b->index && a->rest == b->rest && a->pid == b->pid &&
@@ -129,7 +129,7 @@ int rt_submitters_subtract(struct rt_counters *counters,
 	return 0;
 }
 
-/* Processes are few and come seldom: their places are made one by one. */
+/* New processes are few, so memory is reserved one by one. */
 int rt_submitters_make_room(struct rt_counters *counters,
 			    const struct rt_counters *next)
 {

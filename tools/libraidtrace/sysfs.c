@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Limits of a disk and the devices above it, as sysfs has them now. */
+/* Limits of a disk and the devices above it, from sysfs. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "internal.h"
 
-/* The number in a file; 0 when there is none. */
+/* The number in a file; 0 if there is none. */
 static uint64_t number_of(int disk, const char *name)
 {
 	char text[32];
