@@ -40,7 +40,7 @@ static inline u64 divide(u64 a, u64 b)
 #endif
 }
 
-/* Cut a disk of this capacity in parts. */
+/* Divide a disk of this capacity into parts. */
 static inline void raidtrace_place_set(struct raidtrace_place *place, u64 capacity_sectors)
 {
 	u64 units = (capacity_sectors >> PLACE_BITS) / RAIDTRACE_PLACE_BINS + 1;
@@ -52,7 +52,7 @@ static inline void raidtrace_place_set(struct raidtrace_place *place, u64 capaci
 	place->inverse = divide(~0ULL, units) + 1;
 }
 
-/* The part of a disk that a sector is in; the last one for a sector beyond the end. */
+/* The part of a disk that contains a sector; the last part for a sector beyond the end. */
 static inline u32 raidtrace_place_bin(const struct raidtrace_place *place, u64 sector)
 {
 	u64 bin = multiply_high(sector >> PLACE_BITS, place->inverse);
@@ -194,7 +194,7 @@ static __always_inline void account_time(struct raidtrace_queue *state,
 	state->changed_ns[set] = now_ns;
 }
 
-/* Reads and writes have a set each, of the same number. */
+/* Reads and writes each have their own set, with the same number. */
 static __always_inline bool has_own_set(enum raidtrace_direction direction)
 {
 	return direction <= RAIDTRACE_DIRECTION_WRITE;
@@ -209,7 +209,7 @@ static __always_inline void raise_depth(struct raidtrace_queue *state,
 		state->in_flight_max[direction] = depth;
 }
 
-/* A request is in flight from now on. The depths that count are those before it. */
+/* A request is in flight from now on. The counted depths do not include it. */
 static __always_inline void enter_flight(struct raidtrace_queue *state,
 					 struct raidtrace_account *account, u32 groups,
 					 u64 now_ns, enum raidtrace_direction direction)

@@ -13,9 +13,9 @@
 #define RAIDTRACE_GROUPS_CLASSES	(RAIDTRACE_GROUP_ORIGIN | RAIDTRACE_GROUP_BLAME)
 
 /*
- * A stream is found by its end in a hash table. A ring has the streams in the order in which they
- * moved; the one behind the newest is the oldest. All places are in use from the beginning, with
- * ends that no sector has.
+ * A hash table finds a stream by its end. A ring has the streams in the order in which they last
+ * moved; the one after the newest is the oldest. All places are in use from the start, with ends
+ * that no sector has.
  */
 
 /* Most streams that are remembered, and their default number. */
@@ -186,7 +186,7 @@ enum raidtrace_depth_set {
 
 /* Events that have a counter and no state: those with a direction, then the others. */
 enum raidtrace_event_counter {
-	RAIDTRACE_GOT,	/* counted by raidctl import alone */
+	RAIDTRACE_GOT,	/* counted only by raidctl import */
 	RAIDTRACE_BACK_MERGES,
 	RAIDTRACE_FRONT_MERGES,
 	RAIDTRACE_REQUEST_MERGES,

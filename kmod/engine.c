@@ -12,7 +12,7 @@
 #define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
 #endif
 
-/* Places that an address may have; after requests found none free, more of them. */
+/* Places that an address may have, and the larger number after requests found none free. */
 #define PLACES		8
 #define PLACES_MOST	64
 
@@ -41,7 +41,7 @@ static struct raidtrace_queued *search_bio(struct raidtrace_engine *engine, u64 
 	return found;
 }
 
-/* The place of a bio, or with @free one that it may have; NULL for none. */
+/* Find the place of a bio; with @free, also accept a free place. Returns NULL for none. */
 static __always_inline struct raidtrace_queued *find_bio(struct raidtrace_engine *engine, u64 bio,
 							 bool free)
 {
@@ -106,8 +106,8 @@ static __always_inline struct raidtrace_issued *find_request(struct raidtrace_en
 }
 
 /*
- * A bio ends; NULL for an unknown one. On a bio-based disk an unknown end may be that of a piece
- * that the driver split off, so that it counts for nothing.
+ * End a bio; NULL for an unknown one. On a bio-based disk, an unknown end may be that of a piece
+ * that the driver split off, so it is not counted.
  */
 static __always_inline void end_bio(struct raidtrace_engine *engine,
 				    struct raidtrace_queued *queued,
@@ -171,7 +171,7 @@ static __always_inline void engine_queue(struct raidtrace_engine *engine,
 	if (groups & RAIDTRACE_GROUPS_BIOS) {
 		struct raidtrace_queued *place = find_bio(engine, record[2], true);
 
-		/* A bio that finds no place stays unknown. */
+		/* A bio without a place stays unknown. */
 		if (place)
 			*place = (struct raidtrace_queued){
 				.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
@@ -216,7 +216,7 @@ static __always_inline struct raidtrace_ended *known_of(struct raidtrace_engine 
 	return &engine->history->known[request - engine->requests];
 }
 
-/* Before the first event of a new issue: a request in flight has no observed end. */
+/* Called before the first event of a new issue: a request in flight has no observed end. */
 static void forget_abandoned(const struct raidtrace_issued *request,
 			     struct raidtrace_ended *known)
 {
@@ -224,7 +224,7 @@ static void forget_abandoned(const struct raidtrace_issued *request,
 		*known = (struct raidtrace_ended){};
 }
 
-/* A request is queued when the first of its bios is, by its process. */
+/* A request is queued when its first bio is, by the process of this bio. */
 static void know_bio(struct raidtrace_ended *known, const struct raidtrace_queued *bio)
 {
 	if (known->queued_ns && known->queued_ns <= bio->queued_ns)
@@ -252,7 +252,7 @@ static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record,
 		request->class = RAIDTRACE_CLASS_MIXED;
 }
 
-/* Keep for the history what an issue shows of a request. */
+/* Keep the facts about an issue for the history. */
 static noinline void know_issue(struct raidtrace_engine *engine,
 				const struct raidtrace_issued *request,
 				const struct raidtrace_issue *issue,
@@ -378,8 +378,8 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 }
 
 /*
- * The last completion of a request that is not in flight: the second end of a flush sequence; else
- * its issue was not observed if the driver had it, and otherwise it had none.
+ * Count the last completion of a request that is not in flight. It is the second end of a flush
+ * sequence. Otherwise its issue was not observed if the driver had it, and it had no issue if not.
  */
 static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		      u64 head)
@@ -590,7 +590,7 @@ static __always_inline unsigned int count_events(struct raidtrace_engine *engine
 		const u64 *first = source->words + at, *record = first, *stop;
 		u64 before = until;
 
-		/* The events of this source before the first event of all others. */
+		/* Count the events of this source before the first event of the others. */
 		before = before < next[1].time ? before : next[1].time;
 		before = before < next[2].time ? before : next[2].time;
 		stop = first + (source->end - source->tail < size - at ?

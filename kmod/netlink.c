@@ -143,7 +143,7 @@ int raidtrace_nl_info_get_doit(struct sk_buff *request, struct genl_info *info)
 	return genlmsg_reply(skb, info);
 }
 
-/* A caller that gets no reply does not know the id, so then nothing is added. */
+/* Add a target. A caller that gets no reply does not know the id, so then nothing is added. */
 static int add_target(struct genl_info *info, struct block_device *bdev,
 		      struct raidtrace_options *options)
 {

@@ -23,7 +23,7 @@ struct inode;
 /* Probes by a hash of their queue. raidtrace_targets_mutex protects changes. */
 extern struct raidtrace_probe *raidtrace_probes[256];
 
-/* On while hardware queues of a target are counted. Off it costs an instruction an event. */
+/* Enabled while hardware queues of a target are counted. Disabled, it costs one instruction. */
 DECLARE_STATIC_KEY_FALSE(raidtrace_hwq_key);
 
 static __always_inline bool raidtrace_wants_hwq(const struct raidtrace_probe *probe)
@@ -96,7 +96,7 @@ static __always_inline u32 raidtrace_unplaced(enum req_op op)
 	return op == REQ_OP_ZONE_APPEND ? RAIDTRACE_EVENT_UNPLACED : 0;
 }
 
-/* Write an event of this moment; @one and @two are its words. */
+/* Write an event at the present time; @one and @two are its words. */
 static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 						  enum raidtrace_event kind, u64 head,
 						  const void *one, const void *two)

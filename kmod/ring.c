@@ -49,7 +49,7 @@ static void rings_collect(struct raidtrace_probe *probe)
 	for_each_possible_cpu(cpu) {
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 
-		/* Records before the head are written. */
+		/* Records before the head are complete. */
 		ring->source.end = smp_load_acquire(&ring->head);
 		if (ring->source.end == ring->source.tail)
 			continue;
