@@ -157,6 +157,7 @@ def asynchronous(runs: Runs) -> Judgement:
     sentences = (
         f"One process that reads 128 KiB at a time keeps {alone:.2f} requests in flight: it requests data, waits, and requests "
         "again.",
+        "Without readahead the page cache requests single pages of 4 KiB. "
         f"Readahead of the page cache adds requests: with 128 KiB {number(runs, 'ahead', 'depth'):.1f} are in flight, with "
         f"8 MiB {number(runs, 'tuned', 'depth'):.0f}. Without readahead, each request in flight needs a process: eight "
         f"processes keep {number(runs, 'direct-eight', 'depth'):.1f}.",

@@ -318,7 +318,7 @@ def _device(case: Case) -> Limit:
         return open_question(f"{text} {alone:.0%} of the time, so it may do more", *values)
     if near:
         text = (
-            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of its limit: in the profile "
+            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of its limit. In the profile "
             f"{near.profile} the controller reaches {near.controller:.0f} MiB/s, the drives {near.drives:.0f}"
         )
         return inferred(

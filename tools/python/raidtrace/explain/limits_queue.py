@@ -137,7 +137,7 @@ def request_size(case: Case) -> Limit:
         return unknown("sizes or limits were not recorded")
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
     whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
-    takes = "any size" if (most or 0) >= UNLIMITED_KIB else str(most)
+    takes = "any size" if (most or 0) >= UNLIMITED_KIB else f"up to {most} KiB"
     text = (
         f"max_sectors_kb is {largest}, the disk takes {takes}; {q.percent(whole)} of the requests have the largest "
         f"size, {cut} bios were split"
@@ -189,13 +189,18 @@ def direct(case: Case) -> Limit:
     )
     waits = waits_ms(case)
     delayed = waits is None or case.rotates() or waits[1] >= MIN_FACTOR * waits[0]  # else others made the queue deep
-    if case.direction != "read" or depth >= MIN_ENOUGH_DEPTH or (flat(case) and delayed) or ceiling_near(case):
-        return open_question(text, *values)
+    enough = (
+        (case.direction != "read", "the gain of more writes in flight is unknown"),
+        (depth >= MIN_ENOUGH_DEPTH, f"{MIN_ENOUGH_DEPTH} are enough for most disks"),
+        ((flat(case) and delayed) or bool(ceiling_near(case)), "the rate hardly grows with the depth"),
+    )
+    if reason := next((reason for holds, reason in enough if holds), ""):
+        return open_question(f"{text}; {reason}", *values)
     few = slots(case)
     if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= MIN_FULL_SHARE:
         return open_question(f"{text}, and {few[1]} allows no more than {few[0]}", *values)
-    if scattered(case):  # through the page cache it would wait for each seek, too
-        return open_question(text, *values)
+    if scattered(case):
+        return open_question(f"{text}; through the page cache a read would wait for its seek, too", *values)
     larger = (
         "read in larger pieces, " if (q.size_mean(case.phase, case.direction) or LARGE_SECTORS) < LARGE_SECTORS else ""
     )
@@ -254,6 +259,7 @@ def positioning(case: Case) -> Limit:
             value,
         )
     if not scattered(case):
+        text = text if case.rotates() else f"{text}; but the disk does not rotate, so a seek costs it no time"
         return ruled_out(text, value)
     wait = q.d2c_mean_ms(case.phase, case.direction) or 0.0
     if wait < MIN_SEEK_MS:
@@ -307,7 +313,7 @@ def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
         return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
     if not case.reads_ahead():
         return f"only {q.percent(by_readahead)} of the bytes were read ahead"
-    return "the program may have turned readahead off (No readahead)" if unread(case) is not None else None
+    return "reads are much smaller than a readahead window (No readahead)" if unread(case) is not None else None
 
 
 def unread(case: Case) -> tuple[float, int] | None:
@@ -321,12 +327,7 @@ def unread(case: Case) -> tuple[float, int] | None:
     if case.direction != "read" or not window or not largest or not each:
         return None
     alone = (in_order(case.reading) or 0.0) >= MIN_STREAM_SHARE and not case.direct()
-    chunk = (case.reading.above.setting("md_chunk_bytes") or 0) // q.SECTOR if case.reading.above else 0
-    return (
-        (each / 2, int(window / 2))
-        if alone and NO_WINDOW_FACTOR * each <= min(window, largest, chunk or window)
-        else None
-    )
+    return (each / 2, int(window / 2)) if alone and NO_WINDOW_FACTOR * each <= min(window, largest) else None
 
 
 @rule("no readahead", "No readahead")
@@ -342,7 +343,9 @@ def advice(case: Case) -> Limit:
         f"sequential reads arrive as requests of {small[0]:.3g} KiB, much smaller than the readahead of {small[1]} KiB, as "
         "after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
-    if case.phase.settings.get("fstype") or case.reading.above is not None:
+    if case.reading.above is not None:
+        return open_question(f"{text}, or because {case.reading.above.disk.name} divides them")
+    if case.phase.settings.get("fstype"):
         return open_question(f"{text}, or the files are that small")
     remedy = "remove POSIX_FADV_RANDOM from the program, or read in larger pieces; another readahead changes nothing"
     return inferred(text, remedy)
