@@ -100,7 +100,7 @@ def _check(arguments: argparse.Namespace, one: bool) -> None:
         raise LabError(
             "ab",
             f"{count} kernels given",
-            f"Name 2 to {_MOST}, such as --kernel 6.1 --kernel DIR; or a change: --patch, --series, --range, --tree or --config",
+            f"Name 2 to {_MOST}, such as --kernel 6.1 --kernel DIR; or a change: --patch, --series, --range, --tree, --config",
         )
     if arguments.coverage and not (arguments.patch or arguments.series or arguments.range or arguments.tree):
         raise LabError("ab --coverage", "nothing was changed", "Name a --patch, --series, --range or --tree.")
