@@ -575,7 +575,7 @@ STATEMENTS = {
         "changed", "others after it", {"changes": [*CHANGE, (3 * 10**9, "scheduler", "none", "bfq")], "samples": TWO_RATES}),
     "how many were late": ("slow part", "10% of the sequential reads", {"d2c": SLOW}),
     "the rate of one disk in requests": (
-        "device", "250 reads a second: with about 2 in flight instead of 1 the rate is only 0% higher", CAPPED),
+        "device", "250 reads a second: with about 2 in flight instead of 1 the rate is 0% higher, so a higher depth", CAPPED),
     "rows of eight are enough to look for a ceiling": (
         "device", "with 8 or more in flight instead of 4 the throughput is",
         {"depth": 9.0, "rows": {(4, 12): 100, (8, 12): 900}, "at_issue": {4: 100, 8: 900}}),
@@ -637,11 +637,13 @@ REMEDIES = {
 }  # fmt: skip
 
 
-def test_md_may_be_why_requests_of_a_member_are_small():
-    above = phase(settings={"readahead_sectors": "1024"})
+@pytest.mark.parametrize(("chunk_kib", "expected"), [(16, OUT), (34, OPEN), (0, OPEN)])
+def test_md_may_be_why_requests_of_a_member_are_small(chunk_kib, expected):
+    """They have 32 KiB, or the size of a chunk."""
+    above = phase(settings={"readahead_sectors": "1024", "md_chunk_bytes": str(chunk_kib << 10)})
     every_limit = limits.limits(Reading("A", phase(**SMALL_BIOS), above), "read", {})
     limit = next(limit for limit in every_limit if limit.key == "no readahead")
-    assert limit.verdict is OPEN and "divides them" in limit.statement
+    assert limit.verdict is expected and "divides" in limit.statement
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

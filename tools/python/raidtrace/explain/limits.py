@@ -80,7 +80,7 @@ def limits(
     if any(limits_rate.reached(limit) for limit in made):  # then no other cause needs a change first
         leave_open({limit.key for limit in made} - {"io.max", "reset"}, "io.max allows little more")
     if inferred("throttled"):
-        leave_open(CAUSES_UNDER_LIMIT, "a limit of the volume determines the rate")
+        leave_open(CAUSES_UNDER_LIMIT, "the limit of the volume explains this")
     if (idle := case.idle() or 0.0) >= 1 - MIN_TIME_SHARE:
         leave_open(DEPTH_CAUSES, f"the disk was idle for {q.percent(idle)} of the time")
     if inferred(*CEILING_CAUSES):

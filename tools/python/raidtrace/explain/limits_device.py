@@ -318,8 +318,8 @@ def _device(case: Case) -> Limit:
         return open_question(f"{text} {alone:.0%} of the time, so it may do more", *values)
     if near:
         text = (
-            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of its limit. In the profile "
-            f"{near.profile} the controller reaches {near.controller:.0f} MiB/s, the drives {near.drives:.0f}"
+            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of what the {near.lower()} reaches "
+            f"in the profile {near.profile} (controller {near.controller:.0f} MiB/s, drives {near.drives:.0f})"
         )
         return inferred(
             text, remedy, *values, gain=gain.MORE_IN_FLIGHT, key=near.lower(), title=near.lower().capitalize()
@@ -364,8 +364,8 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     if queued is None:
         return open_question(f"{text}; it is unknown whether a higher depth is faster", *values)
     return inferred(
-        f"{text}: with about {queued.many:.0f} in flight instead of {queued.few:.0f} the rate is only "
-        f"{max(queued.growth, 0):.0%} higher, so this is its limit",
+        f"{text}: with about {queued.many:.0f} in flight instead of {queued.few:.0f} the rate is "
+        f"{max(queued.growth, 0):.0%} higher, so a higher depth does not help",
         _other_than_depth(case),
         *values,
         gain=gain.MORE_IN_FLIGHT,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Causes above the disk: the program, other programs, processors and flushes, files and their metadata."""
 
+import dataclasses
+
 from raidtrace.explain import gain
 from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
@@ -59,7 +61,8 @@ def host(case: Case) -> Limit:
         return computing
     if case.reading.above is not None:
         nothing, whole = f"the disk was idle for {q.percent(idle)} of the time", case.reading.above.disk.name
-        return open_question(f"{nothing}: {whole}, which contains it, may wait for another disk", value)
+        text = f"{nothing}: {whole}, which contains it, may wait for another of its disks"
+        return dataclasses.replace(open_question(text, value), title="Other member")
     nothing, limit = f"the disk was idle for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
         return ruled_out(f"{nothing}: io.max delayed requests", value)

@@ -313,7 +313,7 @@ def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
         return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
     if not case.reads_ahead():
         return f"only {q.percent(by_readahead)} of the bytes were read ahead"
-    return "reads are much smaller than a readahead window (No readahead)" if unread(case) is not None else None
+    return "requests are much smaller than a readahead window" if unread(case) is not None else None
 
 
 def unread(case: Case) -> tuple[float, int] | None:
@@ -343,8 +343,11 @@ def advice(case: Case) -> Limit:
         f"sequential reads arrive as requests of {small[0]:.3g} KiB, much smaller than the readahead of {small[1]} KiB, as "
         "after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
-    if case.reading.above is not None:
-        return open_question(f"{text}, or because {case.reading.above.disk.name} divides them")
+    if (above := case.reading.above) is not None:
+        chunk = (above.setting("md_chunk_bytes") or 0) / 1024
+        if chunk and small[0] >= (1 - q.AGREEMENT) * chunk:
+            return ruled_out(f"{above.disk.name} divides a readahead window into chunks of {chunk:g} KiB")
+        return open_question(f"{text}, or because {above.disk.name} divides them")
     if case.phase.settings.get("fstype"):
         return open_question(f"{text}, or the files are that small")
     remedy = "remove POSIX_FADV_RANDOM from the program, or read in larger pieces; another readahead changes nothing"

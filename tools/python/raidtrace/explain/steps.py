@@ -41,9 +41,9 @@ def setting(readings: Sequence[Reading]) -> Link:
         sectors = reading.readahead_sectors()
         if sectors is None:
             return "readahead was not recorded"
-        owner = f" of {reading.above.disk.name}, the disk above it" if reading.above else ""
+        owner = f" of {reading.above.disk.name}, the disk above it," if reading.above else ""
         moved = ", and changed during the phase" if "readahead_sectors" in reading.phase.changed else ""
-        return f"readahead is {sectors} sectors, {q.kib(sectors)}{owner}{moved}"
+        return f"readahead{owner} is {sectors} sectors, {q.kib(sectors)}{moved}"
 
     return Link("setting", "Setting", each(readings, say), Verdict.SHOWN if known else Verdict.NOT_AVAILABLE, values)
 
@@ -492,7 +492,8 @@ def cost(reading: Reading) -> Link:
     title, fit = "Cost of seeks", trials.seek_cost(reading.phase.over_time)
     many = q.seeks(reading.phase) or 0
     if fit is None or many > _issued(reading) / 2:
-        why = "half of the requests or more are seeks" if fit else "too few samples or seeks"
+        few = "there are no seeks" if not many else "the samples, or the seeks, are too few"
+        why = "there are too few requests without a seek to compare with" if fit or many > _issued(reading) / 2 else few
         return Link("cost", title, f"not available from the samples: {why}", Verdict.NOT_AVAILABLE)
     of = f"{fit.blocks} samples" if fit.merged == 1 else f"{fit.blocks} blocks of {fit.merged} samples"
     interval = f"{fit.ms:.2f} ms each (95 % from {fit.low_ms:.2f} to {fit.high_ms:.2f}, jackknife of {of})"

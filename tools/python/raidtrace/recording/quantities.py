@@ -63,6 +63,8 @@ class Reading:
         readahead, largest = self.readahead_sectors(), self.largest_sectors()
         if readahead is None or not largest:
             return None
+        if self.above is not None and (chunk := (self.above.setting("md_chunk_bytes") or 0) // SECTOR):
+            largest = min(largest, max(chunk, int(size_mean(self.phase, "read") or 0)))  # chunks may be merged
         windows = max(readahead / self.members() / largest, 1.0)
         return windows, 2 * windows
 
