@@ -276,7 +276,12 @@ def text(explanation: Explanation, columns: int, verbose: bool = False) -> list[
         lines += ["", "Keep in mind:"]
         for note in explanation.notes:
             lines += wrap(note, width, "  ", "  ")
-    return lines + ["", *wrap("+ shown, * inferred, - not shown, x contradicted, ? not available", width)]
+    return lines + [
+        "",
+        *wrap(
+            "+ shown, * inferred, - not shown (limit: open), x contradicted (limit: ruled out), ? not available", width
+        ),
+    ]
 
 
 def _chain(chain: Chain, width: int, summary: Sequence[str], verbose: bool) -> list[str]:

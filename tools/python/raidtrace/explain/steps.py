@@ -400,7 +400,7 @@ def throughput(readings: Sequence[Reading], direction: str) -> Link:
             return f"{rate:.1f} MiB/s"
         mean, sectors, wait = (f(reading.phase, direction) for f in (q.depth_mean, q.size_mean, q.d2c_mean_ms))
         equal = "=" if accounts(reading, direction) else "is NOT"
-        return f"{mean:.2f} x {q.kib(sectors or 0)} / {wait:.2f} ms {equal} {rate:.1f} MiB/s"
+        return f"{mean:.2f} x {q.kib(sectors or 0)} / {wait:.3g} ms {equal} {rate:.1f} MiB/s"
 
     def verdict(reading: Reading) -> Verdict:
         rate, made = q.mib_per_s(reading.phase, direction), little(reading, direction)
