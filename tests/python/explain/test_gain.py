@@ -103,7 +103,7 @@ def test_the_gain(name):
         ("program", ALONE, "Expected: about 2 times as fast."),
         ("program", {**ALONE, "direct": 0.49}, "Without this time the command is at most about 2 times as fast."),
         ("program", {**ALONE, "d2c": {0.31: 1000}}, "Expected with pauses half as long: about 1.3 times as fast."),
-        ("readahead", WINDOW, "Expected with twice the readahead: about 1.8 times as fast."),
+        ("readahead", WINDOW, "Expected with only twice the readahead: about 1.8 times as fast."),
         (
             "processor",
             {**ALONE, "idle": 0.9, "cpu": 0.8},

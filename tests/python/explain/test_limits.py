@@ -577,8 +577,14 @@ STATEMENTS = {
     "the rate of one disk in requests": (
         "device", "250 reads a second: with about 2 in flight instead of 1 the rate is 0% higher, so a higher depth", CAPPED),
     "rows of eight are enough to look for a ceiling": (
-        "device", "with 8 or more in flight instead of 4 the throughput is",
+        "device", "with 8 or more in flight the throughput is",
         {"depth": 9.0, "rows": {(4, 12): 100, (8, 12): 900}, "at_issue": {4: 100, 8: 900}}),
+    "pieces are not short": ("pieces", "so the runs are not shorter", {**PIECES, "order": 0.99}),
+    "pieces that no stream continues": ("pieces", "but only 49.0% of the bios continue", {**PIECES, "order": 0.49}),
+    "pieces on a disk without a file system": (
+        "pieces", "but no file system was mounted", {**PIECES, "settings": {"readahead_sectors": "16384"}}),
+    "pieces with a window in flight": ("pieces", "but a whole readahead window", {**PIECES, "depth": 64.0}),
+    "pieces, and the disk waited": ("pieces", "but the disk waited", {**PIECES, "idle": 0.16}),
     "rows of four are too few to look for a ceiling": (
         "device", "the depth varied too little",
         {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "at_issue": {2: 100, 4: 900}}),

@@ -119,7 +119,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("-m", "--metric", type=_metric, default=figures.SECONDS, metavar="METRIC",
                      help="figure to compare: seconds (the default); p99; rate, for a command that runs for a fixed time; or "
-                     f"an expression that is smaller for a better run, such as 'seconds + read_p99_ms / 100', of "
+                     f"an expression that is smaller for a better run, such as 'seconds + read_p99_ms / 100'. Names: "
                      f"{', '.join(figures.FIGURES)}")  # fmt: skip
     top.add_argument("--phase", default="", help="compare only this phase of the recording")
     top.add_argument(

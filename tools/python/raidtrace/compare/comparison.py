@@ -203,7 +203,10 @@ def lines(compared: Compared, width: int) -> list[str]:
         sentence = ", ".join(f"{name} {value}" for name, value in alike.items() if value)
         out += wrap(f"All: {sentence}", width, "", "   ") if sentence else []
         names = dict.fromkeys(name for row in compared.rows for name, value in row.key if value and name not in alike)
-        out += [*wrap(f"Rows: {', '.join(names)}", width, "", "   "), ""]
+        out += [
+            *wrap(f"Rows: {', '.join('figure' if name == 'place' else name for name in names)}", width, "", "   "),
+            "",
+        ]
         rows = [_row(row, alike, compared.published) for row in compared.rows]
         legend = f"Rates in {KIB_PER_S if compared.published else 'MiB/s'}. {LEGEND}"
         out += [*terminal.table([HEADER, *rows], columns=width), "", *wrap(legend, width)]

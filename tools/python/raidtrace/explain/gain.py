@@ -151,7 +151,8 @@ def twice_the_readahead(case: Case) -> Gain:
         return NO_GAIN
     number = max(depth / 2, 1.0)
     return _figure(
-        TWICE * (1 + (number - 1) * WINDOW_DELAY) / (1 + (2 * number - 1) * WINDOW_DELAY), "with twice the readahead"
+        TWICE * (1 + (number - 1) * WINDOW_DELAY) / (1 + (2 * number - 1) * WINDOW_DELAY),
+        "with only twice the readahead",
     )
 
 

@@ -408,6 +408,6 @@ def _gain(grown: tuple[int, float] | None) -> str:
     if grown is None:
         return ""
     return (
-        f"with {grown[0]} or more in flight instead of {grown[0] // 2} the throughput is "
-        f"{max(grown[1], 0):.0%} higher: "
+        f"with {grown[0]} or more in flight the throughput is {max(grown[1], 0):.0%} higher than with "
+        f"{grown[0] // 2}; "
     )

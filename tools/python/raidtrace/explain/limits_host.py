@@ -371,14 +371,15 @@ def pieces(case: Case) -> Limit:
             f"{units.octets(ended[1])} with each call"
         )
         return inferred(f"{text}: the files end before the readahead window", SEVERAL_FILES, value)
-    if (
-        run >= readahead
-        or (order or 0) < MIN_STREAM_SHARE
-        or not mounted
-        or (depth or 0) >= (windows or 0)
-        or case.waits_for_host()
+    for holds, why in (
+        (run >= readahead, "so the runs are not shorter"),
+        ((order or 0) < MIN_STREAM_SHARE, f"but only {q.percent(order or 0)} of the bios continue a stream"),
+        (not mounted, "but no file system was mounted"),
+        ((depth or 0) >= (windows or 0), "but a whole readahead window, or more, was in flight"),
+        (case.waits_for_host(), "but the disk waited for the program"),
     ):
-        return ruled_out(text, value)
+        if holds:
+            return ruled_out(f"{text}, {why}", value)
     number = (case.phase.count("read", "queued") or 0) - (case.phase.count("read", "stream_queued") or 0)
     if 2 * (blocks := metadata(case.reading)) >= number:
         text = f"{text}; with {blocks} blocks of metadata for {number} runs, the files may be fragmented"

@@ -214,7 +214,9 @@ def _classes(a: Reading, b: Reading) -> Link:
                    for reading, n in zip((a, b), both)]  # fmt: skip
         if any(n for both in pairs for n in both):
             bios, queued, issued = (f"{x} -> {y}" for x, y in pairs)
-            lines.append(f"{name}: bios {bios}, seeking when queued {queued}, when issued {issued}")
+            lines.append(
+                f"{name}: bios {bios}; seeking bios {queued}, as queued by the program; seeking requests {issued}"
+            )
     return Link("classes", "Seeks by class", "\n".join(lines) or "none", Verdict.SHOWN, tuple(values))
 
 

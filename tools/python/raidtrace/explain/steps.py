@@ -254,7 +254,7 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
     def say(reading: Reading) -> str:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
         if mode is None:
-            return "the most frequent size is in a bin of several sizes"
+            return "the most frequent size is not known exactly: large sizes are counted in ranges"
         text = f"{q.percent(mode[1])} of the requests are {q.kib(mode[0])}"
         if largest is None:
             return text
