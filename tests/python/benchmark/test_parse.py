@@ -281,7 +281,8 @@ def test_our_own_benchmarks_run_and_are_read(tmp_path):
 
 @pytest.mark.parametrize(("words", "message"), [
     (["show", "none"], "unknown benchmark none"), (["parse", "none", "x"], "unknown benchmark none"),
-    (["parse", "-p", "x", "dd", "x"], "give KEY=VALUE"), (["run", "dd"], "give either --directory, or --disk"),
+    (["parse", "-p", "x", "dd", "x"], "give KEY=VALUE"), (["parse", "-p", "x=1", "dd", "x"], "dd has no parameter x"),
+    (["run", "dd"], "give either --directory, or --disk"),
     (["run", "-d", ".", "-p", "x=1", "ddt"], "ddt has no parameter x"), (["run", "-d", ".", "-s", "x", "ddt"], "not a size"),
     (["run", "-d", ".", "-s", "1K", "ddt"], "not a multiple of the block size"),
     (["run", "--disk", "x", "ddt"], "runs on a file system"),

@@ -144,7 +144,14 @@ class Benchmark:
     label: Callable[[Job], str] = lambda job: ""
 
     def job(self, directory: str, disk: str, data_bytes: int, parameters: Parameters) -> Job:
-        """A job of this benchmark, with defaults for missing parameters. Raises UserError for unknown or wrong ones."""
+        """A job of this benchmark. Raises UserError: see with_defaults(), or it does not run on such a disk."""
+        complete = self.with_defaults(parameters)
+        if self.raw != bool(disk) and self.name != "fio":
+            raise UserError(f"{self.name} runs on {'a raw disk' if self.raw else 'a file system'}")
+        return Job(directory, disk, data_bytes, complete)
+
+    def with_defaults(self, parameters: Parameters) -> Parameters:
+        """Parameters with defaults for the missing ones. Raises UserError for unknown or wrong ones."""
         for key, value in parameters.items():
             if key not in self.defaults:
                 known = ", ".join(self.defaults) or "none"
@@ -153,9 +160,7 @@ class Benchmark:
                 raise UserError(f"{self.name}: {key} is {kind(self.defaults[key])}, not {value!r}")
             if isinstance(value, int) and value < 0:
                 raise UserError(f"{self.name}: {key} cannot be negative")
-        if self.raw != bool(disk) and self.name != "fio":
-            raise UserError(f"{self.name} runs on {'a raw disk' if self.raw else 'a file system'}")
-        return Job(directory, disk, data_bytes, MappingProxyType({**self.defaults, **parameters}))
+        return MappingProxyType({**self.defaults, **parameters})
 
 
 def _dd(job: Job) -> list[str]:

@@ -160,7 +160,7 @@ def _measure(options: argparse.Namespace, chosen: benchmark.Benchmark, job: benc
 
 def _parse(options: argparse.Namespace) -> Act:
     chosen = benchmark.find(options.name)
-    job = benchmark.Job("", "", 0, chosen.defaults | parameters(chosen, options.parameter))
+    job = benchmark.Job("", "", 0, chosen.with_defaults(parameters(chosen, options.parameter)))
     return functools.partial(_parsed, options, chosen, job)
 
 
