@@ -170,7 +170,7 @@ def test_of_two_recordings_a_limit_is_reported_where_there_is_one():
     """One that is older does not have the setting; that is no difference to none."""
     none, older, some = (Reading("A", phase(settings={"io.max": text})) for text in ("", None, limit(riops=7)))
     assert pair.changed(none, older, ({}, {})) == []
-    assert pair.changed(older, some, ({}, {})) == [("io.max", "-", limit(riops=7))]
+    assert pair.changed(older, some, ({}, {})) == [("io.max", "n/a", limit(riops=7))]
 
 
 def limited(directory, limit_of="/a rbps=140000000 wbps=max riops=max wiops=max"):

@@ -318,8 +318,8 @@ def _device(case: Case) -> Limit:
         return open_question(f"{text} {alone:.0%} of the time, so it may do more", *values)
     if near:
         text = (
-            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of what the {near.lower()} reaches "
-            f"in the profile {near.profile} (controller {near.controller:.0f} MiB/s, drives {near.drives:.0f})"
+            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of what the {near.lower()} can "
+            f"reach in the profile {near.profile} (controller {near.controller:.0f} MiB/s, drives {near.drives:.0f})"
         )
         return inferred(
             text, remedy, *values, gain=gain.MORE_IN_FLIGHT, key=near.lower(), title=near.lower().capitalize()

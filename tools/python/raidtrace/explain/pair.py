@@ -25,6 +25,7 @@ NEAR_SHARE = 0.1  # an estimate within this share of the measurement is near it
 MIN_RISE = 1.5  # a mean has changed if it differs by this factor
 READAHEAD_NAMES = ("readahead_sectors", "arguments", "interval")  # may differ where readahead is judged
 MAX_SHARE_DIFFERENCE = 0.1  # with a larger difference of shares, the loads are different
+ABSENT = "n/a"  # a setting that a recording does not have
 # settings that describe a run, not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
            "md_sync_action", "mount", "journal", "in_flight_at_attach"}  # fmt: skip
@@ -63,13 +64,15 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
     array = _simulated(*metas)
     for name in ("kernel", "lab_kernel", *(() if array else ("lab_profile",)), "hostname", "machine", "interval"):
         if metas[0].get(name, "") != metas[1].get(name, ""):
-            rows.append((name.replace("lab_profile", "profile"), metas[0].get(name, "-"), metas[1].get(name, "-")))
+            rows.append(
+                (name.replace("lab_profile", "profile"), metas[0].get(name, ABSENT), metas[1].get(name, ABSENT))
+            )
     rows += array
     for of in ("settings", "machine"):
         ours, theirs = getattr(a.phase, of), getattr(b.phase, of)
         for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
             if (ours.get(name) or "") != (theirs.get(name) or ""):  # missing and empty values are equal
-                rows.append((name, _brief(ours.get(name, "-")), _brief(theirs.get(name, "-"))))
+                rows.append((name, _brief(ours.get(name, ABSENT)), _brief(theirs.get(name, ABSENT))))
     if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in rows):
         rows.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
     rows += behaviour(a, b)
@@ -84,7 +87,9 @@ def _simulated(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, st
     """Different keys of the lab's array, if both recordings have them. Faults are left out: the counters show their
     effects."""
     rows = [one for one in observation.lab_differences(a, b) if one[0] != "name" and not one[0].startswith("fault.")]
-    return [(name, "-" if ours is None else ours, "-" if theirs is None else theirs) for name, ours, theirs in rows]
+    return [
+        (name, ABSENT if ours is None else ours, ABSENT if theirs is None else theirs) for name, ours, theirs in rows
+    ]
 
 
 def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
@@ -147,7 +152,7 @@ def _commands(a: str, b: str) -> list[tuple[str, str, str]]:
     if first and second and _brief(first) == _brief(second):  # a shell's long line: from the first difference on
         at = len(os.path.commonprefix((first, second)).rpartition(" ")[0])
         first, second = (f"... {text[at:].strip()}" for text in (first, second))
-    return [("arguments", _brief(first) or "-", _brief(second) or "-")]
+    return [("arguments", _brief(first) or "none", _brief(second) or "none")]
 
 
 def _state(reading: Reading, meta: Mapping[str, str]) -> str:
@@ -214,9 +219,7 @@ def _classes(a: Reading, b: Reading) -> Link:
                    for reading, n in zip((a, b), both)]  # fmt: skip
         if any(n for both in pairs for n in both):
             bios, queued, issued = (f"{x} -> {y}" for x, y in pairs)
-            lines.append(
-                f"{name}: bios {bios}; seeking bios {queued}, as queued by the program; seeking requests {issued}"
-            )
+            lines.append(f"{name}: bios {bios}; seeking bios (as queued) {queued}, requests (as issued) {issued}")
     return Link("classes", "Seeks by class", "\n".join(lines) or "none", Verdict.SHOWN, tuple(values))
 
 
