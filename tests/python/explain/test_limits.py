@@ -652,6 +652,15 @@ def test_md_may_be_why_requests_of_a_member_are_small(chunk_kib, expected):
     assert limit.verdict is expected and "divides" in limit.statement
 
 
+@pytest.mark.parametrize(("reissued", "expected"), [(0, INFERRED), (40, OUT)])
+def test_a_request_that_is_issued_again_is_no_other_load(reissued, expected):
+    """160 of 1,160 requests are below 15 %, 200 of 1,200 are not."""
+    observed = phase(**CONCURRENT, other=(200, 9.0))
+    observed.span.flow["write"]["reissued"] = reissued
+    every_limit = limits.limits(Reading("A", observed), "read", {})
+    assert next(limit for limit in every_limit if limit.key == "competing").verdict is expected
+
+
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_a_statement_says(name):
     key, text, facts = STATEMENTS[name]

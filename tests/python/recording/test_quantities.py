@@ -107,10 +107,12 @@ def test_a_request_that_is_issued_again_is_no_other():
     assert of(issued=1005, reissued=5, stream=500).requests() == 1000
     assert of(issued=1005, reissued=5, stream=500).share("stream", "issued") == 0.5
     flow = {"read": {"issued": 1005, "reissued": 5}, "write": {"issued": 200}, "flush": {"issued": 100}}
-    phase = types.SimpleNamespace(of=lambda direction: Figures(dataclasses.replace(SPAN, flow=flow), direction))
+    span = dataclasses.replace(SPAN, flow=flow)
+    phase = types.SimpleNamespace(span=span, of=lambda direction: Figures(span, direction))
     assert q.positioned(phase) == 1200, "flushes have no position"
-    counts = {"issued": 1005, "reissued": 5, "bytes_issued": 1000 * 131072}
-    assert q.size_mean(types.SimpleNamespace(count=lambda _, name: counts.get(name)), "read") == 256
+    assert q.requests(phase) == 1300
+    flow["read"]["bytes_issued"] = 1000 * 131072
+    assert q.size_mean(phase, "read") == 256
 
 
 def test_beyond_the_open_bin_the_counter_has_the_mean_and_without_it_there_is_a_bound():

@@ -286,11 +286,11 @@ def competing(case: Case) -> Limit:
     ours, theirs, issued = (
         case.area(case.direction),
         case.area(other) * meanwhile,
-        q.total(case.phase, "issued"),
+        q.requests(case.phase),
     )
     foreign, (part, others) = q.foreign(case.phase, case.direction), strangers(case)
     share = theirs / (ours + theirs) if ours + theirs else 0.0
-    requests = (case.phase.count(other, "issued") or 0) * meanwhile / issued if issued else 0.0
+    requests = case.phase.of(other).issued * meanwhile / issued if issued else 0.0
     values = (
         case.value("other-share", share, "of 1", f"d2c-sum-ns of {other}"),
         case.value("strangers", part, "of 1", "submitter"),

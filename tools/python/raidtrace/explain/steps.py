@@ -424,7 +424,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
     """The link for the number of seeks and their mean length."""
 
     def say(reading: Reading) -> str:
-        number, issued = q.seeks(reading.phase), _issued(reading)
+        number, issued = q.seeks(reading.phase), q.positioned(reading.phase)
         if number is None:
             return "seeks were not counted"
         if not number:
@@ -433,7 +433,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
         return f"{number} of {issued} reads and writes were not sequential, {q.kib(mean)} away on average"
 
     def verdict(reading: Reading) -> Verdict:
-        number, issued = q.seeks(reading.phase), _issued(reading)
+        number, issued = q.seeks(reading.phase), q.positioned(reading.phase)
         if number is None or not issued:
             return Verdict.NOT_AVAILABLE
         return Verdict.NOT_SHOWN if number <= MAX_SEEK_SHARE * issued else Verdict.SHOWN
@@ -445,10 +445,6 @@ def seeks(readings: Sequence[Reading]) -> Link:
         values += [Value("seeks", number, "reqs.", source(r, "seek")),
                    Value("seek-mean", far, "sectors", source(r, "seek-forward-sectors", "seek-backward-sectors"))]  # fmt: skip
     return Link("seeks", "Seeks", each(readings, say), worst(map(verdict, readings)), tuple(values))
-
-
-def _issued(reading: Reading) -> int:
-    return q.positioned(reading.phase)
 
 
 def blamed(reading: Reading) -> list[tuple[int, str, str]]:
@@ -491,9 +487,10 @@ def cost(reading: Reading) -> Link:
     another phase."""
     title, fit = "Cost of seeks", trials.seek_cost(reading.phase.over_time)
     many = q.seeks(reading.phase) or 0
-    if fit is None or many > _issued(reading) / 2:
+    mostly = many > q.positioned(reading.phase) / 2
+    if fit is None or mostly:
         few = "there are no seeks" if not many else "the samples, or the seeks, are too few"
-        why = "there are too few requests without a seek to compare with" if fit or many > _issued(reading) / 2 else few
+        why = "there are too few requests without a seek to compare with" if mostly else few
         return Link("cost", title, f"not available from the samples: {why}", Verdict.NOT_AVAILABLE)
     of = f"{fit.blocks} samples" if fit.merged == 1 else f"{fit.blocks} blocks of {fit.merged} samples"
     interval = f"{fit.ms:.2f} ms each (95 % from {fit.low_ms:.2f} to {fit.high_ms:.2f}, jackknife of {of})"

@@ -170,9 +170,7 @@ def size_mode(phase: Observation, direction: str) -> tuple[int, float] | None:
 
 def size_mean(phase: Observation, direction: str) -> float | None:
     """Mean size of a request in sectors. The bytes of a request are counted at its first issue. None: not counted."""
-    issued = phase.count(direction, "issued")
-    first = None if issued is None else issued - (phase.count(direction, "reissued") or 0)
-    return ratio(phase.count(direction, "bytes_issued"), first, SECTOR)
+    return ratio(share(phase, direction, "bytes_issued", "issued"), SECTOR)
 
 
 def bio_mean(phase: Observation, direction: str) -> float | None:
@@ -221,10 +219,14 @@ def positioned(phase: Observation) -> int:
     return sum(phase.of(direction).issued for direction in ("read", "write"))
 
 
+def requests(phase: Observation) -> int:
+    """Number of requests in all directions. A request that is issued again after a requeue counts once."""
+    return sum(phase.of(direction).issued for direction in phase.span.flow)
+
+
 def total(phase: Observation, counter: str) -> int:
-    """A counter, summed over all directions. "issued" stands for the number of requests, each counted once."""
-    again = "reissued" if counter == "issued" else ""
-    return sum(counts.get(counter, 0) - counts.get(again, 0) for counts in phase.span.flow.values())
+    """A counter, summed over all directions."""
+    return sum(counts.get(counter, 0) for counts in phase.span.flow.values())
 
 
 def agree(a: float, b: float) -> bool:
