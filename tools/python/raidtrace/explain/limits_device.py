@@ -138,7 +138,7 @@ class Crowd:
 
 
 def about_ms(ms: float) -> str:
-    """Text for a time from depth-d2c, of which only the octave is known."""
+    """Text for a time from the histogram depth-d2c. It has one digit, because the bins are octaves."""
     return f"about {float(f'{ms:.1g}'):g} ms"
 
 
