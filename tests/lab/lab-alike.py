@@ -45,6 +45,7 @@ from raidlab.verbs.workloads import Workload  # noqa: E402
 
 from raidtrace.compare import comparison  # noqa: E402
 from raidtrace.quantity.trials import student_quantile  # noqa: E402
+from raidtrace.recording.work import Work  # noqa: E402
 from raidtrace.why import chance  # noqa: E402
 
 LOSS = 1.02
@@ -184,7 +185,9 @@ class Runs:
             (fresh := kept.with_suffix(".new")).write_text(text, encoding="utf-8")
             fresh.replace(kept)
         read = json.loads(kept.read_text(encoding="utf-8"))
-        return measures.Recorded(kept, [measures.Span(**span) for span in read["spans"]], read["truth"], {})
+        return measures.Recorded(
+            kept, [measures.Span(**{**span, "work": Work(**span["work"])}) for span in read["spans"]], read["truth"], {}
+        )
 
     def _boot(self, workload: Workload, seed: int, place: Path) -> measures.Recorded:
         shutil.copy(self.program, place / "io")

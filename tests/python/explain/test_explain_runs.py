@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from conftest import TOP, Without, call, changed, fits
-from made_phase import SECOND, phase, record
+from made_phase import MIB, SECOND, phase, record
 
 from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import explain as cli_explain
@@ -102,6 +102,10 @@ def paths_of(tmp_path, b=FAST, settings=WIDE, commands=(None, None), a=None):
     return low, record(tmp_path / "b", (("read", b),), settings, meta=metas[1])
 
 
+# The growth of the command's counters of calls in each phase.
+CALLS = {"rchar": 512 * MIB, "syscr": 4096}
+
+
 def pair(tmp_path, **knobs):
     return explain_runs.two(*paths_of(tmp_path, **knobs)).chains[0]
 
@@ -138,15 +142,16 @@ def test_the_difference_is_a_ratio_and_the_one_that_is_predicted(tmp_path):
 
 def test_the_largest_effect_comes_first_and_the_verdict_begins_it(tmp_path):
     names = ("a", "b", "c")
-    low = record(tmp_path / "low", [(name, {}) for name in names])
+    low = record(tmp_path / "low", [(name, {}) for name in names], command=CALLS)
     times = {"a": 3.8, "b": 1.0, "c": 2.0}
     high = record(tmp_path / "high", [(name, {"depth": 90, "seconds": s}) for name, s in times.items()],
-                  {"readahead_sectors": "16384"})  # fmt: skip
+                  {"readahead_sectors": "16384"}, command=CALLS)  # fmt: skip
     explanation = explain_runs.two(low, high)
     assert [chain.phase for chain in explanation.chains] == ["b", "c", "a"]
     assert [round(chain.effect, 2) for chain in explanation.chains] == [4.0, 2.0, 1.05]
     assert [sentence.split("phase ")[1][0] for sentence in explanation.summary] == ["b", "c", "a"]
-    assert explanation.chains[0].summary[0].startswith("Inferred cause: readahead.")
+    assert explanation.chains[0].summary[0].startswith("B is faster by a factor of 4.00: the same work")
+    assert explanation.chains[0].summary[2].startswith("Inferred cause: readahead.")
 
 
 def test_of_one_recording_the_longest_phase_comes_first_and_what_limits_it_begins_it(tmp_path):
@@ -261,13 +266,12 @@ def test_arrays_of_one_name_that_were_set_otherwise_are_distinguished(tmp_path):
 
 
 def test_what_limits_the_slower_one_alone_comes_next(tmp_path):
-    fast = record(tmp_path / "a", (("read", {"depth": 90, "seconds": 1.0}),), {"readahead_sectors": "16384"})
-    slow = record(
-        tmp_path / "b", (("read", {"depth": 1, "i2d_ms": 5.0}),), {"readahead_sectors": "16384", "queue_depth": "1"}
-    )
+    wide = {"readahead_sectors": "16384"}
+    fast = record(tmp_path / "a", (("read", {"depth": 90, "seconds": 1.0}),), wide, command=CALLS)
+    slow = record(tmp_path / "b", (("read", {"depth": 1, "i2d_ms": 5.0}),), {**wide, "queue_depth": "1"}, command=CALLS)
     (chain,) = explain_runs.two(fast, slow).chains
-    assert chain.summary[0].startswith("B is slower by a factor of 4.00")
-    assert chain.summary[1] == "Inferred limit of B, not of A: queue depth."
+    assert chain.summary[0].startswith("B took 4.00 times as long as A for the same work (512 MiB in 4,096 calls)")
+    assert chain.summary[2] == "Inferred limit of B, not of A: queue depth."
 
 
 # arguments of record(), a link of the chain, its verdict, and words that it has
@@ -546,8 +550,22 @@ def test_the_rows_name_the_disk_where_there_are_several():
     )
 
 
-@pytest.mark.parametrize(("requests", "message"), [(2049, False), (2047, True)])
-def test_rates_are_no_measure_of_other_work(tmp_path, requests, message):
-    """Half of the bytes, as where readahead does not fetch what nobody uses: the rate says nothing of the program."""
-    reported = " ".join(pair(tmp_path, b={"requests": requests, "seconds": 1.0}, settings={}).summary)
-    assert ("A moved 512 MiB in 4 s, B moved 256 MiB in 1 s" in reported) is message
+def test_no_rate_of_the_disk_decides_who_is_faster(tmp_path):
+    """More readahead moves eight times the bytes for the same calls: the rate doubles, and the program takes longer."""
+    few = record(tmp_path / "a", (("read", {"requests": 512, "seconds": 1.0}),), command=CALLS)
+    many = record(tmp_path / "b", (("read", {"depth": 8}),), {"readahead_sectors": "16384"}, command=CALLS)
+    (chain,) = explain_runs.two(few, many).chains
+    text = " ".join(chain.summary)
+    assert chain.summary[0].startswith("B took 4.00 times as long as A for the same work") and "faster" not in text
+    assert "It moved x8.00 the bytes: 64 MiB -> 512 MiB." in text
+    assert chain.story is Verdict.INFERRED and "Inferred cause: readahead." in text
+    assert (chain.effect, chain.link("work").verdict) == (4.0, Verdict.SHOWN)
+
+
+@pytest.mark.parametrize("calls", [None, {**CALLS, "rchar": 500 * MIB}, {**CALLS, "syscr": 4000}])
+def test_nobody_is_faster_where_the_work_differs_or_is_not_known(tmp_path, calls):
+    slow = record(tmp_path / "a", command=CALLS)
+    fast = record(tmp_path / "b", (("read", {"depth": 8, "seconds": 1.0}),), {"nr_requests": "64"}, command=calls)
+    (chain,) = explain_runs.two(slow, fast).chains
+    assert "neither is called faster" in chain.summary[0] and "is faster by" not in " ".join(chain.summary)
+    assert chain.link("work").verdict is (Verdict.NOT_AVAILABLE if calls is None else Verdict.CONTRADICTED)

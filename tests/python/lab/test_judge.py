@@ -17,6 +17,7 @@ from raidlab.verbs import ab, ab_text, judge, measures, workloads
 from raidlab.verbs.measures import Recorded
 
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
+from raidtrace.recording.work import Work
 
 ONE = workloads.Workload("one", "something", "true")
 NOISE = (1.0, 1.003, 0.998, 1.001, 0.997, 1.002, 0.999, 1.004)
@@ -24,9 +25,10 @@ SAME = {"request_bytes_mean": 4096.0, "in_flight_mean": 2.0, "bytes": 1 << 24, "
         "d2c_mean_ns": 2e6, "mib_per_s": 8.0, "requests": 4096}  # fmt: skip
 
 
-def run(seconds, truth, **more):
+def run(seconds, truth, calls=4096, **more):
     direction = {**SAME, "d2c_p99_ns_high": 1, "flow": {"back_merges": 5, "splits": 0}, "histograms": {}, **more}
-    span = measures.Span("run", "sda", seconds, {"read": direction, "write": {**direction, "bytes": 0}})
+    both = {"read": direction, "write": {**direction, "bytes": 0}}
+    span = measures.Span("run", "sda", seconds, both, Work(seconds, 1 << 24, calls))
     return Recorded(None, [span], truth, {})
 
 
@@ -90,6 +92,12 @@ def test_a_difference_is_confirmed_by_fresh_seeds(after, expected):
     one = verdict(lab)
     assert one.verdict == expected and lab.count == 16 and one.seeds == 8
     assert one.between[0] < 2.0 / after * 1.003 and one.between[1] > 2.0 / after * 0.997
+
+
+@pytest.mark.parametrize("calls", [2048, None])
+def test_no_kernel_is_faster_at_other_work(calls):
+    one = verdict(Lab(noisy(2.0), noisy(1.5), calls=calls))
+    assert one.verdict == judge.OTHER and ab_text.summary([one]) == "1 workload: 1 other work"
 
 
 def test_a_workload_that_moves_nothing_is_refused():

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from raidlab.kernel import coverage
 from raidlab.kernel.patched import Pair
-from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, SLOWER, Verdict
+from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, OTHER, SLOWER, Verdict
 
 from raidtrace.quantity import units
 
@@ -54,7 +54,7 @@ def text(arguments: argparse.Namespace, judged: Judged) -> str:
 def summary(verdicts: list[Verdict]) -> str:
     """The result in one line."""
     parts = []
-    for verdict in (SLOWER, FASTER, CHANCE, EQUAL, IDENTICAL):
+    for verdict in (SLOWER, FASTER, OTHER, CHANCE, EQUAL, IDENTICAL):
         count = sum(one.verdict == verdict for one in verdicts)
         if count:
             parts.append(f"{count} {'different only by chance' if verdict == CHANCE else verdict}")
@@ -82,6 +82,11 @@ def _notes(judged: Judged) -> list[str]:
         sentences.append(
             f"Undecided, because the interval reaches beyond {_SEEN:.0%}, so a change of that size may be hidden; to narrow it,"
             f" use more --seeds: {' '.join(wide)}."
+        )
+    if others := [one.workload.name for one in judged.verdicts if one.verdict == OTHER]:
+        sentences.append(
+            "Other work: the command makes other calls in A than in B, or its calls were not recorded, so neither is"
+            f" called faster: {' '.join(others)}."
         )
     if judged.verdicts and all(one.verdict == IDENTICAL for one in judged.verdicts):
         without = "" if judged.ran is not None else " (to check: --coverage)"

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from raidlab.verbs import measures
 from raidlab.verbs.measures import Sample
 
+from raidtrace.recording import work
+from raidtrace.recording.work import Kind
+
 # Logarithms of ratios. A smaller change is called equal; a change between both is in the table, but no sentence mentions
 # it.
 _SAME = 0.001
@@ -103,37 +106,50 @@ def letter(number: int) -> str:
 
 
 def finding(first: Sample, other: Sample, direction: str, name: str) -> str:
-    """A sentence on the change from the first kernel to another, and the factor that changed."""
+    """A sentence on the change from the first kernel to another, and the factor that changed. The time of the same work
+    decides which one is faster; if the work differs or is not known, the sentence is only about the rate of the disk.
+    """
 
     def pair(measure: str) -> tuple[float, float]:
         return first.value(direction, measure) or 0.0, other.value(direction, measure) or 0.0
 
-    before, after = pair("mib_per_s")
-    if not before or not after:
-        return f"Not comparable: A has {before:.1f} MiB/s, {name} {after:.1f}."
-    verb = {"read": "reads", "write": "writes"}[direction]
-    change = math.log(after / before)
-    between = measures.interval(first.values(direction, "mib_per_s"), other.values(direction, "mib_per_s"))
-    if between and measures.is_chance(between):
+    rates = pair("mib_per_s")
+    if not all(rates):
+        return f"Not comparable: A has {rates[0]:.1f} MiB/s, {name} {rates[1]:.1f}."
+    works = work.compare(first.spans[0].work, other.spans[0].work)
+    seconds = [[one.seconds for one in sample.spans] for sample in (first, other)]
+    before, after = (measures.mean([*some]) or 0.0 for some in seconds) if works.factor else rates
+    between = measures.interval([*seconds[0]], [*seconds[1]]) if works.factor else None
+    change = math.log(before / after if works.factor else after / before)
+    if works.factor and between and measures.is_chance(between):
         return (
-            f"{name} and A differ only by chance: {name} {verb} {after / before:.3f} times as fast, "
+            f"{name} and A differ only by chance: {name} takes {after / before:.3f} times as long for the same work, "
             f"{between[0]:.3f} to {between[1]:.3f} at 95 %."
         )
-    if abs(change) < _SAME:
-        return f"{name} {verb} as fast as A: {before:.2f} and {after:.2f} MiB/s."
-    faster = "faster" if change > 0 else "slower"
-    text = f"{name} {verb} {abs(after / before - 1):.1%} {faster} than A: {before:.1f} -> {after:.1f} MiB/s"
-    text += f" ({between[0]:.3f} to {between[1]:.3f} times, at 95 %). " if between else ". "
+    if works.factor and abs(change) < _SAME:
+        return f"{name} takes as long as A for the same work: {before:.3f} and {after:.3f} s."
+    if works.factor:
+        faster = "less" if change > 0 else "more"
+        text = f"{name} takes {abs(after / before - 1):.1%} {faster} time than A for the same work: "
+        text += f"{before:.3f} -> {after:.3f} s"
+        text += f" ({between[0]:.3f} to {between[1]:.3f} times, at 95 %). " if between else ". "
+    else:
+        known = "is not known to be the same" if works.kind is Kind.UNKNOWN else "differs"
+        text = f"The work of A and {name} {known}, so neither is called faster. Rate of the disk: "
+        text += f"{before:.1f} -> {after:.1f} MiB/s. "
+        if abs(change) < _SAME:
+            return text.rstrip()
     causes = {
         "depth": _log_ratio(pair("in_flight_mean")),
         "size": _log_ratio(pair("request_bytes_mean")),
         "time": -_log_ratio(pair("d2c_mean_ms")),
+        "bytes": -_log_ratio(pair("bytes")) if works.factor else 0.0,
     }
     cause = max(causes, key=lambda one: math.copysign(1.0, change) * causes[one])
-    parts = {"depth": _depth(first, other, direction), "size": _size(pair), "time": _time(pair)}
+    parts = {"depth": _depth(first, other, direction), "size": _size(pair), "time": _time(pair), "bytes": _bytes(pair)}
     rest = [parts[one] for one in causes if one != cause and abs(causes[one]) >= _WORTH_A_WORD]
     same = {"depth": "number of requests in flight", "size": "size of the requests", "time": "time of a request"}
-    kept = [same[one] for one in causes if one != cause and abs(causes[one]) < _SAME]
+    kept = [same[one] for one in same if one != cause and abs(causes[one]) < _SAME]
     text += f"The difference is in {parts[cause]}."
     if rest:
         text += f" Also changed: {' and '.join(rest)}."
@@ -158,6 +174,11 @@ def _depth(first: Sample, other: Sample, direction: str) -> str:
 def _size(pair: Callable[[str], tuple[float, float]]) -> str:
     before, after = (size / 1024 for size in pair("request_bytes_mean"))
     return f"the size of the requests, {before:.1f} -> {after:.1f} KiB on average"
+
+
+def _bytes(pair: Callable[[str], tuple[float, float]]) -> str:
+    before, after = (octets / 2**20 for octets in pair("bytes"))
+    return f"the bytes that the disk moved for the work, {before:.1f} -> {after:.1f} MiB"
 
 
 def _time(pair: Callable[[str], tuple[float, float]]) -> str:

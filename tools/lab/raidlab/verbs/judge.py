@@ -4,7 +4,7 @@
 The measure is the time of the command. A workload is identical if the controller received the same commands at the same
 times with the first seed; it needs no other seed. The others run with more seeds. A difference is significant at 95 %, and
 must be significant again, in the same direction, with as many new seeds. Random differences pass both in one of 800
-workloads.
+workloads. The command must do the same work on both kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from raidlab.verbs import measures
 from raidlab.verbs.measures import Recorded, Sample
 from raidlab.verbs.workloads import Workload
 
+from raidtrace.recording import work
+from raidtrace.recording.work import Kind
+
 IDENTICAL, EQUAL, CHANCE, FASTER, SLOWER = "identical", "equal", "chance", "faster", "slower"
+OTHER = "other work"  # the calls of the command differ, or were not recorded, so no kernel is faster
 _EQUAL = 0.005  # equal if the whole interval is nearer to 1 than this
 _MOVED = 0.01  # a ratio that changed less is not named as mechanism
 # Quantities that the kernel determines. The time of a request depends on these, and on the other requests in the queue.
@@ -85,6 +89,8 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], seeds: int) -> Verd
         kind = EQUAL
     elif len(runs[0]) <= seeds or not _confirmed(runs, seeds):
         kind = CHANCE
+    elif work.compare(*(side[0].spans[0].work for side in runs)).kind is not Kind.SAME:
+        kind = OTHER
     else:
         kind = FASTER if speed > 1 else SLOWER
     sides = _Sides.of(runs)

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from raidlab.uml import runner
 from raidlab.uml.verdict import Verdict
 
 from raidtrace.quantity.trials import student_quantile
+from raidtrace.recording import work
+from raidtrace.recording.work import Work
 
 _SECTOR_BYTES = 512
 _NS_PER_MS = 1e6
@@ -96,12 +98,13 @@ _SPELLINGS = {"inflight_reads_mean": "read_in_flight_mean", "inflight_writes_mea
 
 @dataclass(frozen=True)
 class Span:
-    """One phase of one disk."""
+    """One phase of one disk. `work` is that of the command in this phase."""
 
     phase: str
     disk: str
     seconds: float
     directions: dict[str, dict[str, Any]]
+    work: Work
 
     def main_direction(self) -> str:
         """The direction that moved more bytes; reads if both moved the same, and of md and dm, which have no requests."""
@@ -161,10 +164,21 @@ def names() -> list[str]:
     return ["seconds", *MEASURES, *_SPELLINGS]
 
 
-def spans(rows: Iterable[dict[str, Any]]) -> list[Span]:
+def spans(document: dict[str, Any]) -> list[Span]:
     """All phases and disks of a recording's document, without requests outside of the command."""
+    hosts: dict[int, dict[tuple[str, str], int]] = {}
+    for one in document["host"]:
+        hosts.setdefault(one["phase_number"], {})[one["source"], one["name"]] = one["value"]
     return [
-        Span(row["phase"], row["disk"], row["seconds"], row["directions"]) for row in rows if row["phase"] != OUTSIDE
+        Span(
+            row["phase"],
+            row["disk"],
+            row["seconds"],
+            row["directions"],
+            work.of_host(row["seconds"], hosts.get(row["phase_number"], {}), document["meta"]),
+        )
+        for row in document["spans"]
+        if row["phase"] != OUTSIDE
     ]
 
 
@@ -226,7 +240,7 @@ def _spans(recording: Path) -> list[Span]:
     from raidtrace.recording import columns, document  # import here, because a guest starts earlier without it
 
     try:
-        return spans(document.load(recording)["spans"])
+        return spans(document.load(recording))
     except (columns.RecordingError, OSError) as error:
         raise LabError(f"reading {recording}", str(error), "Look at it: raidctl report") from None
 

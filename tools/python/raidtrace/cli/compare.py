@@ -58,7 +58,8 @@ def compare(options: argparse.Namespace) -> comparison.Compared:
     of_spans = spans.compare(a.recorded, b.recorded) if a.recorded and b.recorded else None
     broken = filter(None, (invariants.broken(letter, side.invariants) for letter, side in (("A", a), ("B", b))))
     notes = (*broken, *differs, *left)
-    return comparison.Compared(_name(a), _name(b), tuple(rows), (), notes, spans=of_spans, verbose=options.verbose)
+    works = compare_sides.works(a, b)
+    return comparison.Compared(_name(a), _name(b), tuple(rows), (), notes, False, of_spans, options.verbose, works)
 
 
 def published_name(table: str) -> str:

@@ -17,6 +17,7 @@ from raidtrace.compare import spans as compare_spans
 from raidtrace.compare.spans import Comparison
 from raidtrace.explain.evidence import wrap
 from raidtrace.quantity import terminal, trials, units
+from raidtrace.recording import work
 
 KIB_PER_S = "KiB/s"
 UNITS: Mapping[str, float] = {  # KiB/s of one unit
@@ -156,7 +157,7 @@ MORE = "All counters: raidctl compare -v A B. To explain the difference: raidctl
 class Compared:
     """A comparison. a, b: names of the sides. checks: of published words. notes: remarks. published: a side is a
     published table, with rates in KiB/s. spans: the differences and all counters of two recordings; verbose: print
-    these counters."""
+    these counters. works: (phase, comparison of the programs' work)."""
 
     a: str
     b: str
@@ -166,6 +167,7 @@ class Compared:
     published: bool = False
     spans: Comparison | None = None
     verbose: bool = False
+    works: tuple[tuple[str, work.Compared], ...] = ()
 
     def to_json(self) -> str:
         """The comparison as JSON: the members of the classes, with ratio, percent, spreads and whether the difference
@@ -181,6 +183,10 @@ class Compared:
             "version": VERSION,
             "a": self.a,
             "b": self.b,
+            "work": [
+                {"phase": phase, "kind": one.kind, "time_ratio": one.factor, "sentence": one.sentence()}
+                for phase, one in self.works
+            ],
             "rows": rows,
             "checks": checks,
             "notes": list(self.notes),
@@ -198,6 +204,8 @@ def _side(figures: Figures) -> dict[str, object]:
 def lines(compared: Compared, width: int) -> list[str]:
     """The lines of the text, of at most `width` columns unless a name is longer."""
     out = [*wrap(f"A: {compared.a}", width, "", "   "), *wrap(f"B: {compared.b}", width, "", "   ")]
+    for phase, one in compared.works:
+        out += wrap((f"{phase}: " if len(compared.works) > 1 else "") + one.sentence(), width)
     if compared.rows:
         alike = _alike(compared.rows)
         sentence = ", ".join(f"{name} {value}" for name, value in alike.items() if value)

@@ -16,10 +16,12 @@ from raidtrace.compare.comparison import Figures, Row, normal
 from raidtrace.published import tables as published
 from raidtrace.recording import invariants, observation
 from raidtrace.recording import quantities as q
+from raidtrace.recording import work
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.observation import Observation, Observed
 from raidtrace.recording.sample_rows import opened
 from raidtrace.recording.spans import Recorded
+from raidtrace.recording.work import Work
 from raidtrace.sweep.index import DONE, NAME, Index
 
 Key = tuple[tuple[str, str], ...]
@@ -31,7 +33,8 @@ class Side:
     """One side of a comparison. figures: by key. axes: the set-up of each figure that a program printed.
 
     idle: throughput of directions that moved too little to judge, for a side that moved more. foreign: sentences about
-    directions of which the command moved little. invariants: their verdict. recorded: the recording; None for a sweep.
+    directions of which the command moved little. invariants: their verdict. works: the work of the program by phase;
+    empty for a sweep. recorded: the recording; None for a sweep.
     """
 
     path: str
@@ -42,6 +45,7 @@ class Side:
     idle: Mapping[Key, Figures] = dataclasses.field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     invariants: str = ""
+    works: Mapping[str, Work] = dataclasses.field(default_factory=dict)
     recorded: Recorded | None = None
 
 
@@ -109,8 +113,9 @@ def _recording(path: pathlib.Path, array: str, phase_name: str | None) -> Side:
             foreign += [f"phase {phase.phase}: {sentence}" for sentence in q.foreign_text(phase, direction)]
         if main and _rate(phase, main, disk).keys() <= figures.keys():
             figures |= _figure(phase, disk, "seeks", "all", q.seeks(phase), "reqs.")
+    works = {phase.phase: work.of(phase, observed.meta) for phase in reversed(observed.observations)}
     return Side(str(path), "recording", observed.simulated(), figures, axes, idle, tuple(foreign),
-                observed.meta.get("invariants", ""), recorded)  # fmt: skip
+                observed.meta.get("invariants", ""), works, recorded)  # fmt: skip
 
 
 def words(observed: Observed) -> list[str]:
@@ -223,6 +228,12 @@ def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
         left,
         [*differs, *(f"{letter}, {sentence}" for letter, side in (("A", a), ("B", b)) for sentence in side.foreign)],
     )
+
+
+def works(a: Side, b: Side) -> tuple[tuple[str, work.Compared], ...]:
+    """The phases that both recordings have, each with the comparison of the programs' work, in the order of A."""
+    both = [name for name in reversed(a.works) if name in b.works]
+    return tuple((name, work.compare(a.works[name], b.works[name])) for name in both)
 
 
 def _with_idle(side: Side, other: Side) -> dict[Key, Figures]:

@@ -41,7 +41,7 @@ VERSION = (
     2  # of the JSON. New members keep the number; a removed member or a new meaning raises it. 2: causes are "inferred"
 )
 # keys of links, in the order of the chain
-LINKS = ("changed", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame",
+LINKS = ("changed", "work", "setting", "window", "bios", "splits", "size", "depth", "busy", "throughput", "seeks", "blame",
          "cost", "cache", "classes", "difference")  # fmt: skip
 
 

@@ -17,14 +17,15 @@ from raidtrace.quantity import units
 from raidtrace.quantity.bins import CLASSES
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
+from raidtrace.recording import work
 from raidtrace.recording.quantities import Reading
+from raidtrace.recording.work import SAME_FACTOR, Compared, Kind
 
-MIN_WORK_FACTOR = 2.0  # of the bytes: above this the rates belong to different work
-SAME_FACTOR = 1.1  # two figures with a smaller quotient are equal
 NEAR_SHARE = 0.1  # an estimate within this share of the measurement is near it
 MIN_RISE = 1.5  # a mean has changed if it differs by this factor
 READAHEAD_NAMES = ("readahead_sectors", "arguments", "interval")  # may differ where readahead is judged
 MAX_SHARE_DIFFERENCE = 0.1  # with a larger difference of shares, the loads are different
+ALIKE = "Program, load, kernel and all other recorded settings are the same"
 ABSENT = "n/a"  # a setting that a recording does not have
 # settings that describe a run, not how the disk or machine was set
 NOT_SET = {"state", "timeout_s", "driver_stats", "readahead_kib", "reset", "controller_events", "md_degraded",
@@ -167,21 +168,23 @@ def _brief(text: str) -> str:
 
 def chain_of(a: Reading, b: Reading, direction: str, metas: tuple[Mapping[str, str], Mapping[str, str]]) -> Chain:
     """The chain of a phase in two recordings, with additional links for the changes, the classes and the difference."""
+    works = work.compare(*(work.of(reading.phase, meta) for reading, meta in zip((a, b), metas, strict=True)))
     a, b = (dataclasses.replace(reading, phase=trimmed(reading.phase, direction)[0]) for reading in (a, b))
     links = chain.links((a, b), direction)
     differs = changed(a, b, metas)
-    extra = (_changes(a, b, differs), _difference(a, b, direction), _classes(a, b))
+    extra = (_changes(a, b, differs), _difference(a, b, direction), _classes(a, b), _work(works, (a, b)))
     limits = tuple(
         dataclasses.replace(limit, title=f"{reading.letter}: {limit.title}")
         for reading, meta in zip((a, b), metas)
         for limit in holding.limits(reading, direction, meta)
         if limit.verdict is Verdict.INFERRED
     )
-    verdict, sentences = story(a, b, direction, differs, limits)
+    verdict, sentences = story(a, b, direction, differs, limits, works)
     factors = ratios(a, b, direction)
-    effect = max(factors.speed, 1 / factors.speed) if factors and factors.speed else None
+    ratio = works.factor or (factors.speed if factors else None)
+    effect = max(ratio, 1 / ratio) if ratio else None
     return Chain(f"{chain.title(a, direction, metas[0])}, A and B", a.phase.disk.name, a.phase.phase, direction, verdict,
-                 (extra[0], *links, extra[2], extra[1]), limits, tuple(sentences), effect)  # fmt: skip
+                 (extra[0], extra[3], *links, extra[2], extra[1]), limits, tuple(sentences), effect)  # fmt: skip
 
 
 def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Link:
@@ -189,6 +192,18 @@ def _changes(a: Reading, b: Reading, differs: list[tuple[str, str, str]]) -> Lin
     values = [Value(name, float(text), "", source(reading, name)) for name, x, y in differs
               for reading, text in ((a, x), (b, y)) if text.isdigit()]  # fmt: skip
     return Link("changed", "What changed", text, Verdict.SHOWN if differs else Verdict.NOT_SHOWN, tuple(values))
+
+
+def _work(works: Compared, readings: tuple[Reading, Reading]) -> Link:
+    """The link with the calls of both programs, their bytes and the time that they took."""
+    pairs = tuple(zip((works.a, works.b), readings, strict=True))
+    lines = [f"{reading.letter}: {one.text()}, {units.significant(one.seconds)} s" for one, reading in pairs]
+    verdicts = {Kind.SAME: Verdict.SHOWN, Kind.DIFFERENT: Verdict.CONTRADICTED, Kind.UNKNOWN: Verdict.NOT_AVAILABLE}
+    values = [Value(name, number, unit, source(reading, *counters)) for one, reading in pairs
+              for name, number, unit, counters in (
+                  ("seconds", one.seconds, "s", ("phase",)), ("bytes-of-calls", one.octets, "bytes", ("rchar", "wchar")),
+                  ("calls", one.calls, "calls", ("syscr", "syscw")))]  # fmt: skip
+    return Link("work", "Work", "\n".join(lines), verdicts[works.kind], tuple(values))
 
 
 def _difference(a: Reading, b: Reading, direction: str) -> Link:
@@ -246,47 +261,74 @@ def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
     ]
 
 
-def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, str]],
-          limits: tuple[Limit, ...]) -> tuple[Verdict, list[str]]:  # fmt: skip
-    """Whether readahead made the difference, and the sentences of the summary."""
+def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, str]], limits: tuple[Limit, ...],
+          work: Compared) -> tuple[Verdict, list[str]]:  # fmt: skip
+    """Whether readahead made the difference, and the sentences of the summary. work: the works of both programs, which
+    alone decide whether one is faster."""
     factors = ratios(a, b, direction)
     if factors is None:
-        return Verdict.NOT_AVAILABLE, ["The recordings lack the counters that would explain the difference."]
-    speed = f"{'faster' if factors.speed > 1 else 'slower'} by a factor of {max(factors.speed, 1 / factors.speed):.2f}"
-    rates = f"{q.mib_per_s(a.phase, direction) or 0:.1f} -> {q.mib_per_s(b.phase, direction) or 0:.1f} MiB/s"
+        return Verdict.NOT_AVAILABLE, [
+            work.sentence(),
+            "The recordings lack the counters that would explain the difference.",
+        ]
+    speed = 1 / work.factor if work.factor else factors.speed
+    bytes_factor = _bytes(a, b, direction)
+    lead = [work.sentence(), _of_disk(a, b, direction, factors, bytes_factor)]
     names = [name for name, _, _ in differs]
     ahead = "readahead_sectors" in names
-    level = 1 / SAME_FACTOR < factors.speed < SAME_FACTOR
+    level = work.level() if work.factor else 1 / SAME_FACTOR < speed < SAME_FACTOR
     moved = " and ".join(reading.letter for reading in (a, b) if "readahead_sectors" in reading.phase.changed)
     tail = _next(limits, not (ahead or level or moved))
-    if factors.speed < 1:  # the reason why B is slower matters more than its other limits
+    if speed < 1:  # the reason why B is slower matters more than its other limits
         tail = _only(limits, "B") or tail
     if level:
-        result = "The readahead changed, but the rate did not" if ahead else "The rates differ by less than 10 %"
-        return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [f"{result}: {rates}.", *tail]
-    lead = f"B is {speed}: {rates}."
+        result = [f"The readahead changed, but the {'time' if work.factor else 'rate'} did not."] if ahead else []
+        return (Verdict.CONTRADICTED if ahead else Verdict.NOT_AVAILABLE), [*lead, *result, *tail]
+    others = [name for name in names if name not in READAHEAD_NAMES]
+    arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
+    if work.factor and not 1 / SAME_FACTOR < bytes_factor < SAME_FACTOR:
+        # The rates do not explain the time of the work, because the disk moved other bytes for it.
+        more = (bytes_factor > 1) == (speed < 1)
+        if ahead and direction == "read" and more and not others and not arguments and not moved:
+            lead.append(f"Inferred cause: readahead. {ALIKE}.")
+            return Verdict.INFERRED, [*lead, *tail]
+        verdict = Verdict.NOT_SHOWN if ahead else Verdict.NOT_AVAILABLE
+        return verdict, [*lead, *_together(names), *tail]
     if direction != "read" or not ahead:
         verdict = Verdict.NOT_AVAILABLE if direction != "read" else Verdict.CONTRADICTED
         limiting = any(limit.key == "readahead" and limit.title.startswith("B: ") for limit in limits)
-        other_work = _other_work(a, b, direction)
         refused = []
         if moved and direction == "read":
             verdict, refused = Verdict.NOT_AVAILABLE, [f"Readahead changed during {moved}, so its part is open."]
-        elif direction == "read" and not limiting and not other_work:
+        elif direction == "read" and not limiting and work.kind is not Kind.DIFFERENT:
             refused = ["Readahead is the same in both, so it is not the cause."]
         # causes of the difference matter more than excluded ones
         waits = _waits(a, b, direction)
         accounted = any(": they account for" in sentence for sentence in waits)
         accounts = [*waits, *([] if accounted else _together(names)), *refused]
-        first, last = (tail, []) if factors.speed < 1 else (_only(limits, "A"), tail)
-        return verdict, [lead, *other_work, *first, *accounts, _factors(factors), *last]
-    arguments = next((f"an argument ({x} -> {y})" for name, x, y in differs if name == "arguments"), "")
-    others = [name for name in names if name not in READAHEAD_NAMES]
+        first, last = (tail, []) if speed < 1 else (_only(limits, "A"), tail)
+        return verdict, [*lead, *first, *accounts, _factors(factors), *last]
     verdict, why = _by_readahead(a, b, factors, others, arguments)
     size = "The size of the requests did not change."
     if not 1 / SAME_FACTOR < factors.size < SAME_FACTOR:
         size = f"The mean size of a request changed by x{factors.size:.2f}, which is a part of the difference."
-    return verdict, [f"{why} B is {speed}: {rates}.", f"{size} In flight: {_depths(a, b, direction)}.", *tail]
+    return verdict, [*lead, why, f"{size} In flight: {_depths(a, b, direction)}.", *tail]
+
+
+def _bytes(a: Reading, b: Reading, direction: str) -> float:
+    """The bytes that the disk of B moved, divided by those of A. 1.0: not counted."""
+    ours, theirs = (q.octets(reading.phase, direction) for reading in (a, b))
+    return theirs / ours if ours and theirs else 1.0
+
+
+def _of_disk(a: Reading, b: Reading, direction: str, factors: Ratios, bytes_factor: float) -> str:
+    """A sentence about the rates of the disk, and its bytes if they differ."""
+    before, after = (q.mib_per_s(reading.phase, direction) or 0.0 for reading in (a, b))
+    text = f"Rate of the disk: {before:.1f} -> {after:.1f} MiB/s (x{factors.speed:.2f})"
+    if 1 / SAME_FACTOR < bytes_factor < SAME_FACTOR:
+        return f"{text}."
+    ours, theirs = (units.octets(q.octets(reading.phase, direction) or 0) for reading in (a, b))
+    return f"{text}. It moved x{bytes_factor:.2f} the bytes: {ours} -> {theirs}."
 
 
 def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
@@ -312,21 +354,10 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
             Verdict.NOT_SHOWN,
             f"More readahead raised the number in flight, but not to the predicted value in {strays}.",
         )
-    alike = "Program, load, kernel and all other recorded settings are the same"
+    alike = ALIKE
     if arguments:
         alike = f"Also {arguments} changed, but the counters of both loads are similar"
     return Verdict.INFERRED, f"Inferred cause: readahead. {alike}, and the counters confirm each step."
-
-
-def _other_work(a: Reading, b: Reading, direction: str) -> list[str]:
-    """A sentence with bytes and seconds, if one moved so much more that the rates of the disk do not compare the
-    programs."""
-    moved = [q.octets(reading.phase, direction) or 0 for reading in (a, b)]
-    if min(moved) <= 0 or max(moved) < MIN_WORK_FACTOR * min(moved):
-        return []
-    times = [f"{reading.letter} moved {units.octets(octets)} in {reading.phase.seconds():.3g} s"
-             for reading, octets in zip((a, b), moved, strict=True)]  # fmt: skip
-    return [f"{', '.join(times)}: the rates of the disk do not compare the programs."]
 
 
 def _factors(ratio: Ratios) -> str:
