@@ -134,16 +134,21 @@ static int remove_cgroups(void **state)
 	return system(command);
 }
 
-static void expect_limits(const char *device, const char *text)
+static void expect_file(unsigned int file, const char *device, const char *text)
 {
 	struct cgroup_limits limits;
 	char *printed;
 
 	assert_int_equal(cgroup_limits_read(root, &limits), 0);
-	printed = cgroup_limits_of(&limits, device);
+	printed = cgroup_limits_of(&limits, file, device);
 	assert_string_equal(printed, text);
 	free(printed);
 	cgroup_limits_free(&limits);
+}
+
+static void expect_limits(const char *device, const char *text)
+{
+	expect_file(0, device, text);
 }
 
 /* Only limits of the requested disk, sorted by path; a cgroup without a line for it is left out. */
@@ -171,6 +176,33 @@ FIXTURE_TEST(no_limits, make_cgroups, remove_cgroups)
 	expect_limits("8:0", "");
 	assert_int_equal(cgroup_limits_read("/nonexistent", &limits), -ENOENT);
 	assert_int_equal(limits.nr, 0);
+}
+
+static void put_other(const char *cgroup, const char *name, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s%s", root, cgroup);
+	unit_write(path, name, text);
+}
+
+/* A weight of 100 for all disks is the default; the model of io.cost is the root's. */
+FIXTURE_TEST(other_files, make_cgroups, remove_cgroups)
+{
+	put_other("", "io.cost.qos", "8:0 enable=1 ctrl=user min=100.00\n");
+	put_other("", "io.max", "8:0 rbps=1 wbps=max riops=max wiops=max\n");
+	put_limits("/a", "");
+	put_other("/a", "io.latency", "8:0 target=300\n8:16 target=9\n");
+	put_other("/a", "io.weight", "default 100\n8:16 200\n");
+	put_other("/a", "io.cost.qos", "8:0 enable=1\n");
+	put_limits("/b", "");
+	put_other("/b", "io.weight", "default 50\n8:16 20\n");
+	expect_limits("8:0", "");
+	expect_file(1, "8:0", "/a target=300");
+	expect_file(2, "8:0", "/b 50");
+	expect_file(2, "8:16", "/a 200\n/b 20");
+	expect_file(4, "8:0", "/ enable=1 ctrl=user min=100.00");
+	expect_file(5, "8:0", "");
 }
 
 /* More bytes than one read returns, next to a file that is no directory. */

@@ -266,7 +266,7 @@ static int limits(void)
 {
 	struct cgroup_limits read;
 	int err = cgroup_limits_read(cgroups, &read);
-	char *text = err ? NULL : cgroup_limits_of(&read, "8:0");
+	char *text = err ? NULL : cgroup_limits_of(&read, 0, "8:0");
 
 	cgroup_limits_free(&read);
 	free(text);

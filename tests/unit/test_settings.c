@@ -50,6 +50,30 @@ TEST(link_of_slot)
 	assert_int_equal(system(command), 0);
 }
 
+/* A directory takes the place of a disk. The settings of a scheduler that is replaced become empty. */
+TEST(settings_of_scheduler)
+{
+	char directory[] = "/tmp/raidtrace-disk-XXXXXX", disk[64], command[256];
+	struct settings settings = { .disk = disk, .hctl = "", .changed = keep_setting };
+
+	assert_non_null(mkdtemp(directory));
+	snprintf(disk, sizeof(disk), "../..%s", directory);
+	snprintf(command, sizeof(command), "mkdir -p %s/queue/iosched && echo 48 >%s/queue/iosched/async_depth && "
+		 "echo 65536 >%s/queue/discard_max_bytes", directory, directory, directory);
+	assert_int_equal(system(command), 0);
+	reported[0] = '\0';
+	assert_int_equal(settings_device(&settings), 0);
+	assert_string_equal(reported, "discard_max_bytes=65536;iosched.async_depth=48;");
+	snprintf(command, sizeof(command), "cd %s/queue/iosched && mv async_depth slice_idle", directory);
+	assert_int_equal(system(command), 0);
+	reported[0] = '\0';
+	assert_int_equal(settings_device(&settings), 0);
+	assert_string_equal(reported, "iosched.async_depth=;iosched.slice_idle=48;");
+	settings_free(&settings);
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	assert_int_equal(system(command), 0);
+}
+
 /* A slot that is not PCI Express has no link: nothing is reported. */
 TEST(no_link)
 {

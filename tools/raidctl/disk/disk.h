@@ -179,7 +179,7 @@ void journals_free(struct journals *journals);
 /* settings.c: settings that affect a queue, and their changes */
 
 struct setting {
-	const char *name;
+	char *name;
 	char *value;
 };
 
@@ -197,7 +197,7 @@ struct settings {
 };
 
 /*
- * Store a value. @name must stay valid as long as @settings. Return: 0; the result of changed(); -ENOMEM. The functions
+ * Store a value. Return: 0; the result of changed(); -ENOMEM. The functions
  * below return the same.
  */
 int settings_set(struct settings *settings, const char *name, const char *value);
@@ -211,7 +211,7 @@ int settings_queue(struct settings *settings);
 /* Read the settings of the mount table. */
 int settings_mounts(struct settings *settings);
 
-/* Read model, firmware and the driver's statistics. */
+/* Read model, firmware, limits of the disk, the settings of its scheduler, and the driver's statistics. */
 int settings_device(struct settings *settings);
 
 /* Read the settings of virtual memory, clock and processors of the machine. Cheap. */

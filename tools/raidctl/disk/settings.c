@@ -4,8 +4,10 @@
 
 #include "disk/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,9 @@ static const struct place device_sources[] = {
 	{ "optimal_io_size", "queue/optimal_io_size" },
 	{ "logical_block_size", "queue/logical_block_size" },
 	{ "physical_block_size", "queue/physical_block_size" },
+	{ "async_depth", "queue/async_depth" }, /* Linux 7: of each scheduler */
+	{ "discard_max_bytes", "queue/discard_max_bytes" },
+	{ "discard_max_hw_bytes", "queue/discard_max_hw_bytes" },
 	{ "timeout_s", "device/timeout" },
 	{ "md_level", "md/level" },
 	{ "md_raid_disks", "md/raid_disks" },
@@ -85,15 +90,17 @@ int settings_set(struct settings *settings, const char *name,
 	if (!copy)
 		return -ENOMEM;
 	if (!setting) {
-		more = reallocarray(settings->known, settings->nr + 1,
-				    sizeof(*more));
+		char *own = strdup(name);
+
+		more = own ? reallocarray(settings->known, settings->nr + 1, sizeof(*more)) : NULL;
 		if (!more) {
+			free(own);
 			free(copy);
 			return -ENOMEM;
 		}
 		settings->known = more;
 		setting = &more[settings->nr++];
-		*setting = (struct setting){ .name = name };
+		*setting = (struct setting){ .name = own };
 	}
 	free(setting->value);
 	setting->value = copy;
@@ -155,11 +162,49 @@ int settings_queue(struct settings *settings)
 	return read_sources(settings, queue_sources, LENGTH(queue_sources));
 }
 
+#define OF_SCHEDULER "iosched."
+
+/* The settings of the present scheduler, in a directory of its own. Those of a previous scheduler become empty. */
+static int read_scheduler(struct settings *settings)
+{
+	char path[PATH_MAX], name[NAME_MAX + sizeof(OF_SCHEDULER)];
+	struct dirent *entry;
+	int err = 0;
+	DIR *dir;
+
+	for (size_t i = 0; i < settings->nr && !err; i++) {
+		const char *known = settings->known[i].name;
+
+		if (strncmp(known, OF_SCHEDULER, strlen(OF_SCHEDULER)))
+			continue;
+		snprintf(path, sizeof(path), "/sys/block/%s/queue/iosched/%s", settings->disk,
+			 known + strlen(OF_SCHEDULER));
+		if (access(path, F_OK))
+			err = settings_set(settings, known, "");
+	}
+	snprintf(path, sizeof(path), "/sys/block/%s/queue/iosched", settings->disk);
+	dir = opendir(path);
+	while (dir && !err && (entry = readdir(dir))) {
+		char attribute[NAME_MAX + 32], text[256];
+
+		snprintf(name, sizeof(name), OF_SCHEDULER "%s", entry->d_name);
+		snprintf(attribute, sizeof(attribute), "queue/iosched/%s", entry->d_name);
+		if (entry->d_name[0] != '.' &&
+		    disk_attribute(settings->disk, attribute, text, sizeof(text)) > 0)
+			err = settings_set(settings, name, text);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
 int settings_device(struct settings *settings)
 {
 	int err = read_sources(settings, device_sources,
 			       LENGTH(device_sources));
 
+	if (!err)
+		err = read_scheduler(settings);
 	return err ? err : settings_driver(settings);
 }
 
@@ -204,8 +249,10 @@ int settings_mounts(struct settings *settings)
 
 void settings_free(struct settings *settings)
 {
-	for (size_t i = 0; i < settings->nr; i++)
+	for (size_t i = 0; i < settings->nr; i++) {
+		free(settings->known[i].name);
 		free(settings->known[i].value);
+	}
 	free(settings->known);
 	settings->known = NULL;
 	settings->nr = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* io.max of all cgroups: a walk down the hierarchy, as far as the I/O controller is enabled. */
+/* Limits and weights of all cgroups: a walk down the hierarchy, as far as the I/O controller is enabled. */
 
 #include "machine/machine.h"
 
@@ -15,7 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME	"io.max"
+/* Files of a cgroup with a line for each disk. The first is in each cgroup that has the I/O controller. */
+const char *const cgroup_limit_files[CGROUP_LIMIT_FILES] = {
+	"io.max", "io.latency", "io.weight", "io.bfq.weight",
+	"io.cost.qos", "io.cost.model",	/* only of the root */
+};
+
+#define FIRST_OF_ROOT	4
+#define DEFAULT_WEIGHT	100
 
 /* Cgroups that are still to be visited: paths from the root, "" for the root. */
 struct walk {
@@ -71,7 +78,7 @@ static int read_all(int at, const char *path, char **ret)
 	return text ? 0 : -ENOMEM;
 }
 
-static int keep(struct cgroup_limits *to, const char *path, char *lines)
+static int keep(struct cgroup_limits *to, unsigned int file, const char *path, char *lines)
 {
 	struct cgroup_limit *more = reallocarray(to->known, to->nr + 1, sizeof(*more));
 	char *copy = more ? strdup(path) : NULL;
@@ -82,7 +89,7 @@ static int keep(struct cgroup_limits *to, const char *path, char *lines)
 		free(lines);
 		return -ENOMEM;
 	}
-	more[to->nr++] = (struct cgroup_limit){ .path = copy, .lines = lines };
+	more[to->nr++] = (struct cgroup_limit){ .file = file, .path = copy, .lines = lines };
 	return 0;
 }
 
@@ -120,25 +127,38 @@ static int walk_children(struct walk *walk, const char *path)
 	return err;
 }
 
-/* The root has no limits of its own. */
+/* Return: -ENOENT if the cgroup lacks the file. */
+static int look_at_file(const struct walk *walk, const char *path, unsigned int number,
+			struct cgroup_limits *ret)
+{
+	char file[PATH_MAX], *lines = NULL;
+	int err;
+
+	if ((size_t)snprintf(file, sizeof(file), "%s%s%s", path[0] ? path + 1 : "",
+			     path[0] ? "/" : "", cgroup_limit_files[number]) >= sizeof(file))
+		return -ENOENT;
+	err = read_all(walk->root, file, &lines);
+	if (!err && lines[0])
+		return keep(ret, number, path, lines);
+	free(lines);
+	return err;
+}
+
+/* The root has the model of io.cost, and no limits of its own. */
 static int look_at(struct walk *walk, const char *path, struct cgroup_limits *ret)
 {
-	char *file, *lines = NULL;
-	int err = 0;
+	unsigned int first = path[0] ? 0 : FIRST_OF_ROOT;
+	unsigned int end = path[0] ? FIRST_OF_ROOT : CGROUP_LIMIT_FILES;
 
-	if (path[0]) {
-		if (asprintf(&file, "%s/" FILE_NAME, path + 1) < 0)
-			return -ENOMEM;
-		err = read_all(walk->root, file, &lines);
-		free(file);
-		if (err)
-			return err == -ENOMEM ? err : 0;
-		if (lines[0])
-			err = keep(ret, path, lines);
-		else
-			free(lines);
+	for (unsigned int i = first; i < end; i++) {
+		int err = look_at_file(walk, path, i, ret);
+
+		if (err == -ENOMEM)
+			return err;
+		if (err && i == 0)
+			return 0; /* no controller, so none below */
 	}
-	return err ? err : walk_children(walk, path);
+	return walk_children(walk, path);
 }
 
 static int by_path(const void *a, const void *b)
@@ -170,21 +190,29 @@ int cgroup_limits_read(const char *where, struct cgroup_limits *ret)
 	return err;
 }
 
-/* The limits of a disk in io.max, after its number; NULL if there is no line. */
-static const char *line_of(const char *lines, const char *device, size_t *len)
+/* The text of a line after its first word; NULL if there is no such line. */
+static const char *line_of(const char *lines, const char *word, size_t *len)
 {
-	size_t number = strlen(device);
+	size_t size = strlen(word);
 
 	for (const char *at = lines; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-		if (strncmp(at, device, number) || at[number] != ' ')
+		if (strncmp(at, word, size) || at[size] != ' ')
 			continue;
-		*len = strcspn(at + number + 1, "\n");
-		return at + number + 1;
+		*len = strcspn(at + size + 1, "\n");
+		return at + size + 1;
 	}
 	return NULL;
 }
 
-char *cgroup_limits_of(const struct cgroup_limits *limits, const char *device)
+/* A weight that is not the kernel's default holds for each disk without a weight of its own. */
+static const char *default_of(const char *lines, size_t *len)
+{
+	const char *line = line_of(lines, "default", len);
+
+	return line && strtoul(line, NULL, 10) != DEFAULT_WEIGHT ? line : NULL;
+}
+
+char *cgroup_limits_of(const struct cgroup_limits *limits, unsigned int file, const char *device)
 {
 	char *text = NULL;
 	size_t size, nr = 0;
@@ -192,11 +220,18 @@ char *cgroup_limits_of(const struct cgroup_limits *limits, const char *device)
 	bool whole = to;
 
 	for (size_t i = 0; i < limits->nr && to; i++) {
+		const struct cgroup_limit *one = &limits->known[i];
 		size_t len = 0;
-		const char *line = line_of(limits->known[i].lines, device, &len);
+		const char *line;
 
+		if (one->file != file)
+			continue;
+		line = line_of(one->lines, device, &len);
+		if (!line)
+			line = default_of(one->lines, &len);
 		if (line)
-			fprintf(to, "%s%s %.*s", nr++ ? "\n" : "", limits->known[i].path, (int)len, line);
+			fprintf(to, "%s%s %.*s", nr++ ? "\n" : "", one->path[0] ? one->path : "/",
+				(int)len, line);
 	}
 	if (to) {
 		whole = !ferror(to);

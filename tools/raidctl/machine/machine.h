@@ -197,11 +197,17 @@ int cgroup_mount(char *ret, size_t size);
  */
 void cgroups_name(struct rt_counters *counters);
 
-/* cgroup-limits.c: io.max of each cgroup */
+/* cgroup-limits.c: limits and weights of each cgroup */
+
+#define CGROUP_LIMIT_FILES	6
+
+/* Names of the files, which are also names of settings. */
+extern const char *const cgroup_limit_files[CGROUP_LIMIT_FILES];
 
 struct cgroup_limit {
-	char *path;	/* of a cgroup with limits, from the root of its hierarchy: "/a/b" */
-	char *lines;	/* its file io.max, a line for each disk */
+	unsigned int file;	/* index of cgroup_limit_files */
+	char *path;	/* of the cgroup, from the root of its hierarchy: "/a/b"; "": the root */
+	char *lines;	/* the file, a line for each disk */
 };
 
 struct cgroup_limits {
@@ -210,17 +216,18 @@ struct cgroup_limits {
 };
 
 /*
- * Read all files io.max of a hierarchy of version 2. Below a cgroup without this file no cgroup has it, because
+ * Read these files of all cgroups of a hierarchy of version 2. Below a cgroup without io.max no cgroup has it, because
  * controllers are enabled from the top. Return: 0; -ENOMEM; another -errno if @where cannot be read. Free with
  * cgroup_limits_free() in all cases.
  */
 int cgroup_limits_read(const char *where, struct cgroup_limits *ret);
 
 /*
- * The limits of a disk, by its number "8:0": "PATH rbps=1048576 wbps=max riops=max wiops=max", a line for each cgroup.
- * Return: text to free(), "" without limits; NULL without memory.
+ * A file's text for a disk, by its number "8:0": "PATH rbps=1048576 wbps=max riops=max wiops=max", a line for each
+ * cgroup. A weight of 100 for all disks, the kernel's default, is left out. Return: text to free(), "" without limits;
+ * NULL without memory.
  */
-char *cgroup_limits_of(const struct cgroup_limits *limits, const char *device);
+char *cgroup_limits_of(const struct cgroup_limits *limits, unsigned int file, const char *device);
 void cgroup_limits_free(struct cgroup_limits *limits);
 
 /* machine.c: rows are differences between two readings; differences of zero are left out */

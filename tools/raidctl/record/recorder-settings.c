@@ -93,13 +93,15 @@ int recorder_sample_settings(struct recorded *disk, bool queue)
 static int put_disk(struct recorded *disk, const struct cgroup_limits *limits)
 {
 	char device[32], *text;
-	int err;
+	int err = 0;
 
 	snprintf(device, sizeof(device), "%u:%u", disk->target.major,
 		 disk->target.minor);
-	text = cgroup_limits_of(limits, device);
-	err = text ? settings_set(&disk->settings, "io.max", text) : -ENOMEM;
-	free(text);
+	for (unsigned int i = 0; i < CGROUP_LIMIT_FILES && !err; i++) {
+		text = cgroup_limits_of(limits, i, device);
+		err = text ? settings_set(&disk->settings, cgroup_limit_files[i], text) : -ENOMEM;
+		free(text);
+	}
 	return err;
 }
 
