@@ -8,13 +8,12 @@ import stat
 import subprocess
 
 import pytest
-from conftest import TOP, call, program
+from conftest import call, program
 from made_machine import Made
 
 from raidtrace.check import facts
 from raidtrace.check.facts import Disk, DiskUse, Kind, Line, Look, ModuleUse, Mount, Process, UsageError
 from raidtrace.cli import check
-from raidtrace.recording import quantities
 from raidtrace.sweep.device import DeviceError
 
 
@@ -231,10 +230,3 @@ def test_the_command_line(made, monkeypatch):
     assert call(check.main, "sda", "sda").returncode == 2
     done = call(check.main, "sdz")
     assert done.returncode == 1 and done.stderr.startswith("raidctl check: sdz: no such disk")
-
-
-def test_virtual_disks_are_those_of_raidctl_list():
-    listed = (TOP / "tools/raidctl/disk/disk.c").read_text(encoding="utf-8")
-    assert [
-        name for name in (*quantities.DRIVERS, *quantities.MODELS.pattern.split("|")) if f'"{name}"' not in listed
-    ] == []

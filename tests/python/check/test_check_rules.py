@@ -162,17 +162,27 @@ def test_schedulers(name, verdict, words):
 
 @pytest.mark.parametrize(("kind", "kib", "verdict", "words"), [
     (Kind.ARRAY, 8192, PASS, "8 MiB (16384 sectors)"),
-    (Kind.ARRAY, 128, WARN, "128 KiB (256 sectors), the default"),
+    (Kind.ARRAY, 128, WARN, "128 KiB (256 sectors)"),
     (Kind.ARRAY, 64, WARN, "64 KiB (128 sectors)"),
     (Kind.ARRAY, 129, PASS, "129 KiB (258 sectors)"),
-    (Kind.DRIVE, 128, PASS, "128 KiB (256 sectors), the default, on one rotating drive"),
+    (Kind.DRIVE, 128, PASS, "128 KiB (256 sectors), on one rotating drive"),
     (Kind.FLASH, 128, PASS, "on flash"),
     (Kind.VIRTUAL, 0, PASS, "on a virtual disk"),
+    (Kind.VIRTUAL, 4095, PASS, "on a virtual disk"),
+    (Kind.VIRTUAL, 4096, WARN, "4 MiB (8192 sectors), on a virtual disk"),
+    (Kind.DRIVE, 65532, WARN, "(131064 sectors), on one rotating drive"),
 ])  # fmt: skip
-def test_readahead_is_advised_for_arrays_of_rotating_drives_alone(kind, kib, verdict, words):
+def test_much_readahead_is_advised_for_arrays_of_rotating_drives_alone(kind, kib, verdict, words):
     finding = judged("readahead", QUIET, readahead_kib=kib, kind=kind)
     assert finding.verdict is verdict and finding.text.endswith(words) and finding.value == 2 * kib
-    assert ("blockdev --setra 16384 /dev/sda" in finding.remedy) == (verdict is WARN)
+    sectors = 16384 if kind is Kind.ARRAY else 256
+    assert (f"blockdev --setra {sectors} /dev/sda" in finding.remedy) == (verdict is WARN)
+
+
+def test_the_origin_of_the_readahead_is_named():
+    bogus = dataclasses.replace(QUIET, readahead_from={"sda": "2 x optimal I/O size"})
+    finding = judged("readahead", bogus, readahead_kib=65532, kind=Kind.DRIVE)
+    assert "(131064 sectors), 2 x optimal I/O size, on one rotating drive" in finding.text
 
 
 @pytest.mark.parametrize(("options", "verdict", "advice"), [

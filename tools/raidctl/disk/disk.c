@@ -21,6 +21,8 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define DEFAULT_READAHEAD (128 * 1024) /* VM_READAHEAD_PAGES */
+/* Optimal sizes of 8 MiB and more: USB bridges and SAS disks report 16,773,120, 33,553,408 and 33,553,920 bytes. */
+#define BOGUS_READAHEAD (16 << 20)
 
 static int read_text(const char *path, char *ret, size_t size)
 {
@@ -247,27 +249,17 @@ int disk_mounts(const char *name, size_t *nr, struct mount **ret)
 	return err;
 }
 
-/* Does the model contain a name that hypervisors and clouds give their volumes? */
+/* Do the driver, the model or the name have a mark of virtual.txt? */
 static bool is_virtual(const struct disk *disk)
 {
-	static const char *const drivers[] = { "virtio-pci", "virtio-mmio",
-					       "vmw_pvscsi", "hv_storvsc",
-					       "xen-blkfront" };
-	static const char *const models[] = { "QEMU", "VBOX", "VMware",
-					      "Virtual", "Amazon Elastic",
-					      "Google", "MSFT NVMe" };
-	static const char *const names[] = { "vd", "xvd", "ubd", "nbd", "rbd",
-					     "zram", "ram", "loop" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (!strcmp(disk->above.driver, drivers[i]))
+	for (const struct virtual_mark *mark = disk_virtual; mark->text; mark++) {
+		if (mark->of == 'd' && !strcmp(disk->above.driver, mark->text))
 			return true;
-	for (size_t i = 0; i < ARRAY_SIZE(models); i++)
-		if (strstr(disk->model, models[i]))
+		if (mark->of == 'm' && strstr(disk->model, mark->text))
 			return true;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(disk->name, names[i], strlen(names[i])))
+		if (mark->of == 'n' && !strncmp(disk->name, mark->text, strlen(mark->text)))
 			return true;
+	}
 	return false;
 }
 
@@ -306,10 +298,13 @@ static unsigned int count_queues(const char *name)
 
 const char *disk_readahead_from(const struct disk *disk)
 {
-	uint64_t bytes = disk->readahead_kib * 1024;
+	uint64_t bytes = disk->readahead_kib * 1024, page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	if (disk->optimal_io_bytes && bytes == 2 * disk->optimal_io_bytes)
-		return "2 x optimal I/O size (the kernel's rule)";
+	/* The kernel rounds to whole pages. */
+	if (disk->optimal_io_bytes && bytes == 2 * disk->optimal_io_bytes / page * page)
+		return bytes < BOGUS_READAHEAD ?
+			       "2 x optimal I/O size (the kernel's rule)" :
+			       "2 x optimal I/O size (the kernel's rule; the disk may report a wrong size)";
 	if (bytes == DEFAULT_READAHEAD)
 		return "the kernel's default";
 	/* Since Linux 6.17, for a disk that reports no optimal I/O size. */

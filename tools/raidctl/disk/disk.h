@@ -54,6 +54,14 @@ struct disk {
 int disk_list(size_t *nr, struct disk **ret);
 void disk_list_free(struct disk *disks, size_t nr);
 
+/* A mark of virtual disks, from virtual.txt: @of is 'd' for a driver, 'm' for a part of a model, 'n' for a name. */
+struct virtual_mark {
+	char of;
+	const char *text;	/* NULL ends the list */
+};
+
+extern const struct virtual_mark disk_virtual[];
+
 /*
  * The rule that gives the present readahead as its result, or "set after boot ...", because the kernel does not record
  * the origin. Return: a constant text.

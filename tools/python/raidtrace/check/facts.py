@@ -463,7 +463,8 @@ class Signing:
 @dataclasses.dataclass(frozen=True)
 class Facts:
     """The facts for the rules. hypervisor: empty: none. cpu_is_free: simulated time, in which computing takes no time.
-    profile: of the lab; None: no guest of the lab. config: the kernel's configuration."""
+    profile: of the lab; None: no guest of the lab. config: the kernel's configuration. readahead_from: by disk, the rule
+    of the kernel that explains its readahead."""
 
     activity: Activity
     data_bytes: int | None = None
@@ -480,6 +481,7 @@ class Facts:
     signing: Signing | None = None
     config: str | None = None
     config_source: str = ""
+    readahead_from: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def read(machine: Machine, raidctl: pathlib.Path, looked_at: tuple[Disk, ...], data_bytes: int | None) -> Facts:
@@ -507,6 +509,7 @@ def read(machine: Machine, raidctl: pathlib.Path, looked_at: tuple[Disk, ...], d
         profile=lab_profile(machine),
         hypervisor=_hypervisor(machine),
         signing=_signing(raidctl),
+        readahead_from=_readahead_from(raidctl),
         config=config,
         config_source=source,
     )
@@ -568,6 +571,14 @@ def _hypervisor(machine: Machine) -> str | None:
     if flags and "hypervisor" in flags[1].split():
         return "the processor's hypervisor flag is set"
     return "" if flags or any(names) else None
+
+
+def _readahead_from(raidctl: pathlib.Path) -> dict[str, str]:
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        return {
+            one["disk"]: one["readahead_from"] or "" for one in json.loads(_output([str(raidctl), "list", "--json"]))
+        }
+    return {}
 
 
 def _signing(raidctl: pathlib.Path) -> Signing | None:

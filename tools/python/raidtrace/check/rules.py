@@ -15,6 +15,7 @@ RATE = (64.0 * KIB, 1.0 * MIB)  # bytes/s that disturb one disk of some 50 MB/s
 NAMED = 3  # processes in a text; twice as many disks and modules
 # The kernel's default readahead, and that of the white paper for an array of drives.
 UNTUNED_SECTORS, TUNED_SECTORS = 256, 16384
+LARGE_SECTORS = 8192  # 4 MiB: with more readahead, random reads of a single disk fetch data that nobody uses
 AS_ROOT = "run it as root: sudo raidctl check"
 HIDDEN = "this user cannot see the processes of other users"
 END_THEM = "end processes that the run does not need, or wait for them"
@@ -238,14 +239,17 @@ def _scheduler(case: Case) -> Result | None:
 
 def _readahead(case: Case) -> Result | None:
     """Readahead keeps the drives of an array busy. A single drive, flash, or a virtual disk needs no more than the
-    default."""
+    default; with far more, random reads fetch data that nobody uses."""
     value, disk = case.disk.readahead_kib * KIB // SECTOR_BYTES, case.disk
-    default = ", the default" if value == UNTUNED_SECTORS else ""
-    if disk.kind is not Kind.ARRAY:
-        return Result(f"{sectors(value)}{default}, on {disk.kind.value}", "", value, PASS)
-    return Result(f"{sectors(value)}{default}",
-                  f"blockdev --setra {TUNED_SECTORS} /dev/{disk.name} (8 MiB), unless the run measures little readahead",
-                  value, WARN if value <= UNTUNED_SECTORS else PASS)  # fmt: skip
+    origin = case.facts.readahead_from.get(disk.name, "")
+    text = f"{sectors(value)}, {origin}" if origin else sectors(value)
+    if disk.kind is Kind.ARRAY:
+        return Result(text, f"blockdev --setra {TUNED_SECTORS} /dev/{disk.name} (8 MiB), unless the run measures little "
+                      "readahead", value, WARN if value <= UNTUNED_SECTORS else PASS)  # fmt: skip
+    return Result(f"{text}, on {disk.kind.value}",
+                  f"blockdev --setra {UNTUNED_SECTORS} /dev/{disk.name} (128 KiB), unless the run only reads large files in "
+                  "order. Otherwise a healthy disk may look slow",
+                  value, WARN if value >= LARGE_SECTORS else PASS)  # fmt: skip
 
 
 # Mount options with an effect on a benchmark: verdict, reason, and the better option, if there is one. The first option
@@ -279,7 +283,8 @@ DISK = (
     Rule("disk-idle", "/proc/diskstats", _disk_idle, "the figures include requests of other processes", "bytes/s", RATE),
     Rule("scheduler", "queue/scheduler", _scheduler,
          "a scheduler that delays requests changes the requests that the disk receives"),
-    Rule("readahead", "queue/read_ahead_kb", _readahead, "too little readahead leaves most drives of an array idle", "sectors"),
+    Rule("readahead", "queue/read_ahead_kb", _readahead,
+         "too little leaves drives of an array idle, too much fetches data that nobody uses", "sectors"),
     Rule("mounts", "/proc/self/mountinfo", _mounts, "some mount options add writes or make them synchronous"),
 )  # fmt: skip
 

@@ -2,7 +2,8 @@
 """The quantities of one observation, with the terms of Documentation/counters.rst. None: not available."""
 
 import dataclasses
-import re
+import functools
+import pathlib
 
 from raidtrace.quantity import units
 from raidtrace.quantity.bins import SEEK_ZERO
@@ -260,15 +261,23 @@ def percent(part: float) -> str:
     return "99.9%" if text == "100.0%" and part < 1 else "<0.1%" if text == "0.0%" and part > 0 else text
 
 
-# The maker of a disk: a hypervisor or a cloud, or a RAID controller of this machine. The host chooses the rotational
-# flag of a virtual disk, and may limit its rate. tools/raidctl/disk/disk.c has the same names for raidctl list.
+def is_layer(name: str) -> bool:
+    """Whether a disk with requests passes them on to another disk (loop, dm-multipath), by its name."""
+    return name.startswith(("loop", "dm-"))
+
 
 RAID_DRIVERS = ("3w-9xxx", "3w-sas", "3w-xxxx", "aacraid", "arcmsr", "hpsa", "megaraid_sas", "mpi3mr", "smartpqi")
-DRIVERS = ("virtio-pci", "virtio-mmio", "vmw_pvscsi", "hv_storvsc", "xen-blkfront")
-MODELS = re.compile("QEMU|VBOX|VMware|Virtual|Amazon Elastic|Google|MSFT NVMe")
-NAMES = re.compile(r"(vd|xvd|ubd|nbd|rbd)[a-z0-9]")
+VIRTUAL = "virtual.txt"  # marks of disks that a hypervisor, a cloud or the kernel provides; raidctl list uses them, too
+
+
+@functools.cache
+def _virtual() -> tuple[tuple[str, str], ...]:
+    """Pairs of a word (driver, model, name) and a text."""
+    lines = pathlib.Path(__file__).with_name(VIRTUAL).read_text(encoding="utf-8").splitlines()
+    return tuple((word, text) for word, _, text in (line.partition(" ") for line in lines) if word != "#")
 
 
 def is_virtual(driver: str, model: str, name: str = "") -> bool:
     """Whether a disk is virtual, by its driver, its model in sysfs, or its name."""
-    return driver in DRIVERS or bool(MODELS.search(model)) or bool(NAMES.match(name))
+    is_of = {"driver": driver.__eq__, "model": model.__contains__, "name": name.startswith}
+    return any(is_of[word](text) for word, text in _virtual())
