@@ -111,7 +111,8 @@ def phase(
     flow = {direction: counts}
     for name, (number, ms) in (("flush", flushes), ("discard", discards), (OTHER[direction], other)):
         if number:
-            flow[name] = {"issued": number, "completed": number, "bytes_completed": number << 17}
+            flow[name] = {"queued": number, "issued": number, "completed": number}
+            flow[name] |= {"bytes_queued": number << 17, "bytes_completed": number << 17}
             flow[name]["d2c_sum_ns"] = int(number * ms * 1e6)
     low, part = int(depth), depth - int(depth)
     times = {low: int(span * (1 - idle) * (1 - part)), low + 1: int(span * (1 - idle) * part), 0: int(span * idle)}

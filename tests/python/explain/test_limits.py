@@ -55,9 +55,11 @@ DEEP_BY_OTHERS = {
 }  # fmt: skip
 FOUR = {**DIRECT, "driver": "nvme", "depth": 4.0, "settings": {"nr_requests": "5"}}
 ONE_AT_A_TIME = {**DIRECT, "driver": "nvme", "at_issue": {0: 1000}, "seconds": 0.1, "d2c": {0.09: 10, 0.1: 990}}
+VOLUME = {**DIRECT, "driver": "virtio-pci", "at_issue": {0: 1000}}
 UNMERGED = {"sectors": 8, "depth": 8.0, "settings": {"nomerges": "2"}}
 NARROW = {"settings": {"max_sectors_kb": "8", "readahead_sectors": "240"}}
 CONCURRENT = {"by_command": {"write": 0}}  # the writes are not the command's
+BY_LAYER = [[(7, "dd", mine, 1, 0), (9, "kworker/0:1", 1000 - mine, 1, 0)] for mine in (510, 490)]
 KERNELS = [(7, "dd", 850, 1, 0), (9, "kworker/0:1", 150, 1, 0)]
 OURS = [(7, "dd", 851, 1, 0), (9, "kworker/0:1", 149, 1, 0)]
 PIECES = {"depth": 4.0, "order": 0.9, "settings": {"readahead_sectors": "16384", "fstype": "ext2"}}
@@ -162,10 +164,12 @@ SIDES = [
         ({**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}}, {"d2c": {7.5: 10, 8.0: 990}}),
         ({**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}}, {"settings": {"scheduler": "bfq"}}),  # it shares the disk already
         ({**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "i2d_ms": 1.5}, {"i2d_ms": 0.5}),
-        ({**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "driver": "ahci"}, {"driver": "nvme"}),
+        ({**ON_FLASH, "d2c": {7.5: 10, 8.0: 990}, "driver": "ahci", "seeks": 0.2}, {"driver": "nvme"}),
         ({**CONCURRENT, "other": (200, 9.0), "driver": "nvme", "d2c": {6.5: 10, 8.0: 990}}, {"d2c": {7.5: 10, 8.0: 990}}),
         ({**NOT_OURS, "others": (9,)}, {"submitters": [(7, "dd", 800, 1, 0), (9, "kworker/0:1", 200, 1, 0)]}),
         ({**CONCURRENT, "other": (200, 9.0), "submitters": KERNELS}, {"submitters": OURS}),
+        # many small bios of the other direction, of few bytes and of 15 % of the time of requests, or less
+        ({**ON_FLASH, "d2c": {6.5: 10, 8.0: 990}, "other": (200, 7.2)}, {"other": (200, 6.8)}),
     ),
     *sides("competing", direction="write")(
         # of writes that others made the command's reads are others
@@ -206,6 +210,7 @@ SIDES = [
     ),
     *sides("scheduler")(
         (HELD, {"i2d_ms": 7.9}),
+        ({**HELD, "discards": (58, 10.0)}, {"discards": (62, 10.0)}),  # 14.5 and 15.5 % of 4 s
         (HELD, {"settings": {"scheduler": "none"}}),
         (HELD, {"settings": {"scheduler": "bfq", "queue_depth": "7"}}),
     ),
@@ -239,6 +244,12 @@ SIDES = [
         # one at a time nothing waits; of a volume behind a network that may be its limit
         (ONE_AT_A_TIME, {"at_issue": {0: 940, 1: 60}}),
         (ONE_AT_A_TIME, {"seconds": 0.4, "d2c": {0.36: 10, 0.4: 990}}),
+        # the program keeps more than the disk receives: the others wait before it
+        ({**DIRECT, "q2c_ms": 7.9}, {"q2c_ms": 8.1}),
+        # a layer above the disk queues its bios
+        ({**DIRECT, "submitters": BY_LAYER[0]}, {"submitters": BY_LAYER[1]}),
+        # a volume that takes a ms and more for one request at a time may be at its limit
+        ({**VOLUME, "seconds": 0.99}, {"seconds": 1.01}),
     ),
     *sides("lost merges")(
         (UNMERGED, {"settings": {"nomerges": "0"}}),
@@ -254,6 +265,8 @@ SIDES = [
         ({"idle": 0.5, "cpu": 0.19}, {"cpu": 0.21}),
         ({"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.09}}, {"kernel": {"kcryptd": 0.11}}),
     ),
+    # bios that wait while the disk is idle
+    *sides("program")(({"idle": 0.5, "q2c_ms": 4.9}, {"q2c_ms": 5.1})),
     *sides("program", meta=SIMULATED)(({"idle": 0.5, "cpu": 0.5}, {"idle": 0.1})),
     *sides("processor")(
         # Computing and the busy disk together take the time; where they do not, something else does.
@@ -277,12 +290,14 @@ SIDES = [
         ({**PIECES, "order": 0.5}, {"order": 0.49}),
         # files that lie next to each other: requests of 256 KiB, by calls of less than half
         (IN_A_ROW, {"calls": 132000000}),
+        # a mapping: the calls returned less than a quarter of the bytes
+        (IN_A_ROW, {"calls": 65_000_000}),
         (IN_A_ROW, {"readahead": 1023}),
         (IN_A_ROW, {"by_command": {"read": 1}}),
         # a disk at its rate has no use for more files at once
         ({**IN_A_ROW, "driver": "nvme", "seconds": 0.06}, {"d2c": {1.0: 10, 8.0: 990}}),
         # half of a window in flight, in requests as large as they can be
-        ({**IN_A_ROW, "sectors": 2048, "readahead": 5120}, {"depth": 1.1}),
+        ({**IN_A_ROW, "sectors": 2048, "readahead": 5120, "calls": 520_000_000, "number_of_calls": 4000}, {"depth": 1.1}),
         ({**IN_A_ROW, "idle": 0.14}, {"idle": 0.16}),
     ),
     *sides("file system")(
@@ -595,7 +610,7 @@ STATEMENTS = {
     "who the others are": ("competing", "mostly updatedb (pid 9)", {**NOT_OURS, "others": (9,)}),
     "flushes next to writes": (
         "sync", "200 flushes for 1000 writes were in flight for 24% of the time", {**WRITES, "flushes": (200, 4.8)}),
-    "one flush": ("sync", "1 flush took 24% of the time, after 125.0 MiB", {**WRITES, "flushes": (1, 960.0)}),
+    "one flush": ("sync", "1 flush was in flight for 24% of the time, after 125.0 MiB", {**WRITES, "flushes": (1, 960.0)}),
 }  # fmt: skip
 WIDE = {"max_hw_sectors_kb": "65536", "readahead_sectors": "256"}
 FULL = {"driver": "virtio-pci", "d2c": {1.0: 10, 8.0: 990}, "sectors": 2560}

@@ -9,7 +9,7 @@ from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.steps import MIN_AHEAD_SHARE, ahead, source
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
-from raidtrace.recording.observation import Observation
+from raidtrace.recording.observation import KERNEL_THREADS, Observation
 from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 
 # Drivers of one disk or one volume. No controller distributes the requests among several drives.
@@ -63,6 +63,26 @@ class Case:
         """Mean time of this direction in ms: a counter of ns divided by the counter `of`. None: not counted."""
         return ratio(self.phase.count(self.direction, counter), self.phase.count(self.direction, of), 1e6)
 
+    def waiting(self) -> float | None:
+        """Mean number of bios of this direction between their queueing and the issue of their request (Little's law).
+        None: not counted."""
+        queued, number = self.phase.count(self.direction, "q2c_sum_ns"), self.phase.count(self.direction, "queued")
+        served, ended = self.wait_ms("d2c_sum_ns", "completed"), self.phase.histogram(self.direction, "q2c")
+        if queued is None or number is None or served is None or not self.phase.seconds():
+            return None
+        return max(queued / 1e9 - served / 1e3 * (sum(ended.values()) or number), 0.0) / self.phase.seconds()
+
+    def by_kernel(self) -> float:
+        """Share of the bios that kernel threads queued, from 0 to 1. 0: none, or processes were not counted."""
+        rows = self.phase.submitters or ()
+        kernel = sum(one.bios for one in rows if (one.comm or "").startswith(KERNEL_THREADS))
+        return kernel / max(sum(one.bios for one in rows), 1)
+
+    def share_with(self, *directions: str) -> float:
+        """Share of the time with a request of one of these directions in flight, from 0 to 1; with several, at most. 0:
+        none, or not counted."""
+        return min(sum(q.share_at_least(self.phase, name, 1) or 0.0 for name in directions), 1.0)
+
     def streams(self) -> int:
         """Number of sequential streams, at least 1."""
         return max(self.phase.timeline.streams or 1, 1)
@@ -104,8 +124,9 @@ class Case:
         return flag and self.phase.disk.driver not in NO_HEADS and not self.virtual()
 
     def virtual(self) -> bool:
-        """Whether a hypervisor or a cloud provides the disk."""
-        return is_virtual(self.phase.disk.driver or "", self.phase.settings.get("model", ""))
+        """Whether a hypervisor, a cloud or the kernel provides the disk."""
+        disk = self.phase.disk
+        return is_virtual(disk.driver or "", self.phase.settings.get("model", ""), disk.name)
 
     def one_disk(self) -> bool:
         """Whether the disk is a single disk or volume: no array, and no device above it."""

@@ -177,11 +177,7 @@ def half_the_flushes(case: Case) -> Gain:
     """The gain of half as many flushes, for a program that waits for each one. Writes between flushes take hardly any
     time. NO_GAIN for one disk with heads: there a write takes turns of the platter that depend on its place."""
     heads = case.one_disk() and case.rotates()
-    return (
-        NO_GAIN
-        if heads
-        else _figure(TWICE, "with half as many fsync calls, if a write of twice the size takes as long")
-    )
+    return NO_GAIN if heads else _figure(TWICE, "with half as many flushes, if a write of twice the size takes as long")
 
 
 def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gain:

@@ -35,6 +35,11 @@ CAUSES_UNDER_LIMIT = (
     "scheduler",
 )
 VERDICT_ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
+# Counters that the rules compare. Without one of them, a cause cannot be distinguished from the others.
+GROUPS_OF_BIOS = ("flow", "stream", "origin", "submitter", "readahead")
+GROUPS_OF_REQUESTS = ("size", "seek", "depth", "latency")
+OF_BIOS = ("queued", "bytes_queued", "stream_queued", "bytes_ahead_queued")
+OF_REQUESTS = ("issued", "completed", "bytes_completed", "d2c_sum_ns", "i2d_sum_ns", "q2c_sum_ns")
 MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.reset,
     limits_events.changed,
@@ -101,11 +106,27 @@ def limits(
         text = f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms"
         leave_open(DEPTH_CAUSES, f"{text}: requests already wait for each other")
 
+    if lacks := lacking(case):  # any other cause may hold as well
+        leave_open({limit.key for limit in made}, f"{lacks} not recorded, so other causes are not ruled out")
+
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
         return VERDICT_ORDER.index(limit.verdict), -share if share >= MIN_COUNTED_SHARE else 0.0
 
     return tuple(sorted(made, key=place))
+
+
+def lacking(case: Case) -> str:
+    """The names of what the rules compare and the recording lacks, with a verb; empty: nothing."""
+    span, requests = case.phase.span, not case.phase.disk.bio_based
+    groups = (*GROUPS_OF_BIOS, *(GROUPS_OF_REQUESTS if requests else ()))
+    counters = (*OF_BIOS, *(OF_REQUESTS if requests else ()))
+    lacks = [f"counters of group {group}" for group in groups if not span.counts(group)]
+    lacks = lacks or [name.replace("_", "-") for name in counters if name in span.unknown]
+    real = "source" in case.meta or "host_available" in case.meta
+    lacks += ["settings"] if real and not case.phase.settings else []
+    lacks += ["calls of the command"] if real and not case.phase.host else []
+    return f"{', '.join(lacks)} {'were' if len(lacks) > 1 or lacks[0].endswith('s') else 'was'}" if lacks else ""
 
 
 def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tuple[Limit, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 from raidtrace.explain import gain
 from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
-from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, dry, waits_ms
+from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, PARITY_LEVELS, dry, waits_ms
 from raidtrace.explain.limits_rate import io_max
 from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
 from raidtrace.quantity import units
@@ -18,9 +18,12 @@ from raidtrace.recording.quantities import Reading
 # Processor time by the time that the disk was idle. From MIN_COMPUTING on, computing explains the idle time. Below
 # MAY_BE_COMPUTING it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
 MIN_COMPUTING, MAY_BE_COMPUTING = 0.75, 0.4
+MIN_HELD = 0.5  # bios that wait on average, by the idle time: above this the block layer holds them, not the program
 MIN_FLUSH_SHARE = 0.15  # of the time with a flush in flight
 MIN_FLUSHES = 4  # a single flush at the end waits for all written data
 MAX_FLUSHED_BYTES = 1 << 20  # bytes written for each flush: up to here the flush takes the time, not the data
+SYNCHRONOUS = {"sync", "dirsync"}  # mount options that make writes wait for the disk
+MIN_CALLS_SHARE = 0.25  # of the bytes read: with fewer bytes of calls, most are read otherwise, as through a mapping
 MIN_OWN_SHARE = 0.5  # of the bytes of the other direction: if the command requested more, these may be its own
 MAX_DIRTY_LIMIT = 64 << 20  # bytes: with such a low limit writers may wait
 METADATA_ONLY_SHARE = 0.9  # of the bios: above this the program reads metadata itself, not to find its data
@@ -57,6 +60,14 @@ def host(case: Case) -> Limit:
         return open_question(text, value)
     if not case.waits_for_host():
         return ruled_out(f"the disk was idle for {q.percent(idle)} of the time", value)
+    if (waiting := case.waiting()) is not None and waiting >= idle * MIN_HELD:
+        text = (
+            f"the disk was idle for {q.percent(idle)} of the time, but {waiting:.1f} bios waited on average: the block"
+        )
+        held = "layer holds them before the disk (scheduler, slots, wbt, io.latency, io.cost)"
+        return open_question(
+            f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
+        )
     if (computing := _kernel_computes(case, idle, value)) is not None:
         return computing
     if case.reading.above is not None:
@@ -164,19 +175,19 @@ def sync(case: Case) -> Limit:
     if case.direction != "write" or not number:
         return ruled_out(f"{number} flushes", *values)
     if part < MIN_FLUSH_SHARE:
-        return ruled_out(f"{number} flushes took {part:.0%} of the time", *values)
+        return ruled_out(f"{number} flushes were in flight for {_during(part)}", *values)
     each = (q.octets(case.phase, "write") or 0) / number
     if number < MIN_FLUSHES or each > MAX_FLUSHED_BYTES:
         text = (
-            f"{number} flush{'es' if number > 1 else ''} took {part:.0%} of the time, after {each / q.MIB:.1f} "
-            "MiB of writes each"
+            f"{number} flush{'es were' if number > 1 else ' was'} in flight for {_during(part)}, after "
+            f"{each / q.MIB:.1f} MiB of writes each"
         )
         return open_question(f"{text}; only an experiment can show whether they waited for this data", *values)
-    part = min(part, 0.999)
+    during, part = _during(part), min(part, 0.999)
     return inferred(
-        f"{number} flushes for {writes} writes were in flight for {part:.0%} of the time: each waits until the drive has "
-        "written its cache",
-        "call fsync less often, or "
+        f"{number} flushes for {writes} writes were in flight for {during}: each waits until the drive has written its "
+        "cache",
+        f"{_fewer_flushes(case)}, or "
         + (
             "use a drive with power-loss protection, whose cache need not be flushed"
             if case.one_disk()
@@ -185,6 +196,31 @@ def sync(case: Case) -> Limit:
         *values,
         share=part,
         gain=gain.half_the_flushes(case),
+    )
+
+
+def _during(part: float) -> str:
+    """The text of a sum of times divided by the length of the phase: a share of the time, or, above 1, the mean number
+    in flight."""
+    return f"{part:.0%} of the time" if part <= 1 else f"all of the time, {units.three(part)} at once on average"
+
+
+def _fewer_flushes(case: Case) -> str:
+    """Advice to flush less often. The recording does not show which call, or which mount option, causes a flush."""
+    above = case.reading.above or case.phase
+    options = {option for line in above.settings.get("mount_options", "").splitlines() for option in line.split(",")}
+    if synchronous := sorted(options & SYNCHRONOUS):
+        return f"mount the file system without {' and '.join(synchronous)}, which makes each write wait"
+    return "have data made durable less often (fsync, fdatasync, O_SYNC and O_DSYNC of the program, sync of a mount)"
+
+
+def clears(case: Case) -> str:
+    """A clause about discards and zeroing, if they were in flight for so long that other requests may wait for them;
+    else empty."""
+    part = sum(case.area(name) for name in q.CLEARING)
+    number = sum(case.phase.count(name, "completed") or 0 for name in q.CLEARING)
+    return (
+        f"{number:,} discards or zeroing requests were in flight for {_during(part)}" if part >= MIN_FLUSH_SHARE else ""
     )
 
 
@@ -199,57 +235,83 @@ def discards(case: Case) -> Limit:
     )
     text = " and ".join(f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
                         for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
+    during = _during(part)
     if part < MIN_FLUSH_SHARE:
-        return ruled_out(f"{text} took {part:.0%} of the time", *values)
+        return ruled_out(f"{text} were in flight for {during}", *values)
     if sum(numbers.values()) < MIN_FLUSHES:
-        return open_question(f"{text} took {part:.0%} of the time; their cost is unknown",
-                             *values)  # fmt: skip
+        return open_question(f"{text} were in flight for {during}; their cost is unknown", *values)
     waits = waits_ms(case)
     if waits is None or waits[1] < MIN_DISCARD_FACTOR * waits[0]:
-        text = (
-            f"{text} were in flight for {part:.0%} of the time; the recording does not show that {case.direction}s "
-            "take longer"
-        )
+        text = f"{text} were in flight for {during}; the recording does not show that {case.direction}s take longer"
         return open_question(text, *values)
     part = min(part, 0.999)
     return inferred(
-        f"{text} were in flight for {part:.0%} of the time, concurrently with {case.direction}s",
+        f"{text} were in flight for {during}, concurrently with {case.direction}s",
         "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
         *values,
         share=part,
     )
 
 
-def strangers(case: Case) -> tuple[float, str]:
-    """The share of this disk, from 0 to 1, that processes other than the command used, and a sentence about it.
+@dataclasses.dataclass(frozen=True)
+class Others:
+    """The share of a disk, from 0 to 1, that processes other than the command used, and a sentence about it. whole:
+    whether the processes of nearly all bytes are known, so that the share is more than a lower bound."""
 
-    The share is the largest of three: of the bios, of the bytes, and, on one disk with heads, of the time for data and
-    seeks. The recorder observed these processes. Kernel threads are left out, because they write for other processes.
-    """
+    part: float = 0.0
+    text: str = ""
+    whole: bool = True
+
+
+def strangers(case: Case) -> Others:
+    """The use of this disk by processes other than the command, which the recorder observed.
+
+    On one disk with heads it is their share of the time for data and seeks, or of the bytes. Elsewhere it is the larger
+    share of the bios and the bytes. Many small bios take little time: if their bytes are few, the times of the requests
+    in their direction decide. Kernel threads are left out, because they write for other processes."""
     rows = case.phase.submitters or ()
     whole = sum(one.bios for one in rows)
     others = [one for one in rows if one.pid in case.phase.others and not (one.comm or "").startswith(KERNEL_THREADS)]
     if not whole or not others:
-        return 0.0, ""
+        return Others()
     most = max(others, key=lambda one: one.bios)
     bios = sum(one.bios for one in others)
     moved = sum(q.octets(case.phase, direction) or 0 for direction in ("read", "write"))
     waiting = max(sum(one.bytes for one in rows) - moved, 0)  # bytes queued and not completed: all may be of the others
     theirs = max(sum(one.bytes for one in others) - waiting, 0)
-    parts = [(bios / whole, "of the bios"), (theirs / max(moved, 1), "of the bytes")]
+    of_bytes = theirs / max(moved, 1)
+    parts = [(of_bytes, "of the bytes")]
     if case.one_disk() and case.rotates() and case.phase.seconds():
         moves = min(bios, q.seeks(case.phase) or 0) * SEEK_S / case.phase.seconds()
-        parts.append((min(parts[1][0] + moves, 1.0), "of the time, for data and seeks,"))
+        parts.append((min(of_bytes + moves, 1.0), "of the time, for data and seeks,"))
+    elif of_bytes >= MIN_OTHERS_SHARE or (spent := _time_of(case, bios, theirs)) is None or spent >= MIN_OTHERS_SHARE:
+        parts.append((bios / whole, "of the bios"))
+    else:
+        parts.append((spent, "of the time of requests"))
     part, of = max(parts)
+    mine = sum(case.phase.by_command.values()) if case.phase.by_command else (1 - of_bytes) * moved
+    known = of_bytes + mine / max(moved, 1) >= 1 - MIN_OTHERS_SHARE
     verb = "belongs" if "time" in of else "belong"
-    return part, f"{part:.0%} {of} {verb} to processes other than the command, mostly {most.comm} (pid {most.pid})"
+    least = "" if known else "at least "
+    return Others(
+        part,
+        f"{least}{part:.0%} {of} {verb} to processes other than the command, mostly {most.comm} (pid {most.pid})",
+        known,
+    )
+
+
+def _time_of(case: Case, bios: int, octets: int) -> float | None:
+    """The share of the time of all requests that so many bios took at most, if all are of the other direction. None:
+    they cannot be."""
+    other = "write" if case.direction == "read" else "read"
+    fits = bios <= (case.phase.count(other, "queued") or 0) and octets <= (case.phase.count(other, "bytes_queued") or 0)
+    areas = case.area(case.direction) + case.area(other)
+    return case.area(other) / areas if fits and areas else None
 
 
 def _all_its_own(case: Case) -> bool:
     """Whether kernel threads and other processes than the command queued only a small share of the bios."""
-    rows = case.phase.submitters or ()
-    kernel = sum(one.bios for one in rows if (one.comm or "").startswith(KERNEL_THREADS))
-    return bool(rows) and strangers(case)[0] + kernel / max(sum(one.bios for one in rows), 1) < MIN_OTHERS_SHARE
+    return bool(case.phase.submitters) and strangers(case).part + case.by_kernel() < MIN_OTHERS_SHARE
 
 
 def _own(case: Case, direction: str) -> str:
@@ -288,7 +350,8 @@ def competing(case: Case) -> Limit:
         case.area(other) * meanwhile,
         q.requests(case.phase),
     )
-    foreign, (part, others) = q.foreign(case.phase, case.direction), strangers(case)
+    foreign, found = q.foreign(case.phase, case.direction), strangers(case)
+    part, others = found.part, found.text
     share = theirs / (ours + theirs) if ours + theirs else 0.0
     requests = case.phase.of(other).issued * meanwhile / issued if issued else 0.0
     values = (
@@ -311,7 +374,14 @@ def competing(case: Case) -> Limit:
     if part >= MIN_OTHERS_SHARE:
         waits = waits_ms(case)
         remedy = "run the other load at another time, or lower its weight: ionice, io.weight, bfq"
-        return inferred(others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits else NO_GAIN)
+        return inferred(
+            others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits and found.whole else NO_GAIN
+        )
+    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and case.direction == "write" and _reads_parity(case):
+        text = (
+            f"reads are {share:.0%} of the requests in flight: md reads old data and parity before it writes new parity"
+        )
+        return open_question(text, *values)
     if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and _all_its_own(case):
         text = (
             f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests, and belong to "
@@ -341,6 +411,14 @@ def competing(case: Case) -> Limit:
         return unknown("the processes were not counted")
     text = f"{other}s are {share:.0%} of the requests in flight; other processes have {part:.0%} of the load"
     return ruled_out(text, *values)
+
+
+def _reads_parity(case: Case) -> bool:
+    """Whether the disk is a member of an array of md with parity, whose threads queue the reads."""
+    above = case.reading.above
+    return (
+        above is not None and above.settings.get("md_level") in PARITY_LEVELS and case.by_kernel() >= MIN_OTHERS_SHARE
+    )
 
 
 def run_sectors(reading: Reading) -> float | None:
@@ -393,6 +471,8 @@ def _windows_end(case: Case) -> tuple[float, float] | None:
     The signature: requests are larger than the calls, so readahead works, but far smaller than a window."""
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
     each, calls = q.size_mean(case.phase, "read"), case.phase.host.get(("command", "syscr"), 0)
+    if case.phase.host.get(("command", "rchar"), 0) < MIN_CALLS_SHARE * (q.octets(case.phase, "read") or 0):
+        return None  # a mapping, or readahead() and fadvise(): the calls do not show which bytes are read
     if not window or not largest or not each or not calls or q.foreign(case.phase, "read"):
         return None
     call = case.phase.host.get(("command", "rchar"), 0) / calls

@@ -4,21 +4,22 @@
 import dataclasses
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import DIRECT_SHARE, MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import MIN_FLAT_DEPTH, MIN_OTHERS_SHARE, SMALL_FACTOR, ceiling_near, flat, waits_ms
-from raidtrace.explain.limits_host import strangers
+from raidtrace.explain.limits_host import clears, strangers
 from raidtrace.explain.steps import MIN_STREAM_SHARE, ahead, in_order
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
-from raidtrace.recording.quantities import Reading
+from raidtrace.recording.quantities import Reading, is_layer
 
 MIN_FULL_SHARE = 0.5  # of the time: a queue that is full for longer is a limit
 UNLIMITED_KIB = 1 << 20  # above this a driver has no limit
 MAX_FEW_SLOTS = 4  # requests in flight: too few for an array of several drives
 MIN_WAIT_SHARE = 0.25  # time before the issue by time after it: above this, requests wait for the driver
 MIN_SCHEDULER_SHARE = 0.5  # the same quotient: above this, a scheduler delays requests that the driver would accept
+OTHER_SCHEDULER = "mq-deadline"  # to try first in place of another
 MAX_USED_SHARE = 0.5  # of the queue's limit: up to this depth the driver would accept more
 MIN_SEEKING_DEPTH = 8  # random requests in flight: above this the seeks are the limit, and no longer the depth
 MIN_ENOUGH_DEPTH = 16  # requests in flight: a program at this depth keeps enough
@@ -28,6 +29,13 @@ MIN_SEEK_MS = 2.0  # ms from issue to completion: a slower request includes a se
 MAX_NEAR_SECTORS = 16384  # mean length of a seek: up to here a head need not move
 DEFAULT_NR_REQUESTS = 256  # default of Linux for a disk with enough tags
 MAX_ALONE_DEPTH = 2  # direct reads in flight: below this each may wait for the platter, even if sequential
+MIN_WAITING = (
+    1.0  # bios that wait before the disk on average: from here on the program keeps more than the disk receives
+)
+MIN_LIMITED_MS = (
+    1.0  # ms of a request that is alone at a volume: a shorter one waits for no limit of 1,000 IOPS or more
+)
+BLOCK_LAYER = "the block layer holds them (scheduler, slots, wbt, io.latency, io.cost)"
 TURN_MS = 6.0  # ms that such a read takes at least: a turn of the platters
 MAX_SHORT_SECTORS = 1024  # of a contiguous run: up to here the seek takes longer than the read
 NO_WINDOW_FACTOR = 4  # a readahead window is at least so many times as large as a request without readahead
@@ -110,15 +118,18 @@ def scheduler(case: Case) -> Limit:
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
     if name == "none" or wait < MIN_SCHEDULER_SHARE * served or depth > MAX_USED_SHARE * allowed[0]:
         return ruled_out(text, *values)
-    if strangers(case)[0] >= MIN_OTHERS_SHARE:
+    if strangers(case).part >= MIN_OTHERS_SHARE:
         text = (
             f"{text}; other processes use the disk, and the scheduler may delay their requests in favour of the "
             "command's"
         )
         return open_question(text, *values)
+    if clearing := clears(case):
+        return open_question(f"{text}; {clearing}, and the driver may accept nothing else meanwhile", *values)
+    other = "none" if name == OTHER_SCHEDULER else f"{OTHER_SCHEDULER} (or none)"
     return inferred(
         f"{text}; {depth:.1f} were in flight of {allowed[0]} possible: it delays requests that the driver would accept",
-        f"echo mq-deadline >/sys/block/{case.phase.disk.name}/queue/scheduler (or none)",
+        f"set the scheduler of {case.phase.disk.name} (/sys/block/{case.phase.disk.name}/queue/scheduler) to {other}",
         *values,
         gain=gain.not_held_back(case, wait, served),
     )
@@ -189,6 +200,8 @@ def direct(case: Case) -> Limit:
     )
     waits = waits_ms(case)
     delayed = waits is None or case.rotates() or waits[1] >= MIN_FACTOR * waits[0]  # else others made the queue deep
+    if others := _not_by_program(case, depth):
+        return open_question(f"{q.percent(part)} of the bytes bypassed the page cache; {others}", *values)
     enough = (
         (case.direction != "read", "the gain of more writes in flight is unknown"),
         (depth >= MIN_ENOUGH_DEPTH, f"{MIN_ENOUGH_DEPTH} are enough for most disks"),
@@ -210,6 +223,23 @@ def direct(case: Case) -> Limit:
         *values,
         gain=gain.twice_in_flight(case, *waits) if waits else NO_GAIN,
     )
+
+
+def _not_by_program(case: Case, depth: float) -> str:
+    """The reason why something else than the program determines the depth; empty: nothing is known of such."""
+    if (waiting := case.waiting()) is not None and waiting >= max(MIN_WAITING, depth):
+        return f"{depth:.2f} requests are in flight, and {waiting:.1f} bios wait before the disk: {BLOCK_LAYER}"
+    if case.by_kernel() > DIRECT_SHARE:
+        return f"kernel threads queue them, one layer above the disk, with {depth:.2f} requests in flight"
+    if is_layer(case.phase.disk.name):
+        return f"{case.phase.disk.name} passes them on to another disk, whose recording shows what delays them"
+    if case.reading.above is not None and case.waits_for_host():
+        whole = case.reading.above.disk.name
+        return f"the disk was idle for {q.percent(case.idle() or 0.0)} of the time: {whole} may wait for another of its disks"
+    if case.virtual() and gain.alone(case) and (q.d2c_mean_ms(case.phase, case.direction) or 0.0) >= MIN_LIMITED_MS:
+        each = q.d2c_mean_ms(case.phase, case.direction)
+        return f"one request at a time takes {each:.3g} ms: this is the time of the volume, or the pace of its limit"
+    return ""
 
 
 def scattered(case: Case) -> bool:

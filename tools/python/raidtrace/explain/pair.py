@@ -115,7 +115,7 @@ def _direct(reading: Reading) -> float | None:
 
 
 def _others(reading: Reading) -> float | None:
-    return limits_host.strangers(Case(reading, "read", {}))[0]
+    return limits_host.strangers(Case(reading, "read", {})).part
 
 
 def _resets(reading: Reading) -> int:

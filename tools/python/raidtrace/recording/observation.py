@@ -542,14 +542,13 @@ class _Tables:
         if "host" not in self._rows.tables:
             return frozenset()
         rows = self._rows.execute("SELECT DISTINCT subject FROM host WHERE source = 'process'")
-        subjects = [
-            subject
-            for (subject,) in rows
-            if not subject.endswith((" of the command", " (this recorder)", " of the kernel"))
-        ]
-        return frozenset(
-            int(number) for number, _, _ in (subject.partition(" ") for subject in subjects) if number.isdigit()
-        )
+        numbers: dict[bool, set[int]] = {True: set(), False: set()}
+        for (subject,) in rows:
+            number = subject.partition(" ")[0]
+            if number.isdigit():
+                numbers[subject.endswith((" of the command", " (this recorder)", " of the kernel"))].add(int(number))
+        # An orphan may be observed once before it becomes a child of the recorder.
+        return frozenset(numbers[False] - numbers[True])
 
     def _settings(self, target: int, spans: Iterable[tuple[int, int]]) -> tuple[dict[str, str], list[Change]]:
         """The settings at the start of the first span, and the changes in any span."""
