@@ -554,6 +554,31 @@ FIXTURE_TEST(late_events, start, end)
 	assert_int_equal(total(0).now_ns, 200);
 }
 
+/*
+ * A request that the trace issues and never completes would be in flight until the end: then depths are not known. One
+ * that is as young as the last ones may still complete.
+ */
+FIXTURE_TEST(lost_completions, start, end)
+{
+	uint64_t whole_s = 1000000000;
+
+	trace_put(&trace, 1, Q | R, 8, 4096);
+	trace_put(&trace, 2, D | R, 8, 4096);
+	trace_put(&trace, 3, Q | R, 80, 4096);
+	trace_put(&trace, 4, D | R, 80, 4096);
+	trace_put(&trace, 5 * MS, C | R, 80, 4096);
+	trace_put(&trace, whole_s, Q | R, 88, 4096);
+	assert_int_equal(run(whole_s), 0);
+	assert_int_equal(import.devices[0]->lost, 0);
+	expect_known(true, "in_flight depth_sum_ns issued");
+	end(NULL);
+	trace_put(&trace, whole_s + 3, D | R, 88, 4096);
+	assert_int_equal(run(whole_s), 0);
+	assert_int_equal(import.devices[0]->lost, 1);
+	expect_known(false, "in_flight depth_sum_ns");
+	expect_known(true, "issued completed d2c_sum_ns");
+}
+
 FIXTURE_TEST(missing_events, start, end)
 {
 	trace_put(&trace, 1, Q | R, 8, 4096);

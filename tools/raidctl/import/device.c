@@ -207,8 +207,10 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 #undef X
 #define COUNTER(member, attribute, need) known |= has(d, need) ? RT_COUNTER_BIT(attribute) : 0;
 	KNOWN_COUNTERS(COUNTER)
-	COUNTER(in_flight, IN_FLIGHT, ISSUE_TO_END)
-	COUNTER(depth_sum_ns, DEPTH_SUM_NS, ISSUE_TO_END)
+	if (!d->lost) { /* else they would be in flight until the end */
+		COUNTER(in_flight, IN_FLIGHT, ISSUE_TO_END)
+		COUNTER(depth_sum_ns, DEPTH_SUM_NS, ISSUE_TO_END)
+	}
 #undef COUNTER
 	return all & ~known;
 }

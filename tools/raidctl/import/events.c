@@ -261,6 +261,8 @@ static void complete(struct blktrace_device *d, const struct blktrace_event *e,
 		.depth_row = request->depth_row,
 	};
 
+	if (completion.d2c_ns > d->longest_ns)
+		d->longest_ns = completion.d2c_ns;
 	raidtrace_count_completion(&d->state, &d->account, d->state.groups, now_ns, &completion);
 }
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
+
 static int sample_one(struct blktrace_import *import,
 		      struct blktrace_device *device, uint64_t start_ns,
 		      uint64_t end_ns)
@@ -103,6 +105,21 @@ static int take(struct blktrace_import *import, struct blktrace_event *event)
 				     event);
 }
 
+/*
+ * The trace lacks the completion of a request that is in flight for this long at its end, and for longer than each
+ * request that completed. A shorter one may complete after the trace.
+ */
+#define LOST_NS	NS_PER_S
+
+static void count_lost(void *data, const struct blktrace_request *request)
+{
+	struct blktrace_import *import = data;
+	struct blktrace_device *device = import->devices[request->device];
+	uint64_t age_ns = import->now_ns - request->since_ns;
+
+	device->lost += age_ns > LOST_NS && age_ns > device->longest_ns;
+}
+
 int blktrace_import_run(struct blktrace_import *import)
 {
 	struct blktrace_event event;
@@ -120,6 +137,7 @@ int blktrace_import_run(struct blktrace_import *import)
 	}
 	if (err || !import->started)
 		return err;
+	blktrace_inflight_each(import->pending.issued, count_lost, import);
 	return sample_to(import, import->now_ns);
 }
 

@@ -241,6 +241,11 @@ bool blktrace_inflight_take(struct blktrace_inflight *inflight,
 			    const struct blktrace_request *like,
 			    struct blktrace_request *ret);
 
+/* Call @each with all requests, the oldest first. It must not change the map. */
+void blktrace_inflight_each(const struct blktrace_inflight *inflight,
+			    void (*each)(void *data, const struct blktrace_request *request),
+			    void *data);
+
 /*
  * pending.c: bios queued, requests inserted, requests issued. The module identifies a bio by its address and a request
  * by its tag; a trace has only positions. So an inserted request is tracked as it grows by merges. The bios of a
@@ -310,6 +315,8 @@ struct blktrace_device {
 	uint32_t observed;	/* 1 << enum blktrace_what of each event of the disk */
 	uint64_t missing;	/* sequence numbers missing between events of one CPU */
 	uint64_t given_up;	/* requests that were dropped from a map */
+	uint64_t longest_ns;	/* from issue to completion */
+	uint64_t lost;		/* requests that the trace issues and never completes; known at its end */
 	uint64_t capacity_sectors;	/* 0 if not given; then @place is 0, too */
 	struct raidtrace_place place;
 	struct raidtrace_position arrival;	/* of the disk's bios */

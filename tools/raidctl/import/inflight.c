@@ -234,3 +234,11 @@ bool blktrace_inflight_take(struct blktrace_inflight *m,
 	}
 	return false;
 }
+
+void blktrace_inflight_each(const struct blktrace_inflight *m,
+			    void (*each)(void *data, const struct blktrace_request *request),
+			    void *data)
+{
+	for (uint32_t i = m->oldest; i != NONE; i = m->slots[i].newer)
+		each(data, &m->slots[i].request);
+}

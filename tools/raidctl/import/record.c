@@ -269,12 +269,33 @@ static int forget_unknown(struct blktrace_record *r)
 	return err;
 }
 
+static int put_lost(struct blktrace_record *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->import->nr && !err; i++) {
+		const struct blktrace_device *device = r->import->devices[i];
+		char disk[RT_NAME_MAX], text[192];
+
+		if (!device->lost)
+			continue;
+		name_disk(device->device, disk, sizeof(disk));
+		snprintf(text, sizeof(text),
+			 "%s: the trace lacks the completion of %" PRIu64 " requests, so the number in flight is not known",
+			 disk, device->lost);
+		err = store_put_note(store_rows(r->store), r->import->now_ns, text);
+	}
+	return err;
+}
+
 int blktrace_record_end(struct blktrace_record *r)
 {
 	struct rows *rows = store_rows(r->store);
 	char invariants[256];
 	int err = forget_unknown(r);
 
+	if (!err)
+		err = put_lost(r);
 	blktrace_import_check(r->import, invariants, sizeof(invariants));
 	if (!err)
 		err = put_format(r);
