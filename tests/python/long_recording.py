@@ -84,6 +84,7 @@ def shape(kind, span_ns):
     size = ((issued - 1) * sectors + 8) * 512
     flow = dict(queued=issued, got=issued, inserted=issued, issued=issued, completed=issued, bytes_queued=size,
                 bytes_issued=size, bytes_completed=size, sequential=issued - seeks, stream=issued - seeks,
+                stream_queued=issued - seeks, bytes_ahead_queued=size,
                 seek_forward_sectors=seeks * distance, d2c_sum_ns=issued * 10**6, i2d_sum_ns=issued * 9000,
                 q2c_sum_ns=issued * 11 * 10**5, in_flight=low, in_flight_max=33)  # fmt: skip
     return direction, flow, bins, seeks, distance

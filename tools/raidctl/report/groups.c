@@ -14,7 +14,7 @@
 #include "numbers/numbers.h"
 
 #define PLACE_WIDTH	48	/* characters for the whole disk */
-#define SUBMITTERS	8	/* processes that are printed */
+#define SUBMITTERS	10	/* processes that are printed, as in raidctl report */
 #define CGROUP_WIDTH	44	/* of a path; its end is more important than its start */
 
 static bool known(const struct rt_counters *c, uint64_t bit)
@@ -52,7 +52,7 @@ static void stream_line(FILE *to, const struct rt_counters *c, unsigned int d)
 	print_labelled(to, DETAIL_WIDTH, label, "in streams: requests %s%s%s%s",
 		       at_least(c->disk.streams_forgotten),
 		       format_share(a, (double)flow->stream,
-				    (double)flow->issued), bios, ahead);
+				    (double)(flow->issued - flow->reissued)), bios, ahead);
 }
 
 static void one_latency(FILE *to, const struct rt_counters *c, unsigned int d,

@@ -244,7 +244,7 @@ ORDER = (
            of=lambda f: number(f.seeks())),
     Column("mean seek", "", "seek-forward-sectors plus seek-backward-sectors, divided by seeks",
            of=lambda f: shown("sectors", f.seek_mean() if f.ordered() else None)),
-    Column("in streams", "requests", "stream divided by issued", head="requests\nin streams",
+    Column("in streams", "requests", "stream divided by issued - reissued", head="requests\nin streams",
            of=_streams("stream", "issued", "streams_forgotten")),
     Column("bios in streams", "", "stream-queued divided by queued", head="bios\nin streams",
            of=_streams("stream_queued", "queued", "streams_forgotten_queued")),
