@@ -117,6 +117,15 @@ static u32 completion_flags(const struct request *rq, bool error, unsigned int b
 	return flags;
 }
 
+/*
+ * Request-based dm completes the data of a request, and then the request, which has no bio left. Only
+ * flush and passthrough requests can be without a bio from the beginning.
+ */
+static noinline bool has_ended_before(const struct request *rq)
+{
+	return !rq->bio && req_op(rq) != REQ_OP_FLUSH && !blk_op_is_passthrough(req_op(rq));
+}
+
 static noinline void write_complete(struct raidtrace_probe *probe, const struct request *rq,
 				    bool error, unsigned int bytes)
 {
@@ -151,6 +160,7 @@ void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t statu
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 
-	if (probe)
-		write_complete(probe, rq, status != BLK_STS_OK, nr_bytes);
+	if (!probe || (unlikely(!nr_bytes) && has_ended_before(rq)))
+		return;
+	write_complete(probe, rq, status != BLK_STS_OK, nr_bytes);
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The handlers of requests, kmod/probe-request.c, called in the order in which the block layer of 6.1 to 7.2 calls them
+ * for requests that end more than once.
+ */
+#include "machine.h"
+#include "probe-handlers.h"
+
+#include <stdio.h>
+
+#define START_NS	(86400 * 1000000000ULL)
+
+unsigned int this_cpu;
+bool raidtrace_hwq_key;
+struct raidtrace_probe *raidtrace_probes[256];
+
+static struct request_queue queue;
+static struct blk_mq_hw_ctx hctx;
+static struct raidtrace_probe *probe;
+static int failed;
+
+void queue_work(struct workqueue_struct *unused, struct work_struct *work)
+{
+	(void)unused;
+	(void)work;
+}
+
+void on_load(void)
+{
+}
+
+static void say(bool ok, const char *what)
+{
+	printf("%sok - %s\n", ok ? "" : "not ", what);
+	failed += !ok;
+}
+
+static void start(void)
+{
+	made_ns = START_NS;
+	probe = machine_new(1);
+	probe->queue = &queue;
+	*raidtrace_probe_chain(&queue) = probe;
+}
+
+static const struct raidtrace_flow *flow(enum raidtrace_direction direction)
+{
+	raidtrace_rings_catch_up(probe);
+	return &probe->engine.account->flow[direction];
+}
+
+static void issue(struct request *rq)
+{
+	made_ns += 1000;
+	raidtrace_on_rq_issue(NULL, rq);
+	rq->started = true;
+}
+
+static void new_request(struct request *rq, enum req_op op, struct bio *bio, unsigned int bytes)
+{
+	*rq = (struct request){
+		.q = &queue, .mq_hctx = &hctx, .op = op, .bytes = bytes, .bio = bio, .biotail = bio,
+		.rq_flags = rq->rq_flags,
+	};
+	if (bio)
+		*bio = (struct bio){ .op = op, .bi_iter = { bytes } };
+	issue(rq);
+}
+
+/* blk_update_request(): the event, then the request becomes shorter. */
+static void end(struct request *rq, blk_status_t status, unsigned int bytes)
+{
+	made_ns += 1000;
+	raidtrace_on_rq_complete(NULL, rq, status, bytes);
+	while (rq->bio) {
+		unsigned int part = min(rq->bio->bi_iter.bi_size, bytes);
+		bool whole = part == rq->bio->bi_iter.bi_size;
+
+		rq->bio->bi_iter.bi_size -= part;
+		rq->bytes -= part;
+		bytes -= part;
+		if (!whole)
+			break;
+		rq->bio = rq->bio->bi_next;
+	}
+}
+
+/* dm-rq: end_clone_bio() ends the data that was moved, dm_end_request() the request. */
+static void multipath(enum req_op op, bool fails)
+{
+	struct request rq = {};
+	struct bio bio;
+
+	new_request(&rq, op, &bio, 4096);
+	end(&rq, BLK_STS_OK, fails ? 0 : 4096);
+	end(&rq, fails ? BLK_STS_IOERR : BLK_STS_OK, rq.bytes);
+}
+
+static void without_bio(enum req_op op)
+{
+	struct request rq = {};
+
+	new_request(&rq, op, NULL, 0);
+	end(&rq, BLK_STS_OK, 0);
+}
+
+static void ends_of_multipath(void)
+{
+	static const enum req_op ops[] = { REQ_OP_READ, REQ_OP_WRITE, REQ_OP_DISCARD };
+	static const enum raidtrace_direction directions[] = {
+		RAIDTRACE_DIRECTION_READ, RAIDTRACE_DIRECTION_WRITE, RAIDTRACE_DIRECTION_DISCARD,
+	};
+	bool once = true, right = true;
+
+	start();
+	for (unsigned int i = 0; i < 100; i++) {
+		for (unsigned int op = 0; op < 3; op++)
+			multipath(ops[op], i >= 90);
+		without_bio(REQ_OP_FLUSH);
+		without_bio(REQ_OP_DRV_IN);
+	}
+	for (enum raidtrace_direction i = 0; i < RAIDTRACE_DIRECTIONS; i++)
+		once &= !flow(i)->unmatched && !flow(i)->unissued;
+	for (unsigned int op = 0; op < 3; op++)
+		right &= flow(directions[op])->completed == 100 && flow(directions[op])->errors == 10;
+	say(once, "a request of request-based dm ends once");
+	say(right, "and counts, whether it succeeds or fails");
+	say(flow(RAIDTRACE_DIRECTION_FLUSH)->completed == 100 && flow(RAIDTRACE_DIRECTION_PASSTHROUGH)->completed == 100,
+	    "a request without data ends, too");
+	machine_free(probe);
+}
+
+/* A FUA write in request-based dm: data, the request, and after its flush the request again. */
+static void sequence_of_multipath(void)
+{
+	struct request rq = { .rq_flags = RQF_FLUSH_SEQ };
+	struct bio bio;
+
+	start();
+	new_request(&rq, REQ_OP_WRITE, &bio, 4096);
+	end(&rq, BLK_STS_OK, 4096);
+	end(&rq, BLK_STS_OK, 0);
+	rq.bio = rq.biotail;
+	rq.rq_flags = 0;
+	end(&rq, BLK_STS_OK, 0);
+	say(flow(RAIDTRACE_DIRECTION_WRITE)->completed == 1 && !flow(RAIDTRACE_DIRECTION_FLUSH)->unmatched &&
+	    !flow(RAIDTRACE_DIRECTION_FLUSH)->unissued, "a FUA write of request-based dm is one write");
+	machine_free(probe);
+}
+
+int main(void)
+{
+	ends_of_multipath();
+	sequence_of_multipath();
+	return failed ? 1 : 0;
+}
