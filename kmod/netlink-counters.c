@@ -160,19 +160,36 @@ static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
 	return err;
 }
 
+/* Whether depth-sum-ns of a direction, or of all, is sent. */
+static bool has_depth_sum(const struct snapshot *snapshot, u32 direction)
+{
+	return snapshot->groups & RAIDTRACE_GROUP_DEPTH &&
+	       (direction <= RAIDTRACE_DIRECTION_WRITE || direction == RAIDTRACE_DIRECTION_ALL);
+}
+
+/*
+ * Whether the counters of a direction, or of all, changed since the reader's snapshot. While
+ * requests are in flight, depth-sum-ns grows without an event.
+ */
+static bool flow_changed(const struct snapshot *snapshot, u32 direction, const void *counters,
+			 size_t size)
+{
+	return raidtrace_target_changed(snapshot->target, snapshot->base, counters, size) ||
+	       (has_depth_sum(snapshot, direction) &&
+		snapshot->target->at_snapshot.queue.in_flight[direction]);
+}
+
 /* Requests in flight of a direction, or of all. */
 static int put_in_flight(struct sk_buff *skb, const struct snapshot *snapshot,
 			 enum raidtrace_direction direction)
 {
 	const struct raidtrace_queue *state = &snapshot->target->at_snapshot.queue;
-	bool followed = direction <= RAIDTRACE_DIRECTION_WRITE ||
-			direction == RAIDTRACE_DIRECTION_ALL;
 	unsigned int set = min_t(unsigned int, direction, RAIDTRACE_DEPTH_ALL);
 	int err = nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
 		  nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
 			      state->in_flight_max[direction]);
 
-	if (err || !followed || !(snapshot->groups & RAIDTRACE_GROUP_DEPTH))
+	if (err || !has_depth_sum(snapshot, direction))
 		return err;
 	return nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS,
 				 snapshot->target->total->depth_sum_ns[set],
@@ -291,11 +308,14 @@ static int put_row(struct sk_buff *skb, const struct snapshot *snapshot, const s
 {
 	const void *counters = (const void *)snapshot->target->total + rows->offset +
 			       row * rows->size;
+	bool changed = rows->nest == RAIDTRACE_A_COUNTERS_FLOW ?
+		       flow_changed(snapshot, row, counters, rows->size) :
+		       raidtrace_target_changed(snapshot->target, snapshot->base, counters,
+						rows->size);
 	struct nlattr *nest;
 	int err;
 
-	if (!raidtrace_target_changed(snapshot->target, snapshot->base, counters, rows->size) ||
-	    (rows->sparse && !memchr_inv(counters, 0, rows->size)))
+	if (!changed || (rows->sparse && !memchr_inv(counters, 0, rows->size)))
 		return 0;
 	nest = nla_nest_start(skb, rows->nest);
 	if (!nest)
@@ -328,8 +348,8 @@ static int put_all_in_flight(struct sk_buff *skb, const struct snapshot *snapsho
 	struct nlattr *nest;
 	int err;
 
-	if (!raidtrace_target_changed(target, snapshot->base, target->total->flow,
-				      sizeof(target->total->flow)))
+	if (!flow_changed(snapshot, RAIDTRACE_DIRECTION_ALL, target->total->flow,
+			  sizeof(target->total->flow)))
 		return 0;
 	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_FLOW);
 	if (!nest)

@@ -8,6 +8,8 @@ import copy
 import random
 import struct
 import sys
+import threading
+import time
 from typing import Any
 
 import kmod_client as kmod
@@ -42,6 +44,11 @@ def merged(before: Reply, part: Reply) -> Reply:
         bins |= dict(enumerate(piece["counts"], piece["first-bin"]))
         pieces[0] |= {"first-bin": 0, "counts": [bins.get(number, 0) for number in range(max(bins) + 1)]}
     return whole
+
+
+def depth_ns(reply: Reply, direction: str) -> Any:
+    """depth-sum-ns of a direction, or of all."""
+    return next(one["depth-sum-ns"] for one in reply["flow"] if one["direction"] == direction)
 
 
 def canonical(reply: Reply) -> Reply:
@@ -120,6 +127,32 @@ def test_tells_what_changed_alone() -> None:
                              if one["kind"] == "size" and one["first-bin"] <= 8], [("write", 1)])  # fmt: skip
         disk.close()
         client.delete(target)
+
+
+def test_requests_that_are_held() -> None:
+    """While a write is in flight without an event, its depth over time grows in partial replies as in whole ones"""
+    name = kmod.scsi_debug(dev_size_mb=16, ndelay=900_000_000)
+    with kmod.Client() as client:
+        target, disk = client.add(name, groups=kmod.GROUPS), kmod.Disk(name)
+        client.ask("target-reset", id=target["id"])
+        thread = threading.Thread(target=disk.write, args=(0, 8))
+        thread.start()
+        kmod.wait_for("the write in flight", lambda: kmod.diskstats(name)["in_flight"] == 1)
+        first = ask(client, target)
+        time.sleep(0.3)
+        part = ask(client, target, first["snapshot"])
+        later = merged(first, part)
+        thread.join()
+        whole = ask(client, target)
+        same("at its end", merged(later, ask(client, target, later["snapshot"])), whole)
+        disk.close()
+        client.delete(target)
+    kmod.run("modprobe -r scsi_debug")
+    spent = later["now-ns"] - first["now-ns"]
+    for direction, requests in (("write", 1), ("all", 1), ("read", 0)):
+        grown = depth_ns(later, direction) - depth_ns(first, direction)
+        kmod.equal(f"{direction}: time at depth 1", grown, requests * spent)
+    kmod.equal("rows of directions", {one["direction"] for one in part["flow"]}, {"write", "all"})
 
 
 def test_is_whole_when_in_doubt() -> None:
