@@ -265,6 +265,17 @@ static __always_inline void account_move(struct raidtrace_queue *state,
 	state->end_class = issue->class;
 }
 
+/* Count bytes of an issue that no earlier issue of the request had. */
+static __always_inline void account_bytes(struct raidtrace_account *account, u32 groups,
+					  const struct raidtrace_issue *issue, u32 bytes)
+{
+	account->flow[issue->direction].bytes_issued += bytes;
+	if (groups & RAIDTRACE_GROUP_PLACE && has_own_set(issue->direction))
+		account->place[issue->direction][issue->place] += bytes;
+	if (groups & RAIDTRACE_GROUP_ORIGIN)
+		account->origin[issue->class].bytes_issued += bytes;
+}
+
 /* Count a request that is issued to the driver. */
 static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
 						  struct raidtrace_account *account, u32 groups,
@@ -277,18 +288,15 @@ static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
 	enter_flight(state, account, groups, now_ns, direction);
 	if (issue->again) {
 		flow->reissued++;
+		account_bytes(account, groups, issue, issue->grown);
 		return;
 	}
-	flow->bytes_issued += issue->bytes;
+	account_bytes(account, groups, issue, issue->bytes);
 	/* Passthrough commands move any number of bytes: a part of a sector counts as one. */
 	if (groups & RAIDTRACE_GROUP_SIZE)
 		account->size[direction][raidtrace_size_bin(round_sectors(issue->bytes))]++;
-	if (groups & RAIDTRACE_GROUP_PLACE && has_own_set(direction))
-		account->place[direction][issue->place] += issue->bytes;
-	if (groups & RAIDTRACE_GROUP_ORIGIN) {
+	if (groups & RAIDTRACE_GROUP_ORIGIN)
 		account->origin[issue->class].issued++;
-		account->origin[issue->class].bytes_issued += issue->bytes;
-	}
 	if (has_position(direction, issue->bytes) && !issue->unplaced)
 		account_move(state, account, groups, now_ns, issue);
 }

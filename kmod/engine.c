@@ -293,6 +293,8 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
 					request->direction);
 	issue.again = request->progress == RAIDTRACE_REQUEUED;
+	if (issue.again && issue.bytes > request->bytes)
+		issue.grown = issue.bytes - request->bytes;
 	if (groups & RAIDTRACE_GROUPS_BIOS && record[4])
 		bio = find_bio(engine, record[4], false);
 	if (bio)
@@ -304,6 +306,7 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 	if (groups & HAS_HISTORY)
 		know_issue(engine, request, &issue, bio, now_ns);
 	request->issued_ns = now_ns;
+	request->bytes = issue.bytes;
 	request->progress = RAIDTRACE_IN_FLIGHT;
 	request->direction = issue.direction;
 	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
@@ -364,7 +367,7 @@ static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u
 	request->progress = RAIDTRACE_REQUEUED;
 }
 
-static void count_part(struct raidtrace_account *account, const struct raidtrace_issued *request,
+static void count_part(struct raidtrace_account *account, struct raidtrace_issued *request,
 		       u64 head)
 {
 	bool known = request && request->progress == RAIDTRACE_IN_FLIGHT;
@@ -373,8 +376,10 @@ static void count_part(struct raidtrace_account *account, const struct raidtrace
 
 	flow->partial++;
 	flow->errors += !!(head & RAIDTRACE_EVENT_ERROR);
-	if (known)
-		flow->bytes_completed += raidtrace_event_bytes(head);
+	if (!known)
+		return;
+	flow->bytes_completed += raidtrace_event_bytes(head);
+	request->bytes -= raidtrace_event_bytes(head);
 }
 
 /*

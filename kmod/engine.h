@@ -414,6 +414,7 @@ enum raidtrace_progress {
  * @request: address, 0 for a free place
  * @inserted_ns: 0 when it was not inserted since its last issue
  * @issued_ns: last issue
+ * @bytes: of its last issue, less those that completed
  * @progress: what is to come
  * @direction: of its last issue
  * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
@@ -426,6 +427,7 @@ struct raidtrace_issued {
 	u64 request;
 	u64 inserted_ns;
 	u64 issued_ns;
+	u32 bytes;
 	unsigned char progress;
 	unsigned char direction;
 	unsigned char depth_row;

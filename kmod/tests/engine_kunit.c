@@ -250,6 +250,52 @@ static void issue_after_a_requeue_is_no_new_position(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 80ULL);
 }
 
+static void issue_bytes(struct kunit *test, u64 time_ns, u32 bytes)
+{
+	take(test, time_ns, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_READ, 0, 0, bytes),
+	     0x9000, 0, 0x100);
+}
+
+static void complete_bytes(struct kunit *test, u64 time_ns, u32 flags, u32 bytes)
+{
+	take(test, time_ns, raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, DIR_READ, 0,
+						 flags | RAIDTRACE_EVENT_STARTED, bytes),
+	     0x9000, 0, 0);
+}
+
+/* Bytes that are merged into a requeued request count at its reissue. The rest of one counts never. */
+static void reissue_counts_what_was_merged(struct kunit *test)
+{
+	static const struct {
+		u32 part;
+		u32 reissued;
+		u64 bytes;
+	} runs[] = { { 0, 4096, 8192 }, { 0, 16384, 16384 }, { 4096, 4096, 8192 },
+		     { 4096, 6144, 10240 } };
+	struct machine *m = test->priv;
+	u64 now = START, bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(runs); i++, now += 100) {
+		queue_bio(test, now, 0x100, CLASS_DATA, 0, 0);
+		issue_bytes(test, now + 1, 8192);
+		if (runs[i].part)
+			complete_bytes(test, now + 2, RAIDTRACE_EVENT_PART, runs[i].part);
+		event_of_request(test, now + 3, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+		issue_bytes(test, now + 4, runs[i].reissued);
+		complete_bytes(test, now + 5, 0, runs[i].reissued);
+		bytes += runs[i].bytes;
+		KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_issued, bytes);
+		KUNIT_EXPECT_EQ(test, m->account.place[DIR_READ][0], bytes);
+		KUNIT_EXPECT_EQ(test, m->account.origin[CLASS_DATA].bytes_issued, bytes);
+		KUNIT_EXPECT_EQ(test, m->account.size[DIR_READ][16], i + 1ULL);
+	}
+	KUNIT_EXPECT_EQ(test, m->account.origin[CLASS_DATA].issued, 4ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->partial, 2ULL);
+	/* The first run does not end all that it issued. */
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->bytes_completed + 4096, bytes);
+}
+
 /* A request has the class of its bios, or the class mixed. An unknown bio has no class. */
 static void class_of_several_bios(struct kunit *test)
 {
@@ -1099,6 +1145,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(insert_gives_its_place_to_an_issue),
 	KUNIT_CASE(unknown_end_counts_for_requests_only),
 	KUNIT_CASE(issue_after_a_requeue_is_no_new_position),
+	KUNIT_CASE(reissue_counts_what_was_merged),
 	KUNIT_CASE(class_of_several_bios),
 	KUNIT_CASE(piece_of_a_bio_is_as_old_as_the_bio),
 	KUNIT_CASE(ends_that_are_no_completion),
