@@ -389,11 +389,12 @@ static void count_part(struct raidtrace_account *account, struct raidtrace_issue
 static void end_aside(struct raidtrace_account *account, const struct raidtrace_issued *request,
 		      u64 head)
 {
-	bool sequenced = request && request->progress == RAIDTRACE_SEQUENCED;
+	bool failed = request && request->progress == RAIDTRACE_FAILED;
+	bool sequenced = failed || (request && request->progress == RAIDTRACE_SEQUENCED);
 	struct raidtrace_flow *flow = &account->flow[sequenced ? request->direction :
 						     raidtrace_event_direction(head)];
 
-	flow->errors += !!(head & RAIDTRACE_EVENT_ERROR);
+	flow->errors += head & RAIDTRACE_EVENT_ERROR && !failed;
 	if (sequenced)
 		return;
 	if (head & RAIDTRACE_EVENT_STARTED)
@@ -439,7 +440,8 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 	request->progress = RAIDTRACE_NOT_ISSUED;
 	request->inserted_ns = 0;
 	if (head & RAIDTRACE_EVENT_SEQUENCE)
-		request->progress = RAIDTRACE_SEQUENCED;
+		request->progress = head & RAIDTRACE_EVENT_ERROR ? RAIDTRACE_FAILED :
+								   RAIDTRACE_SEQUENCED;
 }
 
 static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record,

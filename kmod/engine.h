@@ -407,6 +407,7 @@ enum raidtrace_progress {
 	RAIDTRACE_IN_FLIGHT,
 	RAIDTRACE_REQUEUED,	/* the next issue is not its first */
 	RAIDTRACE_SEQUENCED,	/* only the end of its flush sequence is to come */
+	RAIDTRACE_FAILED,	/* the same; the error of its data was counted */
 };
 
 /**

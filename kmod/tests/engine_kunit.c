@@ -360,6 +360,14 @@ static void ends_that_are_no_completion(struct kunit *test)
 	event_of_request(test, START + 5, RAIDTRACE_EVENT_REQUEUE, 0x9000);
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->requeued_unissued, 1ULL);
 	KUNIT_EXPECT_EQ(test, in_flight(test), 0U);
+	/* Data that fails, and the sequence that fails with it, are one error. */
+	issue_request(test, START + 6, 0x9000, 0, 0);
+	complete_request(test, START + 7, 0x9000, 0, RAIDTRACE_EVENT_STARTED |
+			 RAIDTRACE_EVENT_SEQUENCE | RAIDTRACE_EVENT_ERROR);
+	complete_request(test, START + 8, 0x9000, 0x100,
+			 RAIDTRACE_EVENT_STARTED | RAIDTRACE_EVENT_ERROR);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->errors, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->unmatched, 1ULL);
 }
 
 static void request_issued_twice_was_abandoned(struct kunit *test)

@@ -148,9 +148,30 @@ static void sequence_of_multipath(void)
 	machine_free(probe);
 }
 
+/* blk-flush ends a FUA write with its data, and after the flush behind it. Returns its errors. */
+static u64 errors_of_sequence(blk_status_t data, blk_status_t whole)
+{
+	struct request rq = { .rq_flags = RQF_FLUSH_SEQ };
+	struct bio bio;
+	u64 errors;
+
+	start();
+	new_request(&rq, REQ_OP_WRITE, &bio, 4096);
+	end(&rq, data, 4096);
+	rq.bio = rq.biotail;
+	rq.rq_flags = 0;
+	end(&rq, whole, 0);
+	errors = flow(RAIDTRACE_DIRECTION_WRITE)->errors + flow(RAIDTRACE_DIRECTION_FLUSH)->errors;
+	machine_free(probe);
+	return errors;
+}
+
 int main(void)
 {
 	ends_of_multipath();
 	sequence_of_multipath();
+	say(errors_of_sequence(BLK_STS_IOERR, BLK_STS_IOERR) == 1, "a FUA write whose data fails is one error");
+	say(errors_of_sequence(BLK_STS_OK, BLK_STS_IOERR) == 1 && !errors_of_sequence(BLK_STS_OK, BLK_STS_OK),
+	    "one whose flush fails, too, and one that succeeds is none");
 	return failed ? 1 : 0;
 }
