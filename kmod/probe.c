@@ -337,7 +337,8 @@ struct raidtrace_account *raidtrace_probe_snapshot(struct raidtrace_probe *probe
 	/* If others have counted later events, the moment is that of the last one. */
 	raidtrace_engine_advance(engine, probe->stopped_ns ?: now_ns);
 	state->queue = engine->queue;
-	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams, now_ns);
+	state->streams_alive = raidtrace_streams_alive(&engine->arrival.streams,
+						       engine->queue.last_ns);
 	state->streams_forgotten = engine->arrival.streams.forgotten;
 	state->submitters = engine->submitters;
 	engine->submitters.replaced = 0;

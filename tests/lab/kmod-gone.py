@@ -13,10 +13,10 @@ import time
 import kmod_client as kmod
 
 
-def still_readable(client: kmod.Client, target: dict, reads: int) -> None:
+def still_readable(client: kmod.Client, target: dict, reads: int, pause_s: float = 0.2) -> None:
     """Raise unless the counters stayed, and stand still: another snapshot has another number and nothing else of its own."""
     first = client.counters(target)
-    time.sleep(0.2)
+    time.sleep(pause_s)
     second = client.counters(target)
     kmod.equal("state", first.reply["state"], "gone")
     kmod.equal("reads", first.flow["read"]["completed"], reads)
@@ -43,6 +43,17 @@ def test_unload_null_blk() -> None:
         still_readable(client, target, reads)
         client.delete(target)
         kmod.equal("targets left", client.ask("target-get", dump=True), [])
+
+
+def test_streams() -> None:
+    """Streams that were alive when the disk went stay so: no time passes for it"""
+    name = kmod.null_blk(nr_devices=1, gb=1)[0]
+    with kmod.counted(name, kmod.GROUPS) as (client, target):
+        kmod.reads(name, range(0, 80, 8))
+        kmod.run("modprobe -r null_blk")
+        counters = client.counters(target).reply
+        kmod.equal("alive", [counters[f"streams-alive{of}"] for of in ("", "-queued")], [1, 1])
+        still_readable(client, target, 10, pause_s=1.5)
 
 
 def unload(disk: str, command: str, limit_s: float) -> None:
