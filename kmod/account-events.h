@@ -265,9 +265,9 @@ static __always_inline void account_move(struct raidtrace_queue *state,
 	state->end_class = issue->class;
 }
 
-/* Count bytes of an issue that no earlier issue of the request had. */
-static __always_inline void account_bytes(struct raidtrace_account *account, u32 groups,
-					  const struct raidtrace_issue *issue, u32 bytes)
+/* Count bytes of an issue, those that no earlier issue of the request had. */
+static __always_inline void raidtrace_count_bytes(struct raidtrace_account *account, u32 groups,
+						  const struct raidtrace_issue *issue, u32 bytes)
 {
 	account->flow[issue->direction].bytes_issued += bytes;
 	if (groups & RAIDTRACE_GROUP_PLACE && has_own_set(issue->direction))
@@ -288,10 +288,9 @@ static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
 	enter_flight(state, account, groups, now_ns, direction);
 	if (issue->again) {
 		flow->reissued++;
-		account_bytes(account, groups, issue, issue->grown);
 		return;
 	}
-	account_bytes(account, groups, issue, issue->bytes);
+	raidtrace_count_bytes(account, groups, issue, issue->bytes);
 	/* Passthrough commands move any number of bytes: a part of a sector counts as one. */
 	if (groups & RAIDTRACE_GROUP_SIZE)
 		account->size[direction][raidtrace_size_bin(round_sectors(issue->bytes))]++;

@@ -445,7 +445,6 @@ struct raidtrace_queue {
  * @sector: first sector
  * @bytes: length
  * @place: part of the disk that @sector is in
- * @grown: bytes that were merged into it since its last issue
  * @again: it was requeued; its first issue counted position, size and data
  * @unplaced: the disk decides where it goes
  */
@@ -455,7 +454,6 @@ struct raidtrace_issue {
 	u64 sector;
 	u32 bytes;
 	u32 place;
-	u32 grown;
 	bool again;
 	bool unplaced;
 };

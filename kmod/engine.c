@@ -293,8 +293,6 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
 					request->direction);
 	issue.again = request->progress == RAIDTRACE_REQUEUED;
-	if (issue.again && issue.bytes > request->bytes)
-		issue.grown = issue.bytes - request->bytes;
 	if (groups & RAIDTRACE_GROUPS_BIOS && record[4])
 		bio = find_bio(engine, record[4], false);
 	if (bio)
@@ -306,12 +304,16 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 	if (groups & HAS_HISTORY)
 		know_issue(engine, request, &issue, bio, now_ns);
 	request->issued_ns = now_ns;
-	request->bytes = issue.bytes;
 	request->progress = RAIDTRACE_IN_FLIGHT;
+	request->class = RAIDTRACE_CLASSES;
 	request->direction = issue.direction;
 	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
-	request->class = RAIDTRACE_CLASSES;
 	raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
+	/* Bios can be merged into a request that was requeued. */
+	if (issue.again && issue.bytes > request->bytes)
+		raidtrace_count_bytes(engine->account, groups, &issue,
+				      issue.bytes - request->bytes);
+	request->bytes = issue.bytes;
 	if (request->inserted_ns && groups & RAIDTRACE_GROUP_LATENCY)
 		raidtrace_count_i2d(engine->account, issue.direction,
 				    now_ns - request->inserted_ns);

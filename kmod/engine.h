@@ -417,9 +417,9 @@ enum raidtrace_progress {
  * @issued_ns: last issue
  * @bytes: of its last issue, less those that completed
  * @progress: what is to come
+ * @class: of the bios of the next issue so far, RAIDTRACE_CLASSES for none
  * @direction: of its last issue
  * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
- * @class: of the bios of the next issue so far, RAIDTRACE_CLASSES for none
  *
  * A place keeps its address until another request needs it: the block layer uses the same
  * requests again and again.
@@ -430,9 +430,9 @@ struct raidtrace_issued {
 	u64 issued_ns;
 	u32 bytes;
 	unsigned char progress;
+	unsigned char class;
 	unsigned char direction;
 	unsigned char depth_row;
-	unsigned char class;
 };
 
 /**
