@@ -107,8 +107,7 @@ static __always_inline void raidtrace_write_event(struct raidtrace_probe *probe,
 
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
-	record = raidtrace_ring_next(probe, ring);
-	record[0] = ktime_get_ns();
+	record = raidtrace_ring_next(probe, ring, 0);
 	record[1] = head | kind;
 	if (raidtrace_event_words(kind) > 2)
 		record[2] = (uintptr_t)one;

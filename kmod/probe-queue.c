@@ -102,9 +102,8 @@ static __always_inline struct raidtrace_probe *count_bio(const struct bio *bio,
 static noinline void write_task(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
 				u32 pid, u64 first, u64 second, u64 cgroup)
 {
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, 0);
 
-	record[0] = ktime_get_ns();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, pid);
 	record[2] = first;
 	record[3] = second;
@@ -168,8 +167,7 @@ static noinline void write_queue(struct raidtrace_probe *probe, struct bio *bio)
 	ring = this_cpu_ptr(probe->ring);
 	if (groups & RAIDTRACE_GROUP_SUBMITTER)
 		write_changed_task(probe, ring, bio);
-	record = raidtrace_ring_next(probe, ring);
-	record[0] = ktime_get_ns();
+	record = raidtrace_ring_next(probe, ring, 0);
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class, queue_flags(bio),
 					 bytes);
 	record[2] = (uintptr_t)bio;

@@ -4,22 +4,24 @@
 
 /*
  * Write each of several bios, before the record of their request. The block layer limits their
- * number.
+ * number. Returns the time of the last record.
  */
-static noinline void write_bios(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
-				const struct request *rq, u64 now_ns)
+static noinline u64 write_bios(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
+			       const struct request *rq)
 {
 	const struct bio *bio;
+	u64 now_ns = 0;
 
 	for (bio = rq->bio; bio; bio = bio->bi_next) {
-		u64 *record = raidtrace_ring_next(probe, ring);
+		u64 *record = raidtrace_ring_next(probe, ring, now_ns);
 
-		record[0] = now_ns;
+		now_ns = record[0];
 		record[1] = RAIDTRACE_EVENT_ISSUE_BIO;
 		record[2] = (uintptr_t)rq;
 		record[3] = (uintptr_t)bio;
 		raidtrace_ring_publish(ring, RAIDTRACE_EVENT_ISSUE_BIO);
 	}
+	return now_ns;
 }
 
 static __always_inline u32 row_flags(const struct request *rq)
@@ -35,7 +37,7 @@ static noinline void write_issue(struct raidtrace_probe *probe, const struct req
 	u32 head_flags = raidtrace_unplaced(req_op(rq));
 	struct raidtrace_ring *ring;
 	unsigned long flags;
-	u64 *record, now_ns;
+	u64 *record, now_ns = 0;
 
 	if (raidtrace_wants_hwq(probe)) {
 		kind = RAIDTRACE_EVENT_ISSUE_HWQ;
@@ -44,13 +46,11 @@ static noinline void write_issue(struct raidtrace_probe *probe, const struct req
 
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
-	now_ns = ktime_get_ns();
 	if (unlikely(bio && bio->bi_next)) {
-		write_bios(probe, ring, rq, now_ns);
+		now_ns = write_bios(probe, ring, rq);
 		bio = NULL;
 	}
-	record = raidtrace_ring_next(probe, ring);
-	record[0] = now_ns;
+	record = raidtrace_ring_next(probe, ring, now_ns);
 	record[1] = raidtrace_event_head(kind, raidtrace_request_direction(rq), 0, head_flags,
 					 blk_rq_bytes(rq));
 	record[2] = (uintptr_t)rq;
@@ -68,22 +68,27 @@ void raidtrace_on_rq_issue(void *data, struct request *rq)
 		write_issue(probe, rq);
 }
 
-/* Write the end of each of several bios that end with this many bytes of their request. */
-static noinline void write_ends(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
-				const struct request *rq, unsigned int bytes, u64 now_ns)
+/*
+ * Write the end of each of several bios that end with this many bytes of their request. Returns the
+ * time of the last record, 0 if no bio ends.
+ */
+static noinline u64 write_ends(struct raidtrace_probe *probe, struct raidtrace_ring *ring,
+			       const struct request *rq, unsigned int bytes)
 {
 	const struct bio *bio;
+	u64 now_ns = 0;
 
 	for (bio = rq->bio; bio && bio->bi_iter.bi_size <= bytes; bio = bio->bi_next) {
-		u64 *record = raidtrace_ring_next(probe, ring);
+		u64 *record = raidtrace_ring_next(probe, ring, now_ns);
 
 		bytes -= bio->bi_iter.bi_size;
-		record[0] = now_ns;
+		now_ns = record[0];
 		record[1] = raidtrace_event_head(RAIDTRACE_EVENT_END, raidtrace_bio_direction(bio),
 						 0, 0, 0);
 		record[2] = (uintptr_t)bio;
 		raidtrace_ring_publish(ring, RAIDTRACE_EVENT_END);
 	}
+	return now_ns;
 }
 
 /*
@@ -117,34 +122,23 @@ static u32 completion_flags(const struct request *rq, bool error, unsigned int b
 	return flags;
 }
 
-/*
- * Request-based dm completes the data of a request, and then the request, which has no bio left. Only
- * flush and passthrough requests can be without a bio from the beginning.
- */
-static noinline bool has_ended_before(const struct request *rq)
-{
-	return !rq->bio && req_op(rq) != REQ_OP_FLUSH && !blk_op_is_passthrough(req_op(rq));
-}
-
 static noinline void write_complete(struct raidtrace_probe *probe, const struct request *rq,
 				    bool error, unsigned int bytes)
 {
 	const struct bio *bio = bios_ended(probe, rq);
 	struct raidtrace_ring *ring;
 	unsigned long flags;
-	u64 *record, now_ns;
+	u64 *record, now_ns = 0;
 
 	local_irq_save(flags);
 	ring = this_cpu_ptr(probe->ring);
-	now_ns = ktime_get_ns();
 	if (unlikely(bio && bio->bi_next)) {
-		write_ends(probe, ring, rq, bytes, now_ns);
+		now_ns = write_ends(probe, ring, rq, bytes);
 		bio = NULL;
 	}
 	if (bio && bio->bi_iter.bi_size > bytes)
 		bio = NULL;
-	record = raidtrace_ring_next(probe, ring);
-	record[0] = now_ns;
+	record = raidtrace_ring_next(probe, ring, now_ns);
 	record[1] = raidtrace_event_head(raidtrace_wants_hwq(probe) ?
 					 RAIDTRACE_EVENT_COMPLETE_HWQ : RAIDTRACE_EVENT_COMPLETE,
 					 raidtrace_request_direction(rq), 0,
@@ -155,12 +149,26 @@ static noinline void write_complete(struct raidtrace_probe *probe, const struct 
 	local_irq_restore(flags);
 }
 
+/*
+ * Request-based dm completes the data of a request, and then the request, which has no bio left. Only
+ * flush and passthrough requests can be without a bio from the beginning.
+ */
+static noinline void write_complete_empty(struct raidtrace_probe *probe, const struct request *rq,
+					  bool error)
+{
+	if (rq->bio || req_op(rq) == REQ_OP_FLUSH || blk_op_is_passthrough(req_op(rq)))
+		write_complete(probe, rq, error, 0);
+}
+
 void raidtrace_on_rq_complete(void *data, struct request *rq, blk_status_t status,
 			      unsigned int nr_bytes)
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(rq->q);
 
-	if (!probe || (unlikely(!nr_bytes) && has_ended_before(rq)))
+	if (!probe)
 		return;
-	write_complete(probe, rq, status != BLK_STS_OK, nr_bytes);
+	if (likely(nr_bytes))
+		write_complete(probe, rq, status != BLK_STS_OK, nr_bytes);
+	else
+		write_complete_empty(probe, rq, status != BLK_STS_OK);
 }

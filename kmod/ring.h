@@ -44,13 +44,24 @@ void raidtrace_rings_exit(void);
 
 void raidtrace_ring_make_room(struct raidtrace_probe *probe, struct raidtrace_ring *ring);
 
-/* Room for this CPU's next record. Context: interrupts off until raidtrace_ring_publish(). */
+/*
+ * This CPU's next record, with its time, @now_ns or 0 for now. The clock is read after room was made,
+ * because that may count later events of other rings. Context: interrupts off until
+ * raidtrace_ring_publish().
+ */
 static __always_inline u64 *raidtrace_ring_next(struct raidtrace_probe *probe,
-						struct raidtrace_ring *ring)
+						struct raidtrace_ring *ring, u64 now_ns)
 {
-	if (unlikely((s32)(ring->head - ring->limit) >= 0))
+	u64 *record;
+
+	if (unlikely((s32)(ring->head - ring->limit) >= 0)) {
 		raidtrace_ring_make_room(probe, ring);
-	return ring->words + (ring->head & ring->mask);
+		now_ns = 0;
+	}
+	now_ns = now_ns ?: ktime_get_ns();
+	record = ring->words + (ring->head & ring->mask);
+	record[0] = now_ns;
+	return record;
 }
 
 static __always_inline void raidtrace_ring_publish(struct raidtrace_ring *ring,

@@ -95,9 +95,8 @@ void pin(unsigned int cpu)
 void write_insert(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, machine_now());
 
-	record[0] = machine_now();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_INSERT, RAIDTRACE_DIRECTION_READ, 0, 0, 0);
 	record[2] = request;
 	raidtrace_ring_publish(ring, RAIDTRACE_EVENT_INSERT);
@@ -106,9 +105,8 @@ void write_insert(struct raidtrace_probe *probe, unsigned int cpu, uint64_t requ
 void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, uint64_t sector)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, machine_now());
 
-	record[0] = machine_now();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, RAIDTRACE_DIRECTION_READ,
 					 RAIDTRACE_CLASS_DATA, 0, 4096);
 	record[2] = bio;
@@ -119,9 +117,8 @@ void write_queue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t bio, 
 void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio, uint64_t sector)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, machine_now());
 
-	record[0] = machine_now();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, RAIDTRACE_DIRECTION_READ, 0, 0, 4096);
 	record[2] = request;
 	record[3] = sector;
@@ -132,9 +129,8 @@ void write_issue(struct raidtrace_probe *probe, unsigned int cpu, uint64_t reque
 void write_complete(struct raidtrace_probe *probe, unsigned int cpu, uint64_t request, uint64_t bio, uint64_t time)
 {
 	struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
-	u64 *record = raidtrace_ring_next(probe, ring);
+	u64 *record = raidtrace_ring_next(probe, ring, time ? time : machine_now());
 
-	record[0] = time ? time : machine_now();
 	record[1] = raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_DIRECTION_READ, 0,
 					 RAIDTRACE_EVENT_STARTED, 4096);
 	record[2] = request;
