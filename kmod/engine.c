@@ -546,15 +546,15 @@ static __always_inline void sift(struct raidtrace_next *next, unsigned int nr, u
 	next[at] = moved;
 }
 
-/* Make a heap of @nr sources with events; there are two more places behind them. */
-void raidtrace_heap_build(struct raidtrace_next *next, unsigned int nr)
+/* Add a source, whose next event is at @time, to a heap of @nr; there are two more places behind it. */
+void raidtrace_heap_add(struct raidtrace_next *next, unsigned int nr, u64 time,
+			struct raidtrace_source *source)
 {
-	unsigned int at;
-
-	next[nr].time = ~0ULL;
 	next[nr + 1].time = ~0ULL;
-	for (at = nr / 2; at--;)
-		sift(next, nr, at);
+	next[nr + 2].time = ~0ULL;
+	for (; nr && next[(nr - 1) / 2].time > time; nr = (nr - 1) / 2)
+		next[nr] = next[(nr - 1) / 2];
+	next[nr] = (struct raidtrace_next){ time, source };
 }
 
 /* Count a record. Returns its words. */

@@ -504,7 +504,8 @@ struct raidtrace_engine {
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);
 unsigned int raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_next *next,
 				    unsigned int nr, u64 until, unsigned int *left);
-void raidtrace_heap_build(struct raidtrace_next *next, unsigned int nr);
+void raidtrace_heap_add(struct raidtrace_next *next, unsigned int nr, u64 time,
+			struct raidtrace_source *source);
 void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns);
 void raidtrace_engine_reset(struct raidtrace_engine *engine);
 

@@ -5,7 +5,7 @@
  *
  * Context: any, hard interrupts included, and from 7.2 on with preemption enabled: no sleep, no
  * allocation, no printk. A handler writes events to the ring of its CPU, and takes no lock unless
- * that ring is half full.
+ * the worker is late to count them.
  */
 #ifndef RAIDTRACE_PROBE_HANDLERS_H
 #define RAIDTRACE_PROBE_HANDLERS_H

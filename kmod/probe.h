@@ -81,8 +81,11 @@ struct raidtrace_options {
  * @node: NUMA node of the engine's tables, where that work runs
  * @lock: protects the following members and the tails of the rings; interrupts are off
  * @stopped_ns: when counting ended, 0 while it goes on
- * @turns: number of turns of counting, read without the lock by writers that wait
+ * @counted: number of counted events, and more after a turn that left none; read without the lock by
+ *	writers that wait
  * @until: time that was read before the heads of the rings in @heap
+ * @counted_ns: all events until this time were counted before the first of these heads was read
+ * @next_cpu: the ring whose head is read next; nr_cpu_ids if @heap is complete
  * @nr_heap: number of rings in @heap
  * @heap: rings that have events to count; a turn continues that of the last one
  * @engine: counts
@@ -101,8 +104,10 @@ struct raidtrace_probe {
 
 	raw_spinlock_t lock ____cacheline_aligned_in_smp;
 	u64 stopped_ns;
-	u32 turns;
+	u32 counted;
 	u64 until;
+	u64 counted_ns;
+	unsigned int next_cpu;
 	unsigned int nr_heap;
 	struct raidtrace_next *heap;
 	struct raidtrace_engine engine;

@@ -2,7 +2,7 @@
 /*
  * Rings of events, one for each CPU and disk. The CPU writes with interrupts off from the reading
  * of the clock to the publication, so the times in a ring only grow. The holder of the probe's lock
- * reads. If its ring is half full, a writer counts a bounded number of events of all rings itself:
+ * reads. If the reader is late, a writer counts a bounded number of events of all rings itself:
  * nothing is lost.
  */
 #ifndef RAIDTRACE_RING_H
@@ -22,6 +22,7 @@ struct raidtrace_probe;
  * @words: records, and room for one that reaches beyond the end
  * @mask: number of words, a power of two, less one
  * @limit: head at which the writer checks for room
+ * @help: words in the ring with which its writer begins to count; with half of them a worker does
  * @head: end of the written words
  * @task: task of the last events, so that it is written once
  * @source: the engine's view of the ring
@@ -30,6 +31,7 @@ struct raidtrace_ring {
 	u64 *words;
 	u32 mask;
 	u32 limit;
+	u32 help;
 	u32 head;
 	struct raidtrace_task task;
 

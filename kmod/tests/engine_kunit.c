@@ -48,9 +48,9 @@ static int engine_init(struct kunit *test)
 static bool count_source(struct raidtrace_engine *engine, struct raidtrace_source *source,
 			 const u64 *words, u32 end, u64 until, unsigned int *left)
 {
-	struct raidtrace_next heap[3] = { { words[source->tail & source->mask], source } };
+	struct raidtrace_next heap[3];
 
-	raidtrace_heap_build(heap, 1);
+	raidtrace_heap_add(heap, 0, words[source->tail & source->mask], source);
 	source->words = words;
 	source->end = end;
 	return raidtrace_engine_count(engine, heap, 1, until, left);
@@ -993,7 +993,7 @@ static void sources_count_in_order_of_time(struct kunit *test)
 	u64 (*words)[ROUNDS * 9] = kunit_kcalloc(test, SOURCES, sizeof(*words), GFP_KERNEL);
 	struct raidtrace_source source[SOURCES] = {};
 	struct raidtrace_next heap[SOURCES + 2];
-	unsigned int i, at, nr = SOURCES, left = 100;
+	unsigned int i, at, nr = 0, left = 100;
 
 	KUNIT_ASSERT_NOT_NULL(test, words);
 	for (at = 0; at < ROUNDS * SOURCES; at++) {
@@ -1015,10 +1015,15 @@ static void sources_count_in_order_of_time(struct kunit *test)
 	for (i = 0; i < SOURCES; i++) {
 		source[i].words = words[i];
 		source[i].mask = ~0U >> 1;
-		heap[i] = (struct raidtrace_next){ words[i][0], &source[i] };
 	}
-	memset(heap + nr, 0, 2 * sizeof(*heap));
-	raidtrace_heap_build(heap, nr);
+	/* The latest first: each one becomes the root. */
+	memset(heap, 0, sizeof(heap));
+	for (at = 2 * ROUNDS * SOURCES; at--;) {
+		for (i = 0; i < SOURCES; i++) {
+			if (words[i][0] == START + at)
+				raidtrace_heap_add(heap, nr++, words[i][0], &source[i]);
+		}
+	}
 	nr = raidtrace_engine_count(&m->engine, heap, nr, START + 20, &left);
 	KUNIT_EXPECT_EQ(test, nr, (u32)SOURCES);
 	KUNIT_EXPECT_EQ(test, left, 79U);
@@ -1054,11 +1059,14 @@ static void source_stops_at_the_next_event_of_another(struct kunit *test)
 			{ .words = words[1], .mask = ~0U >> 1, .end = 4 },
 			{ .words = words[2], .mask = ~0U >> 1, .end = 3 },
 		};
-		struct raidtrace_next heap[5] = { { START + 1, &source[0] } };
+		struct raidtrace_next heap[5];
 
-		heap[other] = (struct raidtrace_next){ START + 2, &source[1] };
-		heap[3 - other] = (struct raidtrace_next){ START + 9, &source[2] };
-		raidtrace_heap_build(heap, 3);
+		raidtrace_heap_add(heap, 0, START + 1, &source[0]);
+		if (other == 2)
+			raidtrace_heap_add(heap, 1, START + 9, &source[2]);
+		raidtrace_heap_add(heap, other, START + 2, &source[1]);
+		if (other == 1)
+			raidtrace_heap_add(heap, 2, START + 9, &source[2]);
 		KUNIT_EXPECT_EQ(test, raidtrace_engine_count(&m->engine, heap, 3, START + 5, &left), 1U);
 	}
 	KUNIT_EXPECT_EQ(test, left, 3U);

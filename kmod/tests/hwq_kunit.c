@@ -53,10 +53,10 @@ static void on_cpu(struct kunit *test, unsigned int cpu, u64 time_ns, enum raidt
 	const u64 record[RAIDTRACE_EVENT_WORDS] = {
 		time_ns, raidtrace_event_head(kind, DIR_READ, 0, flags, 4096), request,
 	};
-	struct raidtrace_next heap[3] = { { time_ns, &m->source[cpu] } };
+	struct raidtrace_next heap[3];
 	unsigned int left = 1;
 
-	raidtrace_heap_build(heap, 1);
+	raidtrace_heap_add(heap, 0, time_ns, &m->source[cpu]);
 	m->source[cpu] = (struct raidtrace_source){
 		.words = record, .mask = ~0U >> 1, .end = raidtrace_event_words(kind),
 		.cpu = m->source[cpu].cpu,

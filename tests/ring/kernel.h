@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CPUS	64
+#define MOST_CPUS	1024
 
 #define __percpu
 #define __rcu
@@ -23,6 +23,7 @@
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define min(a, b)	((a) < (b) ? (a) : (b))
+#define clamp(value, low, high)	min((value) < (low) ? (low) : (value), high)
 #define clamp_t(type, value, low, high) \
 	((type)(value) < (type)(low) ? (type)(low) : (type)(value) > (type)(high) ? (type)(high) : (type)(value))
 #define container_of(ptr, type, member)	((type *)((char *)(ptr) - offsetof(type, member)))
@@ -33,7 +34,7 @@
 #define SZ_128K		(128U << 10)
 #define GFP_KERNEL	0
 #define __GFP_NOWARN	0
-#define IS_ENABLED(option)	0
+#define IS_ENABLED(option)	realtime	/* CONFIG_PREEMPT_RT */
 #define TASK_COMM_LEN	16
 
 /* Marked accesses of the kernel's memory model; ThreadSanitizer takes a volatile access for a plain one. */
@@ -82,6 +83,9 @@ struct workqueue_struct {
 
 extern unsigned int nr_cpus;
 #define num_possible_cpus()	nr_cpus
+#define nr_cpu_ids	nr_cpus
+#define cpumask_first(mask)	0U
+#define cpumask_next(cpu, mask)	((cpu) + 1)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < (int)nr_cpus; (cpu)++)
 #define cpu_to_node(cpu)	0
 #define per_cpu_ptr(p, cpu)	(&(p)[cpu])
@@ -103,6 +107,8 @@ static inline uint32_t rounddown_pow_of_two(uint32_t n)
 {
 	return 1U << (31 - __builtin_clz(n));
 }
+
+extern bool realtime;
 
 /* Hooks; on_load() comes after each reading of a head or a tail. */
 uint64_t ktime_get_ns(void);

@@ -7,7 +7,7 @@
 #include "account-events.h"
 
 unsigned int nr_cpus;
-bool no_cut;
+bool no_cut, realtime;
 uint64_t made_ns;
 
 /* In order with what is before and behind it, as rdtsc_ordered(). */
@@ -42,10 +42,10 @@ void raidtrace_pages_free(void *memory, size_t size)
 
 void count_record(struct raidtrace_engine *engine, struct raidtrace_source *source, const uint64_t *record)
 {
-	struct raidtrace_next heap[3] = { { .source = source } };
+	struct raidtrace_next heap[3];
 	unsigned int left = 1;
 
-	raidtrace_heap_build(heap, 1);
+	raidtrace_heap_add(heap, 0, 0, source);
 	source->words = record;
 	source->mask = UINT32_MAX / 2;
 	source->tail = 0;

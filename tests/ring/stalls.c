@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A handler has interrupts off while it writes a record. Here it meets everything that could
- * keep it there: a worker that never comes, 64 CPUs, a clock that stands still or steps back
+ * keep it there: a worker that never comes, 64 to 1,024 CPUs, a clock that stands still or steps back
  * while records wait. Each record must be written after a bounded number of others was taken,
  * and be counted. A reader must end although events never do.
  */
@@ -23,6 +23,31 @@ static void say(bool ok, const char *what)
 {
 	printf("%sok - %s\n", ok ? "" : "not ", what);
 	*(ok ? &passed : &failed) += 1;
+}
+
+/* One thread: in place of the C library's. Steps of a hold are heads that are read and events that are counted. */
+static uint64_t loads, counted_before, most_steps;
+
+static uint64_t counted(void)
+{
+	return probe->engine.account->flow[RAIDTRACE_DIRECTION_READ].queued;
+}
+
+int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+	(void)lock;
+	loads = 0;
+	counted_before = counted();
+	return 0;
+}
+
+int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+	uint64_t steps = loads + counted() - counted_before;
+
+	(void)lock;
+	most_steps = steps > most_steps ? steps : most_steps;
+	return 0;
 }
 
 static void hangs(int signal)
@@ -91,6 +116,46 @@ static void one_full(unsigned int cpus, unsigned int percent)
 	machine_free(probe);
 }
 
+/*
+ * Rings of a large machine: no worker comes, all are as full as their writers leave them, and one is written on. Its
+ * writer counts a bounded number of events for each record and empties all rings before its own is full; then a
+ * reader comes. How long both hold the lock does not depend on the number of CPUs.
+ */
+static void large(unsigned int cpus, bool rt)
+{
+	const uint64_t turn = rt ? 32 : 256, at_once = 64;
+	uint64_t most = 0, fill = 0;
+	struct raidtrace_ring *ring;
+	char what[160];
+
+	made_ns = DAY_NS;
+	written = 0;
+	realtime = rt;
+	probe = machine_new(cpus);
+	ring = per_cpu_ptr(probe->ring, 0);
+	for (unsigned int cpu = 1; cpu < cpus; cpu++) {
+		struct raidtrace_ring *other = per_cpu_ptr(probe->ring, cpu);
+
+		other->limit = words_of(cpu);
+		while (other->head < other->help)
+			queue_one(cpu);
+	}
+	most_steps = 0;
+	for (uint64_t i = 0; i < 2 * words_of(0); i++) {
+		uint64_t taken = queue_one(0), words = ring->head - ring->source.tail;
+
+		most = taken > most ? taken : most;
+		fill = words > fill ? words : fill;
+	}
+	raidtrace_rings_catch_up(probe);
+	snprintf(what, sizeof(what), "%u CPUs%s: a record waits for %llu events, a hold of the lock has %llu steps", cpus,
+		 rt ? ", PREEMPT_RT" : "", (unsigned long long)most, (unsigned long long)most_steps);
+	say(most && most <= turn && most_steps <= turn + at_once + 1, what);
+	say(fill < words_of(0) * 99 / 100 && reads()->queued == written, "no ring is full, all of them are counted");
+	machine_free(probe);
+	realtime = false;
+}
+
 /* The clock steps while @waiting records wait in the ring; then it goes on or stands still. */
 static void step(int64_t ns, uint64_t waiting, bool stands, const char *what)
 {
@@ -138,6 +203,7 @@ void on_load(void)
 	struct raidtrace_ring *ring = probe ? per_cpu_ptr(probe->ring, 1) : NULL;
 	unsigned int now = floods;
 
+	loads++;
 	if (!floods)
 		return;
 	floods = 0;
@@ -177,6 +243,10 @@ int main(void)
 	one_full(8, 99);
 	one_full(CPUS, 45);
 	one_full(CPUS, 99);
+	for (unsigned int cpus = CPUS; cpus <= MOST_CPUS; cpus *= 4) {
+		large(cpus, false);
+		large(cpus, true);
+	}
 	step(-9 * (int64_t)DAY_NS, 100, false, "the clock steps back nine days while records wait");
 	step(-9 * (int64_t)DAY_NS, 1990, false, "likewise with a ring that is nearly full");
 	step(-9 * (int64_t)DAY_NS, 1990, true, "and then it stands still");
