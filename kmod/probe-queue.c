@@ -223,11 +223,12 @@ void raidtrace_on_split(void *data, struct bio *bio, unsigned int new_sector)
 
 /*
  * A bio ends that no request completed: any bio of a bio-based disk, or a refused one. A request
- * that ends its bios itself suppresses this event.
+ * that ends its bios itself suppresses this event. NVMe multipath writes it for the queue of its
+ * disk, while the bio belongs to one of the paths.
  */
 void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *bio)
 {
-	struct raidtrace_probe *probe = raidtrace_probe_of_bio(bio);
+	struct raidtrace_probe *probe = raidtrace_probe_of(q);
 	bool refused = bio->bi_status == BLK_STS_AGAIN;
 
 	if (probe && (refused || probe->groups & RAIDTRACE_GROUPS_BIOS))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The handlers of requests, kmod/probe-request.c, called in the order in which the block layer of 6.1 to 7.2 calls them
- * for requests that end more than once.
+ * The handlers of bios and requests, kmod/probe-queue.c and kmod/probe-request.c, called in the order in which the block
+ * layer of 6.1 to 7.2 calls them, for requests that end more than once and bios that change their disk.
  */
 #include "machine.h"
 #include "probe-handlers.h"
@@ -11,6 +11,7 @@
 #define START_NS	(86400 * 1000000000ULL)
 
 unsigned int this_cpu;
+struct task_struct this_task = { "task", 1, 0 };
 bool raidtrace_hwq_key;
 struct raidtrace_probe *raidtrace_probes[256];
 
@@ -75,7 +76,7 @@ static void new_request(struct request *rq, enum req_op op, struct bio *bio, uns
 		.rq_flags = rq->rq_flags,
 	};
 	if (bio)
-		*bio = (struct bio){ .op = op, .bi_iter = { bytes } };
+		*bio = (struct bio){ .op = op, .bi_iter = { .bi_size = bytes } };
 	issue(rq);
 }
 
@@ -197,7 +198,7 @@ static bool in_time(unsigned int bios)
 		u64 last_ns;
 
 		for (unsigned int j = 0; j < bios; j++)
-			bio[j] = (struct bio){ .bi_next = j + 1 < bios ? &bio[j + 1] : NULL, .bi_iter = { 4096 } };
+			bio[j] = (struct bio){ .bi_next = j + 1 < bios ? &bio[j + 1] : NULL, .bi_iter = { .bi_size = 4096 } };
 		rq = (struct request){ .q = &queue, .mq_hctx = &hctx, .bytes = bios * 4096, .bio = bio };
 		made_ns += 100;
 		meanwhile = true;
@@ -216,6 +217,37 @@ static bool in_time(unsigned int bios)
 	return right && turns > 10;
 }
 
+/* NVMe multipath: the bio of its disk goes to a path, which is hidden, and ends there. */
+static void bio_of_nvme_multipath(void)
+{
+	struct request_queue path = {};
+	struct block_device head_device = { .bd_queue = &queue }, path_device = { .bd_queue = &path };
+	const struct raidtrace_flow *reads;
+	unsigned int places = 0;
+
+	start();
+	probe->has_requests = false;
+	for (unsigned int i = 0; i < 100; i++) {
+		struct bio *bio = calloc(1, sizeof(*bio));
+
+		*bio = (struct bio){ .bi_bdev = &head_device, .bi_iter = { i * 8, 4096 } };
+		made_ns += 1000;
+		raidtrace_on_bio_queue(NULL, bio);
+		bio->bi_flags = BIO_TRACE_COMPLETION;
+		bio->bi_bdev = &path_device;
+		raidtrace_on_bio_remap(NULL, bio, 0, i * 8);
+		made_ns += 5000;
+		raidtrace_on_bio_complete(NULL, &queue, bio);
+		free(bio);
+	}
+	reads = flow(RAIDTRACE_DIRECTION_READ);
+	for (unsigned int i = 0; i < 1U << probe->engine.bio_bits; i++)
+		places += !!probe->engine.bios[i].bio;
+	say(reads->queued == 100 && reads->q2c_sum_ns == 100 * 5000 && !places,
+	    "a bio of an NVMe multipath disk ends when its path ends it");
+	machine_free(probe);
+}
+
 int main(void)
 {
 	ends_of_multipath();
@@ -223,6 +255,7 @@ int main(void)
 	say(errors_of_sequence(BLK_STS_IOERR, BLK_STS_IOERR) == 1, "a FUA write whose data fails is one error");
 	say(errors_of_sequence(BLK_STS_OK, BLK_STS_IOERR) == 1 && !errors_of_sequence(BLK_STS_OK, BLK_STS_OK),
 	    "one whose flush fails, too, and one that succeeds is none");
+	bio_of_nvme_multipath();
 	say(in_time(1), "an event of a handler that makes room is not late");
 	say(in_time(4), "nor are those of several bios");
 	return failed ? 1 : 0;
