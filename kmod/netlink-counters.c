@@ -517,8 +517,8 @@ static struct sk_buff *counters_message(struct raidtrace_target *target,
 
 /*
  * A snapshot as the reply to a request; without privilege of the group flow alone and at most
- * UNPRIVILEGED_NS old. Returns ERR_PTR(-errno) with the reason in @info. Context: process,
- * raidtrace_targets_mutex.
+ * UNPRIVILEGED_NS old. Returns ERR_PTR(-errno) with the reason in @info. Context: process, target's
+ * lock.
  */
 struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 					   struct genl_info *info,

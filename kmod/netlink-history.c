@@ -104,7 +104,7 @@ static int refuse_without(const struct raidtrace_target *target, struct genl_inf
 
 /*
  * Requests of a target's history as the reply to a request, or ERR_PTR(-errno) with the reason in
- * @info. Context: process, raidtrace_targets_mutex.
+ * @info. Context: process, target's lock.
  */
 struct sk_buff *raidtrace_history_message(struct raidtrace_target *target, struct genl_info *info,
 					  const struct genl_family *family)

@@ -35,17 +35,16 @@ static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *in
 	return raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
 }
 
-/* Refuse a request for an unknown target. Releases raidtrace_targets_mutex. */
+/* Refuse a request for an unknown target. */
 static int no_target(struct genl_info *info, u32 id)
 {
-	mutex_unlock(&raidtrace_targets_mutex);
 	NL_SET_BAD_ATTR(info->extack, info->attrs[RAIDTRACE_A_TARGET_ID]);
 	return raidtrace_refuse(-ENOENT, info->extack, "there is no target %u", id);
 }
 
 /*
- * Before a request: finds its target for ->user_ptr[0] and takes raidtrace_targets_mutex until
- * after_request(). A dump takes the lock itself.
+ * Before a request: finds its target for ->user_ptr[0], and holds its lock until after_request(). A
+ * dump takes a lock itself.
  */
 static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
@@ -60,17 +59,16 @@ static int before_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 	if (GENL_REQ_ATTR_CHECK(info, RAIDTRACE_A_TARGET_ID))
 		return raidtrace_refuse(-EINVAL, info->extack, "the attribute id is missing");
 	id = nla_get_u32(info->attrs[RAIDTRACE_A_TARGET_ID]);
-	mutex_lock(&raidtrace_targets_mutex);
-	info->user_ptr[0] = raidtrace_target_find(id);
+	info->user_ptr[0] = raidtrace_target_get(id);
 	return info->user_ptr[0] ? 0 : no_target(info, id);
 }
 
-/* Not called for a refused request. The target may be deleted by now. */
+/* Not called for a refused request. A target that was deleted is freed here. */
 static void after_request(RAIDTRACE_GENL_OPS *ops, struct sk_buff *request,
 			  struct genl_info *info)
 {
 	if (info->user_ptr[0])
-		mutex_unlock(&raidtrace_targets_mutex);
+		raidtrace_target_put(info->user_ptr[0]);
 }
 
 static int put_target(struct sk_buff *skb, struct raidtrace_target *target, u32 portid, u32 seq,
@@ -155,6 +153,7 @@ static int add_target(struct genl_info *info, struct block_device *bdev,
 	err = reply_target(info, target);
 	if (err)
 		raidtrace_target_del(target);
+	raidtrace_target_put(target);
 	return err;
 }
 
@@ -188,13 +187,7 @@ int raidtrace_nl_target_add_doit(struct sk_buff *request, struct genl_info *info
 		return err;
 	file = fget(nla_get_u32(fd));
 	bdev = bdev_of_file(file, info->extack);
-	if (IS_ERR(bdev)) {
-		err = PTR_ERR(bdev);
-	} else {
-		mutex_lock(&raidtrace_targets_mutex);
-		err = add_target(info, bdev, &options);
-		mutex_unlock(&raidtrace_targets_mutex);
-	}
+	err = IS_ERR(bdev) ? PTR_ERR(bdev) : add_target(info, bdev, &options);
 	if (file)
 		fput(file);
 	kfree(options.journal);

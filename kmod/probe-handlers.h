@@ -20,7 +20,7 @@
 struct file_ra_state;
 struct inode;
 
-/* Probes by a hash of their queue. raidtrace_targets_mutex protects changes. */
+/* Probes by a hash of their queue. One caller at a time attaches or detaches. */
 extern struct raidtrace_probe *raidtrace_probes[256];
 
 /* Enabled while hardware queues of a target are counted. Disabled, it costs one instruction. */

@@ -220,8 +220,8 @@ static bool wants(const struct raidtrace_probe *probe, const struct raidtrace_tr
 
 /*
  * Register the handlers for a disk; nothing is counted yet. @probe is all zero, @nr_requests can be
- * on their way at once. Returns 0 or -errno; raidtrace_probe_detach() follows in both cases.
- * Context: may sleep.
+ * on their way at once. Returns 0 or -errno; raidtrace_probe_detach() and raidtrace_probe_free()
+ * follow in both cases. Context: may sleep; one caller at a time attaches or detaches.
  */
 int raidtrace_probe_attach(struct raidtrace_probe *probe, struct gendisk *disk, u64 nr_requests,
 			   const struct raidtrace_options *options,
@@ -301,7 +301,7 @@ static void unchain(struct raidtrace_probe *probe)
 	WRITE_ONCE(*link, probe->next);
 }
 
-/* Undo raidtrace_probe_attach(), also in part. Context: may sleep; waits for handlers. */
+/* Undo raidtrace_probe_attach(), also in part. Context: may sleep; one caller at a time. */
 void raidtrace_probe_detach(struct raidtrace_probe *probe)
 {
 	unsigned int i;
@@ -312,6 +312,11 @@ void raidtrace_probe_detach(struct raidtrace_probe *probe)
 			tracepoint_probe_unregister(tracepoints[i].tracepoint,
 						    tracepoints[i].handler, NULL);
 	}
+}
+
+/* Free a probe after raidtrace_probe_detach(). Context: may sleep; waits for handlers. */
+void raidtrace_probe_free(struct raidtrace_probe *probe)
+{
 	if (probe->attached)
 		tracepoint_synchronize_unregister();
 	raidtrace_rings_free(probe);

@@ -127,6 +127,7 @@ void raidtrace_probe_start(struct raidtrace_probe *probe, struct gendisk *disk,
 			   const struct raidtrace_options *options);
 void raidtrace_probe_stop(struct raidtrace_probe *probe);
 void raidtrace_probe_detach(struct raidtrace_probe *probe);
+void raidtrace_probe_free(struct raidtrace_probe *probe);
 
 void raidtrace_probe_set_journal(struct raidtrace_probe *probe,
 				 struct raidtrace_journal *journal);

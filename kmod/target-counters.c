@@ -3,11 +3,16 @@
 #include "target.h"
 
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-/* The account of zeroes to count in next. One is enough, as raidtrace_targets_mutex protects it. */
+/*
+ * The account of zeroes to count in next, and the lock for it. Its holder does not wait for memory.
+ * Nests inside the lock of a target.
+ */
 static struct raidtrace_account *spare;
+static DEFINE_MUTEX(spare_mutex);
 
 #define CHANGES_SIZE	(RAIDTRACE_LOTS * sizeof(u64))
 
@@ -17,12 +22,21 @@ static struct raidtrace_account *spare;
  */
 int raidtrace_counters_alloc(struct raidtrace_target *target)
 {
-	lockdep_assert_held(&raidtrace_targets_mutex);
+	struct raidtrace_account *first = NULL;
+
+	if (!READ_ONCE(spare)) {
+		first = raidtrace_pages_alloc(sizeof(*first), NUMA_NO_NODE);
+		if (!first)
+			return -ENOMEM;
+	}
+	mutex_lock(&spare_mutex);
 	if (!spare)
-		spare = raidtrace_pages_alloc(sizeof(*spare), NUMA_NO_NODE);
+		swap(spare, first);
+	mutex_unlock(&spare_mutex);
+	raidtrace_pages_free(first, sizeof(*first));
 	target->total = raidtrace_pages_alloc(sizeof(*target->total), NUMA_NO_NODE);
 	target->changes = raidtrace_pages_alloc(CHANGES_SIZE, NUMA_NO_NODE);
-	return spare && target->total && target->changes ? 0 : -ENOMEM;
+	return target->total && target->changes ? 0 : -ENOMEM;
 }
 
 void raidtrace_counters_free(struct raidtrace_target *target)
@@ -60,7 +74,8 @@ static void collect(struct raidtrace_target *target, bool reset)
 	struct raidtrace_probe_state *state = &target->at_snapshot;
 	unsigned int row;
 
-	lockdep_assert_held(&raidtrace_targets_mutex);
+	lockdep_assert_held(&target->lock);
+	mutex_lock(&spare_mutex);
 	target->snapshot++;
 	target->collected_ns = ktime_get_ns();
 	spare = raidtrace_probe_snapshot(&target->probe, spare, reset, state);
@@ -70,12 +85,10 @@ static void collect(struct raidtrace_target *target, bool reset)
 	}
 	raidtrace_account_move(reset ? NULL : target->total, spare, target->changes,
 			       target->snapshot);
+	mutex_unlock(&spare_mutex);
 }
 
-/*
- * Take a snapshot, unless the last one is younger than @age_ns. Context: process,
- * raidtrace_targets_mutex.
- */
+/* Take a snapshot, unless the last one is younger than @age_ns. Context: process, target's lock. */
 void raidtrace_target_collect(struct raidtrace_target *target, u64 age_ns)
 {
 	if (!target->snapshot || ktime_get_ns() - target->collected_ns >= age_ns)
@@ -84,7 +97,7 @@ void raidtrace_target_collect(struct raidtrace_target *target, u64 age_ns)
 
 /*
  * The snapshot from which a reader can be updated, or 0. @base: the one that it has, any number.
- * Context: raidtrace_targets_mutex.
+ * Context: target's lock.
  */
 u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base)
 {
@@ -93,7 +106,7 @@ u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base)
 
 /*
  * Snapshots in which the lots from @counter on changed last; @offset: counters before it in its
- * lot. Context: raidtrace_targets_mutex.
+ * lot. Context: target's lock.
  */
 const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
 				   unsigned int *offset)
@@ -105,8 +118,8 @@ const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const 
 }
 
 /*
- * Whether any counter of a structure changed since the snapshot @base, 0 for none. Context:
- * raidtrace_targets_mutex.
+ * Whether any counter of a structure changed since the snapshot @base, 0 for none. Context: target's
+ * lock.
  */
 bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 			      const void *counters, size_t size)

@@ -24,6 +24,9 @@ DEFINE_MUTEX(raidtrace_targets_mutex);
  */
 static DEFINE_SPINLOCK(targets_spinlock);
 
+/* Protects tracepoints, chains of probes and @removals. Nests inside the lock of a target. */
+static DEFINE_MUTEX(probes_mutex);
+
 static LIST_HEAD(targets);
 static unsigned int nr_targets;
 static u32 last_id;
@@ -41,14 +44,6 @@ unsigned int raidtrace_targets_generation(void)
 	return generation ?: 1;
 }
 
-/* The target of an id, NULL for none. Context: raidtrace_targets_mutex. */
-struct raidtrace_target *raidtrace_target_find(u32 id)
-{
-	struct raidtrace_target *target = raidtrace_target_next(id - 1);
-
-	return id && target && target->id == id ? target : NULL;
-}
-
 /* The first target with an id above @after, NULL at the end. Context: raidtrace_targets_mutex. */
 struct raidtrace_target *raidtrace_target_next(u32 after)
 {
@@ -59,6 +54,54 @@ struct raidtrace_target *raidtrace_target_next(u32 after)
 		if (target->id > after)
 			return target;
 	}
+	return NULL;
+}
+
+/* Free a target that nobody uses. Context: may sleep; waits for handlers. */
+static void free_target(struct raidtrace_target *target)
+{
+	mutex_lock(&probes_mutex);
+	raidtrace_probe_detach(&target->probe);
+	mutex_unlock(&probes_mutex);
+	raidtrace_probe_free(&target->probe);
+	raidtrace_counters_free(target);
+	kfree(target);
+}
+
+/* Release a target of raidtrace_target_get(), with its lock. Context: may sleep. */
+void raidtrace_target_put(struct raidtrace_target *target)
+{
+	bool last;
+
+	mutex_unlock(&target->lock);
+	mutex_lock(&raidtrace_targets_mutex);
+	last = !--target->users;
+	mutex_unlock(&raidtrace_targets_mutex);
+	if (last)
+		free_target(target);
+}
+
+/*
+ * The target of an id with its lock held, NULL for none; raidtrace_target_put() follows. Context: may
+ * sleep.
+ */
+struct raidtrace_target *raidtrace_target_get(u32 id)
+{
+	struct raidtrace_target *target;
+
+	mutex_lock(&raidtrace_targets_mutex);
+	target = raidtrace_target_next(id - 1);
+	if (!id || !target || target->id != id) {
+		mutex_unlock(&raidtrace_targets_mutex);
+		return NULL;
+	}
+	target->users++;
+	mutex_unlock(&raidtrace_targets_mutex);
+	mutex_lock(&target->lock);
+	if (!list_empty(&target->list))
+		return target;
+	/* It was deleted meanwhile. */
+	raidtrace_target_put(target);
 	return NULL;
 }
 
@@ -93,15 +136,16 @@ static struct class_interface removals = {
 /* The block class is not exported; the device of any disk leads to it. */
 static int watch_removals(struct gendisk *disk)
 {
-	int err;
+	int err = 0;
 
-	lockdep_assert_held(&raidtrace_targets_mutex);
-	if (removals.class)
-		return 0;
-	removals.class = disk_to_dev(disk)->class;
-	err = class_interface_register(&removals);
-	if (err)
-		removals.class = NULL;
+	mutex_lock(&probes_mutex);
+	if (!removals.class) {
+		removals.class = disk_to_dev(disk)->class;
+		err = class_interface_register(&removals);
+		if (err)
+			removals.class = NULL;
+	}
+	mutex_unlock(&probes_mutex);
 	return err;
 }
 
@@ -109,16 +153,16 @@ static int watch_removals(struct gendisk *disk)
  * Add a target to the list, unless disk_removed() may have been called for its disk. Removal marks
  * the disk dead first: disk_removed() finds the target of a disk that is not marked.
  */
-static int publish(struct raidtrace_target *target, struct gendisk *disk)
+static bool publish(struct raidtrace_target *target, struct gendisk *disk)
 {
-	int err = 0;
+	bool dead;
 
 	spin_lock(&targets_spinlock);
-	if (test_bit(GD_DEAD, &disk->state)) {
-		err = -ENODEV;
-	} else {
+	dead = test_bit(GD_DEAD, &disk->state);
+	if (!dead) {
 		target->id = ++last_id;
 		target->disk = disk;
+		target->users = 2;
 		list_add_tail(&target->list, &targets);
 		WRITE_ONCE(nr_targets, nr_targets + 1);
 		generation++;
@@ -126,15 +170,7 @@ static int publish(struct raidtrace_target *target, struct gendisk *disk)
 		target->attached_ns = target->probe.engine.queue.since_ns;
 	}
 	spin_unlock(&targets_spinlock);
-	return err;
-}
-
-/* Free a target that is not in the list. Context: may sleep. */
-static void free_target(struct raidtrace_target *target)
-{
-	raidtrace_probe_detach(&target->probe);
-	raidtrace_counters_free(target);
-	kfree(target);
+	return !dead;
 }
 
 static struct raidtrace_target *alloc_target(struct gendisk *disk,
@@ -146,6 +182,8 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk,
 	target = kzalloc(sizeof(*target), GFP_KERNEL);
 	if (!target)
 		goto no_memory;
+	mutex_init(&target->lock);
+	INIT_LIST_HEAD(&target->list);
 	target->dev = disk_devt(disk);
 	target->options = *options;
 	target->bio_based = !queue_is_mq(disk->queue);
@@ -176,42 +214,16 @@ static u64 requests_of(const struct gendisk *disk)
 	return depth * queue->nr_hw_queues;
 }
 
-static struct raidtrace_target *add_disk_target(struct gendisk *disk,
-						struct raidtrace_options *options,
-						struct netlink_ext_ack *extack)
-{
-	struct raidtrace_target *target;
-	int err;
-
-	err = watch_removals(disk);
-	if (err)
-		return ERR_PTR(raidtrace_refuse(err, extack,
-						"cannot watch for the removal of disks: error %d",
-						-err));
-	target = alloc_target(disk, options, extack);
-	if (IS_ERR(target))
-		return target;
-	err = raidtrace_probe_attach(&target->probe, disk, requests_of(disk), options, extack);
-	if (!err) {
-		raidtrace_probe_set_journal(&target->probe, options->journal);
-		target->options.journal = NULL;
-		options->journal = NULL;
-		err = publish(target, disk);
-		if (err)
-			err = raidtrace_refuse(err, extack, "%s is being removed", target->name);
-	}
-	if (err) {
-		free_target(target);
-		return ERR_PTR(err);
-	}
-	return target;
-}
-
+/* Whether a disk can become a target now. Returns 0 or -errno. Context: raidtrace_targets_mutex. */
 static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 {
 	struct raidtrace_target *target;
 	struct gendisk *disk = bdev->bd_disk;
 
+	if (nr_targets >= RAIDTRACE_MAX_TARGETS)
+		return raidtrace_refuse(-ENOSPC, extack,
+					"%u targets exist already, which is the maximum",
+					nr_targets);
 	if (bdev_is_partition(bdev))
 		return raidtrace_refuse(-EINVAL, extack, "%pg is a partition of %s; attach %s", bdev,
 					disk->disk_name, disk->disk_name);
@@ -224,38 +236,89 @@ static int check_disk(struct block_device *bdev, struct netlink_ext_ack *extack)
 	return 0;
 }
 
+/* Before memory is allocated for a target. */
+static int prepare(struct block_device *bdev, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	mutex_lock(&raidtrace_targets_mutex);
+	err = check_disk(bdev, extack);
+	mutex_unlock(&raidtrace_targets_mutex);
+	if (err)
+		return err;
+	err = watch_removals(bdev->bd_disk);
+	if (err)
+		raidtrace_refuse(err, extack, "cannot watch for the removal of disks: error %d", -err);
+	return err;
+}
+
+/* Attach a target and add it to the list. Returns 0 or -errno. */
+static int attach(struct raidtrace_target *target, struct block_device *bdev,
+		  struct raidtrace_options *options, struct netlink_ext_ack *extack)
+{
+	struct gendisk *disk = bdev->bd_disk;
+	int err;
+
+	mutex_lock(&probes_mutex);
+	err = raidtrace_probe_attach(&target->probe, disk, requests_of(disk), options, extack);
+	mutex_unlock(&probes_mutex);
+	if (err)
+		return err;
+	raidtrace_probe_set_journal(&target->probe, options->journal);
+	target->options.journal = NULL;
+	options->journal = NULL;
+	mutex_lock(&raidtrace_targets_mutex);
+	/* Another caller may have added the disk, or the last target. */
+	err = check_disk(bdev, extack);
+	if (!err && !publish(target, disk))
+		err = raidtrace_refuse(-ENODEV, extack, "%s is being removed", target->name);
+	mutex_unlock(&raidtrace_targets_mutex);
+	return err;
+}
+
 /*
- * Count a disk, which stays open meanwhile. The journal is taken over on success. Returns the
- * target or ERR_PTR(-errno). Context: may sleep, raidtrace_targets_mutex.
+ * Count a disk, which stays open meanwhile. The journal is taken over on success. Returns the target
+ * with its lock held, as raidtrace_target_get() does, or ERR_PTR(-errno). Context: may sleep.
  */
 struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
 					      struct netlink_ext_ack *extack)
 {
-	int err;
+	int err = prepare(bdev, extack);
+	struct raidtrace_target *target;
 
-	lockdep_assert_held(&raidtrace_targets_mutex);
-	if (nr_targets >= RAIDTRACE_MAX_TARGETS)
-		return ERR_PTR(raidtrace_refuse(-ENOSPC, extack,
-						"%u targets exist already, which is the maximum",
-						nr_targets));
-	err = check_disk(bdev, extack);
-	return err ? ERR_PTR(err) : add_disk_target(bdev->bd_disk, options, extack);
+	if (err)
+		return ERR_PTR(err);
+	target = alloc_target(bdev->bd_disk, options, extack);
+	if (IS_ERR(target))
+		return target;
+	mutex_lock(&target->lock);
+	err = attach(target, bdev, options, extack);
+	if (!err)
+		return target;
+	mutex_unlock(&target->lock);
+	free_target(target);
+	return ERR_PTR(err);
 }
 
-/* Stop counting a disk and free its target. Context: may sleep, raidtrace_targets_mutex. */
+/*
+ * Stop counting a disk. Its target is freed when its last user releases it. Context: may sleep,
+ * target's lock, of raidtrace_target_get().
+ */
 void raidtrace_target_del(struct raidtrace_target *target)
 {
-	lockdep_assert_held(&raidtrace_targets_mutex);
+	lockdep_assert_held(&target->lock);
+	mutex_lock(&raidtrace_targets_mutex);
 	spin_lock(&targets_spinlock);
 	if (target->disk)
 		raidtrace_probe_stop(&target->probe);
 	target->disk = NULL;
-	list_del(&target->list);
+	list_del_init(&target->list);
 	spin_unlock(&targets_spinlock);
 	WRITE_ONCE(nr_targets, nr_targets - 1);
 	generation++;
-	free_target(target);
+	target->users--;
+	mutex_unlock(&raidtrace_targets_mutex);
 }
 
 /* State of a target's disk, and its readahead, 0 for a disk that is gone. */
@@ -286,10 +349,13 @@ void raidtrace_targets_exit(void)
 {
 	struct raidtrace_target *target;
 
-	mutex_lock(&raidtrace_targets_mutex);
-	while ((target = raidtrace_target_next(0)))
+	while (!list_empty(&targets)) {
+		target = list_first_entry(&targets, struct raidtrace_target, list);
+		mutex_lock(&target->lock);
 		raidtrace_target_del(target);
-	mutex_unlock(&raidtrace_targets_mutex);
+		mutex_unlock(&target->lock);
+		free_target(target);
+	}
 	if (removals.class)
 		class_interface_unregister(&removals);
 	raidtrace_counters_exit();

@@ -29,9 +29,9 @@
  * @collected_ns: time of that, CLOCK_MONOTONIC
  * @at_snapshot: state of the disk then, or when it went
  * @reset_snapshot: number of the last reset, 0 for none
+ * @users: requests that use it, and the list
+ * @lock: protects the members from @resets to @reset_snapshot, and keeps it in the list
  * @probe: counts
- *
- * raidtrace_targets_mutex protects the members from @resets to @reset_snapshot.
  */
 struct raidtrace_target {
 	struct list_head list;
@@ -50,6 +50,8 @@ struct raidtrace_target {
 	u64 collected_ns;
 	struct raidtrace_probe_state at_snapshot;
 	u64 reset_snapshot;
+	unsigned int users;
+	struct mutex lock;
 	struct raidtrace_probe probe;
 };
 
@@ -70,14 +72,15 @@ int raidtrace_targets_init(void);
 void raidtrace_targets_exit(void);
 
 /*
- * Protects the list, the lifetime and the sums of targets. It is held while a target is added or
- * deleted, which takes milliseconds; removal of a disk does not take it.
+ * Protects the list and the users of targets. No holder waits for memory or for a grace period;
+ * removal of a disk does not take it.
  */
 extern struct mutex raidtrace_targets_mutex;
 unsigned int raidtrace_targets_count(void);
 unsigned int raidtrace_targets_generation(void);
-struct raidtrace_target *raidtrace_target_find(u32 id);
 struct raidtrace_target *raidtrace_target_next(u32 after);
+struct raidtrace_target *raidtrace_target_get(u32 id);
+void raidtrace_target_put(struct raidtrace_target *target);
 
 struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 					      struct raidtrace_options *options,
