@@ -2,8 +2,9 @@
 /*
  * The generic netlink family, the module's only interface;
  * Documentation/netlink/specs/raidtrace.yaml describes it. Reading the group flow needs no
- * privilege, as its counters are like those of /proc/diskstats. The rest needs CAP_SYS_ADMIN:
- * sizes, places and latencies, read often, are nearly a trace of other users.
+ * privilege, as its counters are like those of /proc/diskstats. Reading the rest needs CAP_PERFMON:
+ * sizes, places and latencies, read often, are nearly a trace of other users, and the history is one.
+ * Requests that change something need CAP_SYS_ADMIN.
  */
 #include "netlink.h"
 #include "compat.h"
@@ -21,18 +22,31 @@ static struct genl_family family;
 static_assert((int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_COUNTERS_ID &&
 	      (int)RAIDTRACE_A_TARGET_ID == (int)RAIDTRACE_A_HISTORY_ID);
 
-static bool is_privileged(struct sk_buff *request)
+static bool may_change(struct sk_buff *request)
 {
 	return netlink_capable(request, CAP_SYS_ADMIN);
 }
 
-/* Requests that change something, or show where single requests were, need CAP_SYS_ADMIN. */
+/* As perfmon_capable(): what perf and BPF show of block tracepoints. */
+static bool may_observe(struct sk_buff *request)
+{
+	return netlink_capable(request, CAP_PERFMON) || may_change(request);
+}
+
 static int check_privilege(u8 cmd, struct sk_buff *request, struct genl_info *info)
 {
-	if (cmd == RAIDTRACE_CMD_INFO_GET || cmd == RAIDTRACE_CMD_TARGET_GET ||
-	    cmd == RAIDTRACE_CMD_COUNTERS_GET || is_privileged(request))
+	switch (cmd) {
+	case RAIDTRACE_CMD_INFO_GET:
+	case RAIDTRACE_CMD_TARGET_GET:
+	case RAIDTRACE_CMD_COUNTERS_GET:
 		return 0;
-	return raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
+	case RAIDTRACE_CMD_HISTORY_GET:
+		return may_observe(request) ? 0 :
+		       raidtrace_refuse(-EPERM, info->extack, "this needs CAP_PERFMON");
+	default:
+		return may_change(request) ? 0 :
+		       raidtrace_refuse(-EPERM, info->extack, "this needs CAP_SYS_ADMIN");
+	}
 }
 
 /* Refuse a request for an unknown target. */
@@ -248,7 +262,7 @@ int raidtrace_nl_target_set_doit(struct sk_buff *request, struct genl_info *info
 int raidtrace_nl_counters_get_doit(struct sk_buff *request, struct genl_info *info)
 {
 	struct sk_buff *skb = raidtrace_counters_message(info->user_ptr[0], info, &family,
-							 is_privileged(request));
+							 may_observe(request));
 
 	return IS_ERR(skb) ? PTR_ERR(skb) : genlmsg_reply(skb, info);
 }

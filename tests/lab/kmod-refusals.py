@@ -132,24 +132,26 @@ def test_answer_that_does_not_arrive() -> None:
 
 
 NEEDED = "this needs CAP_SYS_ADMIN"
-CAP_NET_ADMIN, CAP_SYS_ADMIN = 12, 21
+NEEDED_TO_OBSERVE = "this needs CAP_PERFMON"
+CAP_NET_ADMIN, CAP_SYS_ADMIN, CAP_PERFMON = 12, 21, 38
 
 
 def test_unprivileged() -> None:
     """Without privilege: the counters of the group flow may be read, and nothing else; changing is refused
 
-    So it is with CAP_NET_ADMIN alone. A process with CAP_SYS_ADMIN alone may not add a disk that it cannot open.
+    So it is with CAP_NET_ADMIN alone. A process with CAP_PERFMON alone may read everything, and change nothing. One with
+    CAP_SYS_ADMIN alone may not add a disk that it cannot open.
     """
     gone = kmod.scsi_debug(dev_size_mb=16, delay=0)
     with kmod.Client() as client:
-        target, other = client.add("sda"), client.add(gone)
+        target, other = client.add("sda", history_ns=0), client.add(gone)
         kmod.run("modprobe -r scsi_debug")
         kmod.reads("sda", [i * 512 for i in range(20)])
         named = client.counters(target)
         rows = [row for row in named.reply["submitter"] if row.get("pid") == os.getpid()]
         kmod.equal("with privilege this process is named", [row["queued"] >= 20 for row in rows], [True])
     statuses = {}
-    for capabilities in ((), (CAP_NET_ADMIN,), (CAP_SYS_ADMIN,)):
+    for capabilities in ((), (CAP_NET_ADMIN,), (CAP_PERFMON,), (CAP_SYS_ADMIN,)):
         with kmod.Client() as client:
             client.ask("target-reset", id=other["id"])
         child = os.fork()
@@ -160,18 +162,18 @@ def test_unprivileged() -> None:
         client.delete(target)
         client.delete(other)
     kmod.equal("exit statuses of the children", statuses, dict.fromkeys(statuses, 0))
-    kmod.REFUSALS.add(NEEDED)  # in the children
+    kmod.REFUSALS.update({NEEDED, NEEDED_TO_OBSERVE})  # in the children
 
 
 def _keep(capabilities: tuple[int, ...]) -> None:
     """Become nobody, with these capabilities alone."""
     libc = ctypes.CDLL(None, use_errno=True)
-    bits = sum(1 << capability for capability in capabilities)
+    low, high = (sum(1 << capability % 32 for capability in capabilities if capability // 32 == word) for word in (0, 1))
     libc.prctl(8, 1, 0, 0, 0)  # PR_SET_KEEPCAPS
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
-    header, sets = struct.pack("Ii", 0x20080522, 0), struct.pack("6I", bits, bits, 0, 0, 0, 0)
+    header, sets = struct.pack("Ii", 0x20080522, 0), struct.pack("6I", low, low, 0, high, high, 0)
     if libc.syscall(ctypes.c_long(126), header, sets):  # capset
         raise OSError(ctypes.get_errno(), "capset")
 
@@ -182,6 +184,8 @@ def _with_capabilities(capabilities: tuple[int, ...], target: dict, other: dict,
     _keep(capabilities)
     if CAP_SYS_ADMIN in capabilities:
         return _cannot_open()
+    if CAP_PERFMON in capabilities:
+        return _may_observe(target, named) or _changes_refused(target, disk)
     with kmod.Client() as client:
         first, first_other = (client.ask("counters-get", id=one["id"])[0] for one in (target, other))
         # A snapshot right after a reset begins with it.
@@ -203,7 +207,31 @@ def _with_capabilities(capabilities: tuple[int, ...], target: dict, other: dict,
         flow = {row["direction"]: row for row in first["flow"]}["read"]
         if flow["completed"] != named.flow["read"]["completed"] or set(flow) & {"sequential", "q2c-sum-ns", "stream"}:
             return 3
-        changes = {name: {"id": target["id"]} for name in ("target-del", "target-reset", "target-set", "history-get")}
+        try:
+            client.ask("history-get", id=target["id"])
+            return 6
+        except kmod.Refused as refusal:
+            if (refusal.errno, refusal.text) != (errno.EPERM, NEEDED_TO_OBSERVE):
+                return 7
+    return _changes_refused(target, disk)
+
+
+def _may_observe(target: dict, named: kmod.Counters) -> int:
+    """All counters, at the moment of the request, and the last requests."""
+    with kmod.Client() as client:
+        first, second = (client.ask("counters-get", id=target["id"])[0] for _ in range(2))
+        if first["groups"] != named.reply["groups"] or "histogram" not in first or "submitter" not in first:
+            return 11
+        if second["snapshot"] != first["snapshot"] + 1:
+            return 12
+        if not client.ask("history-get", id=target["id"])[0].get("ended"):
+            return 13
+    return 0
+
+
+def _changes_refused(target: dict, disk: int) -> int:
+    with kmod.Client() as client:
+        changes = {name: {"id": target["id"]} for name in ("target-del", "target-reset", "target-set")}
         for operation, attributes in (changes | {"target-add": {"fd": disk}}).items():
             try:
                 client.ask(operation, **attributes)

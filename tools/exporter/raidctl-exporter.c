@@ -42,7 +42,7 @@ error_t argp_err_exit_status = EXIT_USAGE;
 static const struct argp_option options[] = {
 	{ "listen", 'l', "ADDRESS:PORT", 0, "Listen at this address (default " DEFAULT_LISTEN ")", 0 },
 	{ "cgroups", 'g', NULL, 0,
-	  "Also serve the I/O of each cgroup; needs CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH", 0 },
+	  "Also serve the I/O of each cgroup; needs CAP_PERFMON and CAP_DAC_READ_SEARCH", 0 },
 	{ 0 }
 };
 
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, parse, NULL,
-		"Serve the counters of all attached disks to Prometheus at http://" DEFAULT_LISTEN "/metrics, until Ctrl-C. The exporter attaches and changes nothing. Without CAP_SYS_ADMIN it serves only the counter group flow.\v"
+		"Serve the counters of all attached disks to Prometheus at http://" DEFAULT_LISTEN "/metrics, until Ctrl-C. The exporter attaches and changes nothing. Without CAP_PERFMON it serves only the counter group flow.\v"
 		"There is no password: anyone who can reach the address can read the names of the disks and their counters.",
 		NULL, NULL, NULL,
 	};
@@ -332,8 +332,8 @@ int main(int argc, char **argv)
 		return usage_error("exporter: --listen %s: not an ADDRESS:PORT of numbers, as " DEFAULT_LISTEN,
 				   given.listen);
 	/* Without the privilege the module gives one row for all processes. */
-	if (given.cgroups && !is_admin())
-		status = fail("exporter: --cgroups needs CAP_SYS_ADMIN: others may not read the processes and their bios");
+	if (given.cgroups && !may_observe())
+		status = fail("exporter: --cgroups needs CAP_PERFMON: others may not read the processes and their bios");
 	if (!status)
 		status = serve(address, given.listen, &given.cgroups);
 	freeaddrinfo(address);

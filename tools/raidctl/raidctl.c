@@ -36,7 +36,7 @@ static const struct command commands[] = {
 	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
 	  "stop counting disks and drop their counters" },
 	{ "show", &verb_show, NEED_MODULE, "print the current counters of disks" },
-	{ "tail", &verb_tail, NEED_ADMIN | NEED_MODULE,
+	{ "tail", &verb_tail, NEED_OBSERVE | NEED_MODULE,
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set the counters of disks to zero" },
@@ -141,7 +141,8 @@ int connect_module(struct context *context)
 
 static int set_up(const struct command *command, struct context *context)
 {
-	if ((command->flags & NEED_ADMIN) && !is_admin())
+	if ((command->flags & NEED_ADMIN && !is_admin()) ||
+	    (command->flags & NEED_OBSERVE && !may_observe()))
 		return fail("%s: not permitted; run it as root: sudo raidctl %s",
 			    command->name, command->name);
 	if (command->flags & NEED_MODULE)

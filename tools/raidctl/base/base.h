@@ -157,6 +157,9 @@ int signals_open(const int *numbers);
 /* Does this process have CAP_SYS_ADMIN? */
 bool is_admin(void);
 
+/* May this process read all counters and the last requests: does it have CAP_PERFMON or CAP_SYS_ADMIN? */
+bool may_observe(void);
+
 /* Is this a guest of the lab? @ret gets the profiles of its simulated devices, separated by ", ", or "". */
 bool lab_profile(char *ret, size_t size);
 

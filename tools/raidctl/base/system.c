@@ -27,7 +27,7 @@ int signals_open(const int *numbers)
 	return fd < 0 ? -errno : fd;
 }
 
-bool is_admin(void)
+static bool has_capability(unsigned int number)
 {
 	struct __user_cap_header_struct header = {
 		.version = _LINUX_CAPABILITY_VERSION_3,
@@ -36,7 +36,17 @@ bool is_admin(void)
 
 	if (syscall(SYS_capget, &header, data))
 		return !geteuid();
-	return !!(data[0].effective & (1U << CAP_SYS_ADMIN));
+	return !!(data[number / 32].effective & (1U << number % 32));
+}
+
+bool is_admin(void)
+{
+	return has_capability(CAP_SYS_ADMIN);
+}
+
+bool may_observe(void)
+{
+	return has_capability(CAP_PERFMON) || is_admin();
 }
 
 /* In a virtual machine, the device is a process on the host, which is not in /proc. */

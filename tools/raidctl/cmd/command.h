@@ -21,6 +21,7 @@
 /* The dispatcher checks these before a verb runs. */
 #define NEED_MODULE	(1 << 0)	/* connected to a module with the same ABI */
 #define NEED_ADMIN	(1 << 1)	/* may change the attached targets */
+#define NEED_OBSERVE	(1 << 2)	/* may read all counters and the last requests */
 
 #define KEY_JSON	'j'
 #define OPTION_JSON { "json", KEY_JSON, NULL, 0, "Print JSON instead of text", 0 }
