@@ -182,7 +182,11 @@ static __always_inline void engine_queue(struct raidtrace_engine *engine,
 	raidtrace_count_bio(&engine->arrival, engine->account, groups, &bio);
 }
 
-/* The end of a bio that no request carried. A refused bio has no latency. */
+/*
+ * The end of a bio that is not the only one of its request, or that has none. On a disk with requests, a
+ * bio without one has no latency: it was refused, it failed, or blk-crypto replaced it by an encrypted
+ * one, whose latency is unknown.
+ */
 static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
 {
 	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
@@ -190,11 +194,12 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 g
 
 	if (groups & RAIDTRACE_GROUPS_BIOS)
 		queued = find_bio(engine, record[2], false);
-	if (!(record[1] & RAIDTRACE_EVENT_NOWAIT)) {
+	if (!(record[1] & (RAIDTRACE_EVENT_NOWAIT | RAIDTRACE_EVENT_ALONE))) {
 		end_bio(engine, queued, groups, direction, now_ns);
 		return;
 	}
-	engine->account->flow[direction].refused++;
+	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
+		engine->account->flow[direction].refused++;
 	if (queued)
 		queued->bio = 0;
 }

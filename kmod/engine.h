@@ -65,6 +65,7 @@ enum raidtrace_event {
 #define RAIDTRACE_EVENT_PART		0x80000	/* completion: the request goes on */
 #define RAIDTRACE_EVENT_SEQUENCE	0x100000	/* completion: of a flush sequence's data */
 #define RAIDTRACE_EVENT_NOWAIT		0x400000	/* end: refused, because the bio must not wait */
+#define RAIDTRACE_EVENT_ALONE		0x800000	/* end: the disk has requests, the bio had none */
 #define RAIDTRACE_EVENT_STARTED		0x200000	/* completion: the driver had the request */
 
 /* Place of a hardware queue's row in the head of an issue. */

@@ -230,12 +230,18 @@ void raidtrace_on_bio_complete(void *data, struct request_queue *q, struct bio *
 {
 	struct raidtrace_probe *probe = raidtrace_probe_of(q);
 	bool refused = bio->bi_status == BLK_STS_AGAIN;
+	u32 flags = 0;
+
+	if (refused)
+		flags = RAIDTRACE_EVENT_NOWAIT;
+	else if (probe && probe->has_requests)
+		flags = RAIDTRACE_EVENT_ALONE;
 
 	if (probe && (refused || probe->groups & RAIDTRACE_GROUPS_BIOS))
 		raidtrace_write_event(probe, RAIDTRACE_EVENT_END,
 				      raidtrace_event_head(RAIDTRACE_EVENT_END,
 							   raidtrace_bio_direction(bio), 0,
-							   refused ? RAIDTRACE_EVENT_NOWAIT : 0, 0),
+							   flags, 0),
 				      bio, NULL);
 }
 

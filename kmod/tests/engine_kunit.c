@@ -619,6 +619,22 @@ static void refused_bio_has_no_latency(struct kunit *test)
 }
 
 /* Unknown kinds of records change nothing. A part of a request in flight counts its bytes. */
+/* blk-crypto: a request carries the encrypted bio, which is unknown; the queued one ends without. */
+static void replaced_bio_is_unknown_once(struct kunit *test)
+{
+	u64 end = raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0, RAIDTRACE_EVENT_ALONE, 0);
+	struct machine *m = test->priv;
+
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	issue_request(test, START + 1, 0x9000, 0x200, 0);
+	complete_request(test, START + 9, 0x9000, 0x200, RAIDTRACE_EVENT_STARTED);
+	take(test, START + 10, end, 0x100, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_unknown, 1ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->refused, 0ULL);
+	KUNIT_EXPECT_TRUE(test, !search_bio(&m->engine, 0x100, false));
+}
+
 static void unknown_things_are_left_alone(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -1177,6 +1193,7 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(counts_go_where_they_belong),
 	KUNIT_CASE(append_has_no_position),
 	KUNIT_CASE(refused_bio_has_no_latency),
+	KUNIT_CASE(replaced_bio_is_unknown_once),
 	KUNIT_CASE(unknown_things_are_left_alone),
 	KUNIT_CASE(bio_without_a_place_is_unknown),
 	KUNIT_CASE(bios_of_one_home_have_eight_places),

@@ -248,6 +248,26 @@ static void bio_of_nvme_multipath(void)
 	machine_free(probe);
 }
 
+/* blk-crypto of 6.1: the bio that is queued ends when the encrypted one does, which a request carries. */
+static void encrypted_bio(void)
+{
+	struct block_device device = { .bd_queue = &queue };
+	struct bio plain = { .bi_bdev = &device, .op = REQ_OP_WRITE, .bi_iter = { .bi_size = 4096 } }, encrypted;
+	const struct raidtrace_flow *writes;
+	struct request rq = {};
+
+	start();
+	probe->has_requests = true;
+	raidtrace_on_bio_queue(NULL, &plain);
+	new_request(&rq, REQ_OP_WRITE, &encrypted, 4096);
+	end(&rq, BLK_STS_OK, 4096);
+	raidtrace_on_bio_complete(NULL, &queue, &plain);
+	writes = flow(RAIDTRACE_DIRECTION_WRITE);
+	say(writes->queued == 1 && writes->q2c_unknown == 1 && !writes->q2c_sum_ns,
+	    "a bio that blk-crypto encrypts is unknown, and counts no latency");
+	machine_free(probe);
+}
+
 int main(void)
 {
 	ends_of_multipath();
@@ -256,6 +276,7 @@ int main(void)
 	say(errors_of_sequence(BLK_STS_OK, BLK_STS_IOERR) == 1 && !errors_of_sequence(BLK_STS_OK, BLK_STS_OK),
 	    "one whose flush fails, too, and one that succeeds is none");
 	bio_of_nvme_multipath();
+	encrypted_bio();
 	say(in_time(1), "an event of a handler that makes room is not late");
 	say(in_time(4), "nor are those of several bios");
 	return failed ? 1 : 0;
