@@ -6,6 +6,8 @@
 
 #include <linux/build_bug.h>
 #include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/skbuff.h>
 #include <linux/string.h>
 #include <net/genetlink.h>
 
@@ -131,9 +133,15 @@ static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace
 /* A reader without privilege gets the last snapshot again if it is younger. */
 #define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
 
-/* Recent changes and a quiet disk fit two pages. */
-#define LEAST_ROOM	(SKB_WITH_OVERHEAD(8192) - nlmsg_total_size(genlmsg_total_size(0)))
-#define MOST_ROOM	(8 * sizeof(struct raidtrace_account))
+/*
+ * A message is written in pieces of two pages: recent changes and a quiet disk fit one. Any part of it
+ * fits a piece. Pieces behind the first one are copied to fragments of four pages.
+ */
+#define PIECE_ROOM	(SKB_WITH_OVERHEAD(8192) - nlmsg_total_size(genlmsg_total_size(0)))
+#define FRAGMENT_ORDER	2
+#define FRAGMENT_BYTES	(PAGE_SIZE << FRAGMENT_ORDER)
+
+static_assert(FRAGMENT_BYTES * MAX_SKB_FRAGS > 3 * sizeof(struct raidtrace_account) / 2);
 
 static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
 {
@@ -327,20 +335,6 @@ static int put_row(struct sk_buff *skb, const struct snapshot *snapshot, const s
 	return err;
 }
 
-static int put_rows(struct sk_buff *skb, const struct snapshot *snapshot)
-{
-	unsigned int i, row;
-	int err = 0;
-
-	for (i = 0; i < ARRAY_SIZE(all_rows); i++) {
-		if (!has_group(snapshot, all_rows[i].group, all_rows[i].bios))
-			continue;
-		for (row = 0; row < all_rows[i].nr && !err; row++)
-			err = put_row(skb, snapshot, &all_rows[i], row);
-	}
-	return err;
-}
-
 /* Requests in flight of all directions, when those of one may have changed. */
 static int put_all_in_flight(struct sk_buff *skb, const struct snapshot *snapshot)
 {
@@ -459,59 +453,130 @@ static int put_changed(struct sk_buff *skb, const struct snapshot *snapshot,
 	return err || !end ? err : put_piece(skb, kind, direction, first, end, bins);
 }
 
-static int put_histograms(struct sk_buff *skb, const struct snapshot *snapshot)
+static int put_histogram(struct sk_buff *skb, const struct snapshot *snapshot,
+			 enum raidtrace_histogram_kind kind, enum raidtrace_direction direction)
 {
-	unsigned int kind, direction;
-	const u64 *bins;
-	int err = 0;
+	const u64 *bins = raidtrace_account_bins(snapshot->target->total, kind, direction);
 
-	for (kind = 0; kind < RAIDTRACE_KINDS; kind++) {
-		if (!has_group(snapshot, raidtrace_histograms[kind].group,
-			       raidtrace_histograms[kind].bios))
-			continue;
-		for (direction = 0; direction <= RAIDTRACE_DIRECTION_MAX && !err; direction++) {
-			bins = raidtrace_account_bins(snapshot->target->total, kind, direction);
-			if (bins && snapshot->base)
-				err = put_changed(skb, snapshot, kind, direction, bins);
-			else if (bins)
-				err = put_piece(skb, kind, direction, 0, raidtrace_hist_bins(kind),
-						bins);
-		}
-	}
-	return err;
+	if (!bins || !has_group(snapshot, raidtrace_histograms[kind].group,
+				raidtrace_histograms[kind].bios))
+		return 0;
+	if (snapshot->base)
+		return put_changed(skb, snapshot, kind, direction, bins);
+	return put_piece(skb, kind, direction, 0, raidtrace_hist_bins(kind), bins);
 }
 
-static int put_counters(struct sk_buff *skb, struct raidtrace_target *target,
-			const struct snapshot *snapshot)
+static int put_disk_state(struct sk_buff *skb, struct raidtrace_target *target,
+			  const struct snapshot *snapshot)
 {
 	return put_head(skb, target, snapshot) ?:
 	       put_each(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
 			&target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
-	       put_streams(skb, snapshot) ?:
-	       put_rows(skb, snapshot) ?:
-	       put_all_in_flight(skb, snapshot) ?:
-	       put_histograms(skb, snapshot);
+	       put_streams(skb, snapshot);
 }
 
-/* The message; NULL without memory, ERR_PTR(-EMSGSIZE) when @room is too small. */
+/* Put a part of the message by its number. Returns 1 behind the last one, 0, or -EMSGSIZE. */
+static int put_part(struct sk_buff *skb, struct raidtrace_target *target,
+		    const struct snapshot *snapshot, unsigned int part)
+{
+	const unsigned int directions = RAIDTRACE_DIRECTION_MAX + 1;
+	unsigned int i;
+
+	if (!part--)
+		return put_disk_state(skb, target, snapshot);
+	for (i = 0; i < ARRAY_SIZE(all_rows); i++) {
+		if (part < all_rows[i].nr)
+			return has_group(snapshot, all_rows[i].group, all_rows[i].bios) ?
+			       put_row(skb, snapshot, &all_rows[i], part) : 0;
+		part -= all_rows[i].nr;
+	}
+	if (!part--)
+		return put_all_in_flight(skb, snapshot);
+	if (part >= RAIDTRACE_KINDS * directions)
+		return 1;
+	return put_histogram(skb, snapshot, part / directions, part % directions);
+}
+
+/* Copy bytes to the fragments of a message. Returns 0, -ENOMEM or -EMSGSIZE. */
+static int append(struct sk_buff *skb, const unsigned char *bytes, unsigned int left)
+{
+	unsigned int nr, used, size;
+	struct page *page;
+	skb_frag_t *last;
+
+	for (; left; left -= size, bytes += size) {
+		nr = skb_shinfo(skb)->nr_frags;
+		if (!nr || skb_frag_size(&skb_shinfo(skb)->frags[nr - 1]) == FRAGMENT_BYTES) {
+			if (nr == MAX_SKB_FRAGS)
+				return -EMSGSIZE;
+			page = alloc_pages(RAIDTRACE_GFP | __GFP_COMP, FRAGMENT_ORDER);
+			if (!page)
+				return -ENOMEM;
+			skb_add_rx_frag(skb, nr++, page, 0, 0, FRAGMENT_BYTES);
+		}
+		last = &skb_shinfo(skb)->frags[nr - 1];
+		used = skb_frag_size(last);
+		size = min_t(unsigned int, left, FRAGMENT_BYTES - used);
+		memcpy(skb_frag_address(last) + used, bytes, size);
+		skb_frag_size_add(last, size);
+		skb->len += size;
+		skb->data_len += size;
+	}
+	return 0;
+}
+
+/*
+ * Put all parts, the first ones in @skb, the others in @piece and from there in the fragments of @skb.
+ * Returns 0 or -errno.
+ */
+static int put_parts(struct sk_buff *skb, struct sk_buff **piece, struct raidtrace_target *target,
+		     const struct snapshot *snapshot)
+{
+	struct sk_buff *to = skb;
+	unsigned int part = 0, mark;
+	int err;
+
+	for (;;) {
+		mark = to->len;
+		err = put_part(to, target, snapshot, part);
+		if (err > 0)
+			return to == skb ? 0 : append(skb, to->data, to->len);
+		part += !err;
+		if (!err)
+			continue;
+		/* The piece is full. */
+		skb_trim(to, mark);
+		if (to == skb) {
+			to = *piece = alloc_skb(PIECE_ROOM, RAIDTRACE_GFP);
+			err = to ? 0 : -ENOMEM;
+		} else if (mark) {
+			err = append(skb, to->data, mark);
+			skb_trim(to, 0);
+		}
+		if (err)
+			return err;
+	}
+}
+
+/* The message; NULL without memory. */
 static struct sk_buff *counters_message(struct raidtrace_target *target,
 					const struct snapshot *snapshot, struct genl_info *info,
-					const struct genl_family *family, size_t room)
+					const struct genl_family *family)
 {
-	/* More than a few contiguous pages may take the kernel some effort. */
-	struct sk_buff *skb = genlmsg_new(room, GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	struct sk_buff *skb = genlmsg_new(PIECE_ROOM, RAIDTRACE_GFP), *piece = NULL;
 	void *header;
 	int err;
 
 	if (!skb)
 		return NULL;
 	header = genlmsg_put_reply(skb, info, family, 0, info->genlhdr->cmd);
-	err = header ? put_counters(skb, target, snapshot) : -EMSGSIZE;
+	err = header ? put_parts(skb, &piece, target, snapshot) : -EMSGSIZE;
+	kfree_skb(piece);
 	if (err) {
 		nlmsg_free(skb);
-		return ERR_PTR(err);
+		return NULL;
 	}
-	genlmsg_end(skb, header);
+	nlmsg_hdr(skb)->nlmsg_len = skb->len;
 	return skb;
 }
 
@@ -529,16 +594,12 @@ struct sk_buff *raidtrace_counters_message(struct raidtrace_target *target,
 		.target = target,
 		.groups = privileged ? target->options.groups : RAIDTRACE_GROUP_FLOW,
 	};
-	size_t room = LEAST_ROOM;
 	struct sk_buff *skb;
 
 	raidtrace_target_collect(target, privileged ? 0 : UNPRIVILEGED_NS);
 	snapshot.base = raidtrace_target_base(target, base ? nla_get_u64(base) : 0);
-	do {
-		skb = counters_message(target, &snapshot, info, family, room);
-		room *= 2;
-	} while (IS_ERR(skb) && room < MOST_ROOM);
-	if (!IS_ERR_OR_NULL(skb))
+	skb = counters_message(target, &snapshot, info, family);
+	if (skb)
 		return skb;
 	return ERR_PTR(raidtrace_refuse(-ENOMEM, info->extack,
 					"not enough memory for the reply"));

@@ -4,12 +4,17 @@
 """Replies with the changes alone: merged into the reader's snapshot they must equal a whole reply, whatever others read.
 """
 
+import contextlib
 import copy
+import os
+import pathlib
 import random
+import re
 import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import kmod_client as kmod
@@ -172,6 +177,49 @@ def test_is_whole_when_in_doubt() -> None:
         same("again", merged(after, ask(client, target, after["snapshot"])), ask(client, target))
         disk.close()
         client.delete(target)
+
+
+@contextlib.contextmanager
+def large_allocations() -> Iterator[list[int]]:
+    """Sizes of the kernel's allocations of more than 12 KiB by this process in a with block."""
+    tracing, sizes = pathlib.Path("/run/lab/tracing"), []
+    tracing.mkdir(exist_ok=True)
+    if not (tracing / "trace").exists():
+        kmod.run(f"mount -t tracefs tracefs {tracing}")
+    event = tracing / "events/kmem/kmalloc"
+    (event / "filter").write_text("bytes_req > 12288", encoding="ascii")
+    (tracing / "trace").write_text("", encoding="ascii")
+    (event / "enable").write_text("1", encoding="ascii")
+    try:
+        yield sizes
+    finally:
+        (event / "enable").write_text("0", encoding="ascii")
+        for line in (tracing / "trace").read_text(encoding="ascii").splitlines():
+            if re.search(rf"-{os.getpid()} ", line):
+                sizes.append(int(re.search(r"bytes_req=(\d+)", line)[1]))
+
+
+def test_large_reply() -> None:
+    """A whole reply of many pages needs no large piece of memory, and is the sum of the partial ones"""
+    chance = random.Random(8)
+    name = kmod.null_blk(nr_devices=1, gb=1, irqmode=2, completion_nsec=10000)[0]
+    with kmod.Client() as client:
+        target, disk = client.add(name, groups=kmod.GROUPS), kmod.Disk(name)
+        first = ask(client, target)
+        for number in range(1000):
+            move = disk.read if number % 2 else disk.write
+            move(8 * chance.randrange(1 << 17), 8 * chance.randrange(1, 64))
+        part = ask(client, target, first["snapshot"])
+        with large_allocations() as sizes:
+            whole = ask(client, target)
+        same("partial", merged(first, part), whole)
+        disk.close()
+        client.delete(target)
+    kmod.run("modprobe -r null_blk")
+    length = sum(8 * len(one["counts"]) for one in whole["histogram"])
+    print(f"# {length} bytes of histograms")
+    kmod.equal("more than a piece", length > 8192, True)
+    kmod.equal("large allocations", sizes, [])
 
 
 if __name__ == "__main__":
