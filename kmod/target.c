@@ -198,7 +198,7 @@ no_memory:
 
 /*
  * The requests that a disk's queue can hold now, its scheduler's among them; 0 for a disk that is
- * being removed. Its tag set may be freed as soon as its device is deleted (null_blk, by configfs),
+ * being removed. Hardware queues may share their tags. Its tag set may be freed as soon as its device is deleted (null_blk, by configfs),
  * even with the file open: as in publish(), a disk that is not marked dead has disk_removed() still
  * to come, which waits for the lock.
  */
@@ -208,10 +208,13 @@ static u64 requests_of(const struct gendisk *disk)
 	u64 depth = 0;
 
 	spin_lock(&targets_spinlock);
-	if (queue_is_mq(disk->queue) && !test_bit(GD_DEAD, &disk->state))
+	if (queue_is_mq(disk->queue) && !test_bit(GD_DEAD, &disk->state)) {
 		depth = max_t(u64, queue->tag_set->queue_depth, queue->nr_requests);
+		if (!(queue->tag_set->flags & BLK_MQ_F_TAG_HCTX_SHARED))
+			depth *= queue->nr_hw_queues;
+	}
 	spin_unlock(&targets_spinlock);
-	return depth * queue->nr_hw_queues;
+	return depth;
 }
 
 /* Whether a disk can become a target now. Returns 0 or -errno. Context: raidtrace_targets_mutex. */

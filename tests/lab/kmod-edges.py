@@ -57,6 +57,33 @@ def test_hardware_queues() -> None:
     kmod.equal("counted", [counters.flow["read"][n] for n in names], [240, 0, 0, 0])
 
 
+def memory_of_target(**attributes: object) -> int:
+    """Bytes of memory that a target of a null_blk disk takes."""
+
+    def free() -> int:
+        text = pathlib.Path("/proc/meminfo").read_text(encoding="ascii")
+        return int(re.search(r"MemFree:\s+(\d+)", text)[1]) << 10
+
+    with kmod_nullb.configured(size=64, **attributes) as (name, _), kmod.Client() as client:
+        client.delete(client.add(name))  # what remains in the allocator's own lists is there now
+        before = free()
+        target = client.add(name)
+        taken = before - free()
+        client.delete(target)
+    return taken
+
+
+def test_shared_tags() -> None:
+    """Hardware queues that share their tags hold the requests of one: a table for that many is enough"""
+    # The lab has one processor and so one queue besides those that are polled.
+    queues = {"hw_queue_depth": 8192, "submit_queues": 1, "poll_queues": 2}
+    shared, apart = memory_of_target(**queues, shared_tag_bitmap=1), memory_of_target(**queues)
+    print(f"# 3 queues: {shared >> 10} KiB with shared tags, {apart >> 10} KiB with tags of their own")
+    # For each of 8,192 requests 2 places of 32 bytes, and 8 of 24 bytes for bios.
+    kmod.equal("enough for those", shared > 8192 * (2 * 32 + 8 * 24), True)
+    kmod.equal("not for those of each queue", apart - shared > 8192 * (2 * 32 + 8 * 24), True)
+
+
 def test_frozen_queue() -> None:
     """A queue that is frozen for another scheduler: what waits is queued and not issued, and nothing is lost"""
     name = kmod.scsi_debug(dev_size_mb=16, ndelay=600_000_000)
