@@ -198,9 +198,9 @@ no_memory:
 
 /*
  * The requests that a disk's queue can hold now, its scheduler's among them; 0 for a disk that is
- * being removed. Hardware queues may share their tags. Its tag set may be freed as soon as its device is deleted (null_blk, by configfs),
- * even with the file open: as in publish(), a disk that is not marked dead has disk_removed() still
- * to come, which waits for the lock.
+ * being removed. Hardware queues may share their tags. The tag set may be freed as soon as the device
+ * of the disk is deleted (null_blk, by configfs), even with the file open: as in publish(), a disk
+ * that is not marked dead has disk_removed() still to come, which waits for the lock.
  */
 static u64 requests_of(const struct gendisk *disk)
 {

@@ -51,7 +51,7 @@ struct raidtrace_target {
 	struct raidtrace_probe_state at_snapshot;
 	u64 reset_snapshot;
 	unsigned int users;
-	struct mutex lock;
+	struct mutex lock; /* a target's members, see above */
 	struct raidtrace_probe probe;
 };
 

@@ -168,7 +168,9 @@ def test_unprivileged() -> None:
 def _keep(capabilities: tuple[int, ...]) -> None:
     """Become nobody, with these capabilities alone."""
     libc = ctypes.CDLL(None, use_errno=True)
-    low, high = (sum(1 << capability % 32 for capability in capabilities if capability // 32 == word) for word in (0, 1))
+    low, high = (
+        sum(1 << capability % 32 for capability in capabilities if capability // 32 == word) for word in (0, 1)
+    )
     libc.prctl(8, 1, 0, 0, 0)  # PR_SET_KEEPCAPS
     os.setgroups([])
     os.setgid(65534)
