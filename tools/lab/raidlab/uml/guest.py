@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from raidlab.base import toolchain
 from raidlab.base.failure import LabError
 from raidlab.uml import machine
 from raidlab.uml.machine import CONTROL, OWN_ROOT, Guest
@@ -31,6 +33,8 @@ STOP = threading.Event()  # if it is set, the guests of all threads end
 # Files in the control directory, with which a guest and its runner communicate (hostcalls.c).
 _MODULES_REQUESTED = "modules-wanted"
 _MODULES_THERE = "modules-there"
+_SPARE_MIB = 64  # that stay free besides the memory of guests
+MEMINFO = Path("/proc/meminfo")
 _HIDDEN = ("/dev", "/proc", "/run", "/sys")  # the guest has its own ones
 
 
@@ -325,24 +329,41 @@ def _read_status(path: Path) -> tuple[int | None, str | None, float]:
     return code, failure, simulated_s
 
 
-def _memory_directory(mebibytes: int) -> Path:
-    """The directory of the guest's memory: on a file system in memory that has enough space and allows execution."""
+def at_once(mebibytes: int) -> int:
+    """The number of guests of this memory that can run concurrently, at least 1: each needs a processor, memory that is
+    available now, and room in the directory of its memory."""
+    free = [room for _, room, executable in _memory_directories() if executable]
+    available = re.search(r"^MemAvailable: *(\d+) kB$", MEMINFO.read_text(encoding="ascii"), re.MULTILINE)
+    room = min(max(free, default=0), int(available[1]) >> 10 if available else 0)
+    return max(1, min(toolchain.jobs(), (room - _SPARE_MIB) // mebibytes))
+
+
+def _memory_directories() -> list[tuple[str, int, bool]]:
+    """Writable directories for the memory of guests, the best first: free MiB, and whether programs may run there."""
     candidates = [
         "/dev/shm",
         os.environ.get("XDG_RUNTIME_DIR", ""),
         tempfile.gettempdir(),
         "/var/tmp",
     ]
-    measured = []
+    found = []
     for name in candidates:
-        if not name or " " in name or not os.access(name, os.W_OK | os.X_OK):
-            continue
-        status = os.statvfs(name)
-        free = status.f_bavail * status.f_frsize >> 20
-        if free > mebibytes + 64 and not status.f_flag & os.ST_NOEXEC:
+        if name and " " not in name and os.access(name, os.W_OK | os.X_OK):
+            status = os.statvfs(name)
+            found.append((name, status.f_bavail * status.f_frsize >> 20, not status.f_flag & os.ST_NOEXEC))
+    return found
+
+
+def _memory_directory(mebibytes: int) -> Path:
+    """The directory of the guest's memory: on a file system in memory that has enough space and allows execution."""
+    directories = _memory_directories()
+    for name, free, executable in directories:
+        if free > mebibytes + _SPARE_MIB and executable:
             return Path(name)
-        noexec = ", mounted noexec" if status.f_flag & os.ST_NOEXEC else ""
-        measured.append(f"{name} has {free} MiB free{noexec}")
+    measured = [
+        f"{name} has {free} MiB free{'' if executable else ', mounted noexec'}"
+        for name, free, executable in directories
+    ]
     raise LabError(
         "no room for the guest's memory",
         f"{mebibytes} MiB are needed; {'; '.join(measured) or 'no directory is writable'}",

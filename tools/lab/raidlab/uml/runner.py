@@ -52,7 +52,6 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
             "not hermetic (--host): the guest uses this machine's programs, so figures depend on this machine"
         )
     chance = chance_of(arguments.seed)
-    memory_mib = arguments.mem + (devices.pool_mib + _MODULE_MIB if devices else 0)
     machine = Guest(
         binary=lab_kernel.binary,
         init=programs.init,
@@ -60,8 +59,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         out=out,
         command=_delayed([in_guest(word) for word in command] if lab_root else command, chance, how),
         environment=_environment(arguments.env, inserted, lab_root is not None, chance.pad),
-        # Memory of the kernel itself, and of its page descriptors.
-        memory_mib=memory_mib + memory_mib // 60 + 27 + needs.memory_mib,
+        memory_mib=memory_of(arguments, devices),
         kernel=lab_kernel.name,
         modroot=lab_kernel.modroot,
         add_modules=None if lab_kernel.has_modules else functools.partial(tree.add_modules, lab_kernel, how.progress),
@@ -86,6 +84,12 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
         out / "lab.json", result.status, ending, devices.name if devices else None, lab_kernel, _how(machine)
     )
     return result
+
+
+def memory_of(arguments: argparse.Namespace, devices: profile.Devices | None) -> int:
+    """MiB of a guest with these devices, with the memory of the kernel itself and of its page descriptors."""
+    memory_mib: int = arguments.mem + (devices.pool_mib + _MODULE_MIB if devices else 0)
+    return memory_mib + memory_mib // 60 + 27 + linux.needs(getattr(arguments, "variant", "")).memory_mib
 
 
 def _delayed(command: list[str], chance: Chance, how: How) -> list[str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""raidctl lab ab: one command on several kernels, and the differences. In simulated time, two guests run concurrently. In
-virtual machines, one runs after the other, and only counts are compared."""
+"""raidctl lab ab: one command on several kernels, and the differences. In simulated time, as many guests run
+concurrently as processors and memory allow. In virtual machines, one runs after the other, and only counts are compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.base import toolchain
 from raidlab.base.failure import LabError
 from raidlab.base.progress import Progress
 from raidlab.kernel import coverage, linux, patched, tree
@@ -131,7 +130,7 @@ def _compare(arguments: argparse.Namespace, contenders: list[Contender], more: l
     ]
     if arguments.repeat:
         places += [(one, arguments.command, path.with_name(f"{path.name}-again"), 0, "") for one, path in plain]
-    runs = _all(places, _at_once(arguments), progress)
+    runs = _all(places, arguments, progress)
     count = len(contenders)
     firsts, again = runs[:count], runs[count * arguments.seeds :]
     runs_of = [runs[number : count * arguments.seeds : count] for number in range(count)]
@@ -169,7 +168,7 @@ def _judge(
             )
             for one, kernel, seed in jobs
         ]
-        return _all(places, _at_once(arguments), progress) if places else []
+        return _all(places, arguments, progress) if places else []
 
     have = contenders[0].has & contenders[1].has
     able = [one for one in some if have.issuperset(one.needs)]
@@ -197,7 +196,7 @@ def _ran(
     top = Path(arguments.out).absolute()
     contender = _simulated(arguments, kernel, progress)
     places: list[Place] = [(contender, command, top / name / "ran", 0, array) for name, command, array in some]
-    runs = _all(places, _at_once(arguments), progress)
+    runs = _all(places, arguments, progress)
     return coverage.gathered(lines, {name: coverage.ran(run.directory) for (name, _, _), run in zip(some, runs)})
 
 
@@ -208,12 +207,14 @@ def _fragment(name: str) -> str:
         raise LabError(f"--config {name}", str(error), "Name a file of lines such as CONFIG_X=y.") from None
 
 
-def _at_once(arguments: argparse.Namespace) -> int:
-    """The number of concurrent guests: one for virtual machines, because they end with the thread that started them, and
-    one in real time, because a guest needs the processors for itself."""
+def _at_once(arguments: argparse.Namespace, places: list[Place], progress: Progress) -> int:
+    """The number of concurrent guests: as processors and memory allow. One for virtual machines, because they end with the
+    thread that started them, and one in real time, because a guest needs the processors for itself."""
     if arguments.vm or linux.needs(arguments.variant).real_time:
         return 1
-    return min(2, toolchain.jobs())
+    profiles = {array or arguments.profile for *_, array in places}
+    some = [argparse.Namespace(**vars(arguments) | {"profile": name}) for name in profiles]
+    return guest.at_once(max(runner.memory_of(one, runner.profiles_of(one, progress)) for one in some))
 
 
 def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Progress) -> Contender:
@@ -255,9 +256,9 @@ def _virtual(arguments: argparse.Namespace, name: str) -> Contender:
     return Contender(f"Debian's {name}", None, None, run)
 
 
-def _all(places: list[Place], at_once: int, progress: Progress) -> list[measures.Recorded]:
-    """Run all. A guest in simulated time has one processor, so as many run concurrently as there are processors, at most
-    two."""
+def _all(places: list[Place], arguments: argparse.Namespace, progress: Progress) -> list[measures.Recorded]:
+    """Run all, as many concurrently as _at_once() allows."""
+    at_once = _at_once(arguments, places, progress)
 
     def one(place: Place) -> measures.Recorded:
         contender, command, out, seed, array = place
