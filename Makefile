@@ -3,7 +3,7 @@
 #   make                   the module for KDIR, and the tools    make demo         the published effect, in the lab (FRESH=1: run again)
 #   make modules           raidtrace.ko                          make tools        raidctl, in tools/bin
 #   make quick             tests of a minute, without a kernel   make check        build and test everything
-#   make lint, make check-layers   parts of check                make check-verbs  the verbs with only Python installed
+#   make lint, make check-layers   parts of check                make check-verbs  the verbs with the standard library of Python only
 #   make check-long        longer tests: Linux 7.3, kernels that check themselves, more seeds
 #   make check-vm          the module on Debian's own kernels in QEMU
 #   make check-causes-vm   explain against real drivers in QEMU, disks with known limits (ten minutes)
@@ -227,7 +227,7 @@ check-packages: tools
 
 # In a root that has nothing else: tests/hosts/run bookworm trixie -- make check-verbs
 check-verbs: tools
-	@tests/verbs/run --bare
+	@tests/verbs/run
 
 # And on Debian 12 and 13 with secure boot, in QEMU; as root, an hour.
 check-bare: tools
