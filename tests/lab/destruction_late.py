@@ -110,7 +110,7 @@ def always_claimed(names: list[str]) -> str:
     status = sweep.run()
     print(f"# {tries} exclusive opens while {cells.count('[[matrix]]')} cells ran, {len(free)} got a disk")
     if status or free or tries < 50:
-        return f"status {status}, {free[:3]}, {tries} tries: {sweep.said}"
+        return f"status {status}, {free[:3]}, {tries} tries: {sweep.output}"
     return "" if not any(claimed(name) for name in names) else "still claimed after the end"
 
 
@@ -153,13 +153,13 @@ def late(names: list[str], text: str, flags: str, when: Callable[[Sweep, Late], 
     try:
         status = sweep.run()
         if not intruder.process:
-            return f"no process came: {sweep.said}"
+            return f"no process came: {sweep.output}"
         after = contents(names[0])
     finally:
         intruder.go()
     if after != intruder.before:
-        return f"THE DISK WAS WRITTEN: {sweep.said}"
-    return "" if status == 1 and expected in sweep.output else f"status {status}, not {expected!r}: {sweep.said}"
+        return f"THE DISK WAS WRITTEN: {sweep.output}"
+    return "" if status == 1 and expected in sweep.output else f"status {status}, not {expected!r}: {sweep.output}"
 
 
 def at(purpose: str) -> Callable[[Sweep, Late], None]:
@@ -223,7 +223,7 @@ def grows(names: list[str]) -> str:
             pathlib.Path(path).write_text("1", encoding="ascii")
         time.sleep(1)
     return (
-        "" if status == 1 and "its size is being changed" in sweep.output else f"status {status}, {sizes}: {sweep.said}"
+        "" if status == 1 and "its size is being changed" in sweep.output else f"status {status}, {sizes}: {sweep.output}"
     )
 
 
