@@ -223,7 +223,9 @@ def grows(names: list[str]) -> str:
             pathlib.Path(path).write_text("1", encoding="ascii")
         time.sleep(1)
     return (
-        "" if status == 1 and "its size is being changed" in sweep.output else f"status {status}, {sizes}: {sweep.output}"
+        ""
+        if status == 1 and "its size is being changed" in sweep.output
+        else f"status {status}, {sizes}: {sweep.output}"
     )
 
 

@@ -1,15 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages of raidctl lab run --vm and check-vm if something is missing: no network, no newer QEMU, a broken package.
+"""Messages of raidctl lab run --vm and check-vm if something is missing: no network, no newer QEMU, a broken package; suites
+that hang.
 
 No guest is started: apt, dpkg and QEMU are stand-ins. tests/vm/run starts the guests (make check-vm).
 """
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import os
 import sys
 import tempfile
+import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,9 +135,36 @@ def verbs(directory: Path) -> None:
     check("nothing was fetched or built for what is refused", not list(cache.root().glob("trees/*")))
 
 
+def program(name: str) -> types.ModuleType:
+    """A program of tests/vm, not run."""
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(TOP / "tests/vm" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader) or sys.exit(name))
+    loader.exec_module(module)
+    return module
+
+
+def hanging(_directory: Path) -> None:
+    """Suites of check-vm that hang or break fail by name; an error in a guest leaves no program that the guest waits for."""
+    vm, guest = program("run"), program("guest-exporter")
+    for name, suite, message in (
+        ("hangs", lambda: time.sleep(60), "TimeoutError: no end within 0.2 s"),
+        ("breaks", lambda: {}["renamed"], "KeyError: 'renamed'"),
+    ):
+        results = vm.Results(quiet=True)
+        vm.limited(f"suite that {name}", suite, results, seconds=0.2)
+        check(f"a suite that {name} fails by name", results.texts == [f"not ok - suite that {name}: {message}"],
+              results.texts)  # fmt: skip
+    begin = time.monotonic()
+    try:
+        with guest.running("sleep", "60"):
+            raise AttributeError("renamed")
+    except AttributeError:
+        check("an error in a guest ends the programs that it started", time.monotonic() - begin < 30)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as place:
-        for step in (no_network, broken_packages, old_qemu, verbs):
+        for step in (no_network, broken_packages, old_qemu, verbs, hanging):
             directory = Path(place, step.__name__)
             directory.mkdir()
             before = dict(os.environ)
