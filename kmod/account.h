@@ -364,7 +364,7 @@ struct raidtrace_account {
  * Most counters do not change from one snapshot to the next: changes are noted for lots of a cache
  * line. The last lot of an account may be shorter.
  */
-#define RAIDTRACE_LOT	8
+#define RAIDTRACE_LOT	8 /* is_zero() tests so many */
 #define RAIDTRACE_LOTS \
 	((sizeof(struct raidtrace_account) / sizeof(u64) + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT)
 

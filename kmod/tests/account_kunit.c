@@ -137,15 +137,14 @@ static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit 
 /* The test for zero reads each counter, and none beyond the last. */
 static void is_zero_reads_each_counter(struct kunit *test)
 {
-	u64 counter[RAIDTRACE_LOT + 4] = { 0 };
-	const unsigned int counters = RAIDTRACE_LOT + 3;
+	u64 counter[RAIDTRACE_LOT + 1] = { 0 };
 	unsigned int i;
 
-	counter[counters] = 1;
-	KUNIT_EXPECT_TRUE(test, is_zero(counter, counters));
-	for (i = 0; i < counters; i++) {
+	counter[RAIDTRACE_LOT] = 1;
+	KUNIT_EXPECT_TRUE(test, is_zero(counter));
+	for (i = 0; i < RAIDTRACE_LOT; i++) {
 		counter[i] = 1ULL << 40;
-		KUNIT_EXPECT_FALSE(test, is_zero(counter, counters));
+		KUNIT_EXPECT_FALSE(test, is_zero(counter));
 		counter[i] = 0;
 	}
 }

@@ -294,7 +294,7 @@ static struct nl_msg *answer(const struct rt_counters *c, const struct rt_counte
 			   sizeof(c->submitters[i])))
 			put_submitter(msg, &c->submitters[i]);
 	for (unsigned int i = 0; i < c->nr_hwqs; i++)
-		if (!before || memcmp(&c->hwq[i], &before->hwq[i], sizeof(c->hwq[i])))
+		if (!before || i >= before->nr_hwqs || memcmp(&c->hwq[i], &before->hwq[i], sizeof(c->hwq[i])))
 			put_hwq(msg, i, &c->hwq[i]);
 	return msg;
 }
@@ -321,6 +321,8 @@ static void count_more(struct rt_counters *c)
 	for (unsigned int i = 0; i < 3; i++) {
 		unsigned int row = chance(6) * 20;
 
+		if (!c->hwq)
+			c->hwq = calloc(RT_HWQS, sizeof(*c->hwq));
 		c->hwq[row].issued += 1 + chance(5);
 		c->hwq[row].in_flight_max += chance(2);
 		c->nr_hwqs = row < c->nr_hwqs ? c->nr_hwqs : row + 1;

@@ -199,18 +199,19 @@ int rt_counters_advance(struct rt_client *client, uint32_t id,
 	struct rt_advance advance = { .last = last };
 	int err;
 
-	memset(span, 0, sizeof(*span));
 	if (msg && last->snapshot &&
 	    nla_put_u64(msg, RAIDTRACE_A_COUNTERS_SNAPSHOT, last->snapshot)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	if (!msg)
-		return -ENOMEM;
-	err = rt_exchange(client, msg, rt_parse_advance, &advance);
+	err = msg ? rt_exchange(client, msg, rt_parse_advance, &advance) : -ENOMEM;
+	/* Large structures are set once: a recorder does this for each sample of a disk. */
 	if (!err)
 		err = rt_advance_apply(&advance, last, span);
-	rt_counters_free(&advance.now);
+	else
+		memset(span, 0, sizeof(*span));
+	if (err)
+		rt_counters_free(&advance.now);
 	return err;
 }
 

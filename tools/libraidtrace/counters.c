@@ -88,6 +88,7 @@ void rt_counters_free(struct rt_counters *counters)
 		for (int k = 0; k < RT_KINDS; k++)
 			free(counters->histogram[d][k].counts);
 	free(counters->submitters);
+	free(counters->hwq);
 	memset(counters, 0, sizeof(*counters));
 }
 
@@ -141,8 +142,18 @@ static int origin_subtract(struct rt_origin *origin, const struct rt_origin *fro
 	return 0;
 }
 
-static void hwqs_add(struct rt_counters *sum, const struct rt_counters *next)
+/* The rows are large, and most disks are counted without the group hwq. */
+int rt_hwqs_make_room(struct rt_counters *counters)
 {
+	if (!counters->hwq)
+		counters->hwq = calloc(RT_HWQS, sizeof(*counters->hwq));
+	return counters->hwq ? 0 : -ENOMEM;
+}
+
+static int hwqs_add(struct rt_counters *sum, const struct rt_counters *next)
+{
+	if (next->nr_hwqs && rt_hwqs_make_room(sum))
+		return -ENOMEM;
 	for (unsigned int i = 0; i < next->nr_hwqs; i++) {
 		struct rt_hwq *hwq = &sum->hwq[i];
 		const struct rt_hwq *more = &next->hwq[i];
@@ -155,10 +166,13 @@ static void hwqs_add(struct rt_counters *sum, const struct rt_counters *next)
 	}
 	if (sum->nr_hwqs < next->nr_hwqs)
 		sum->nr_hwqs = next->nr_hwqs;
+	return 0;
 }
 
 static int hwqs_subtract(struct rt_counters *c, const struct rt_counters *from)
 {
+	if (c->nr_hwqs < from->nr_hwqs)
+		return -ERANGE;
 	for (unsigned int i = 0; i < from->nr_hwqs; i++) {
 #define X(member, attribute, ...)					\
 		if (c->hwq[i].member < from->hwq[i].member)		\
@@ -186,7 +200,8 @@ static int add_counts(struct rt_counters *sum, const struct rt_counters *next)
 	disk_add(&sum->disk, &next->disk);
 	for (int i = 0; i < RT_CLASSES; i++)
 		origin_add(&sum->origin[i], &next->origin[i]);
-	hwqs_add(sum, next);
+	if (hwqs_add(sum, next))
+		return -ENOMEM;
 	for (int d = 0; d < RT_DIRECTIONS; d++) {
 		struct rt_flow *flow = &sum->flow[d];
 		const struct rt_flow *more = &next->flow[d];
@@ -347,6 +362,8 @@ static int make_room(struct rt_counters *last, const struct rt_counters *span)
 					       h->first_bin + h->nr_bins))
 				return -ENOMEM;
 		}
+	if (span->nr_hwqs && rt_hwqs_make_room(last))
+		return -ENOMEM;
 	return rt_submitters_make_room(last, span);
 }
 

@@ -51,6 +51,9 @@ struct rt_advance {
 int rt_advance_apply(struct rt_advance *advance, struct rt_counters *last,
 		     struct rt_counters *span);
 
+/* Allocate the rows of hardware queues, all zero, unless they are there. Return: 0 or -ENOMEM. */
+int rt_hwqs_make_room(struct rt_counters *counters);
+
 /* The processes of struct rt_counters. */
 
 /* Append a process. @counters: the owner of the list. @submitter: copied. Return: 0 or -ENOMEM. */

@@ -272,8 +272,11 @@ struct rt_counters {
 	/* processes in the order of their index; known with the group submitter */
 	struct rt_submitter *submitters;
 	unsigned int nr_hwqs;	/* one more than the highest row of @hwq that is not zero */
-	/* by number; the last row is that of all higher numbers; known with the group hwq */
-	struct rt_hwq hwq[RT_HWQS];
+	/*
+	 * RT_HWQS rows by number, NULL if @nr_hwqs is 0; the last row is that of all higher numbers; known with the
+	 * group hwq
+	 */
+	struct rt_hwq *hwq;
 	/*
 	 * by enum raidtrace_direction; of RAIDTRACE_DIRECTION_ALL only the in-flight members and
 	 * depth_sum_ns are kept

@@ -307,6 +307,8 @@ static int parse_hwq(struct nlattr *nest, struct rt_counters *c)
 	index = attr_u32(attrs[RAIDTRACE_A_HWQ_INDEX]);
 	if (index >= RT_HWQS)
 		return -EBADMSG;
+	if (rt_hwqs_make_room(c))
+		return -ENOMEM;
 	hwq = &c->hwq[index];
 #define X(member, attribute, ...)					\
 	hwq->member = attr_u64(attrs[RAIDTRACE_A_HWQ_##attribute]);
@@ -409,8 +411,12 @@ int rt_parse_advance(struct nlmsghdr *nlh, void *ret)
 		return parse_nests(nlh, now);
 	memcpy(now->flow, advance->last->flow, sizeof(now->flow));
 	memcpy(now->origin, advance->last->origin, sizeof(now->origin));
-	now->nr_hwqs = advance->last->nr_hwqs;
-	memcpy(now->hwq, advance->last->hwq, sizeof(now->hwq));
+	if (advance->last->nr_hwqs) {
+		if (rt_hwqs_make_room(now))
+			return -ENOMEM;
+		now->nr_hwqs = advance->last->nr_hwqs;
+		memcpy(now->hwq, advance->last->hwq, RT_HWQS * sizeof(*now->hwq));
+	}
 	now->unknown = advance->last->unknown;
 	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
 		err = nla_type(attr) == RAIDTRACE_A_COUNTERS_HISTOGRAM ?
