@@ -115,7 +115,8 @@ def test_a_name_that_is_too_long_has_a_line_above_its_rows():
 
 def test_the_limit_of_a_phase_is_the_first_that_is_inferred(place):
     lines = text_of(place / "full.rtdb", EXPLAINED, False).splitlines()
-    assert lines[:3] == ["Tested:    t", "sda, phase write", "one of sda"]
+    begin = lines.index("") + 1  # below the breakdown
+    assert lines[begin : begin + 3] == ["Tested:    t", "sda, phase write", "one of sda"]
     result, disk = {}, ""
     for line in lines:
         disk = line.removeprefix("write ") if re.fullmatch(r"write \w+", line) else disk if line.startswith(" ") else ""

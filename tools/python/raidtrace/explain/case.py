@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.steps import MIN_AHEAD_SHARE, ahead, source
 from raidtrace.quantity.units import ratio
+from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import KERNEL_THREADS, Observation
 from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
@@ -16,7 +17,7 @@ from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 SATA = ("ahci", "ata_piix")
 NO_HEADS = ("nvme", "mmcblk")  # their disks have no heads, even if the kernel reports `rotational`
-MIN_FACTOR = 1.15  # quotient of two times or rates: a smaller difference needs no cause
+MIN_FACTOR = breakdown.MIN_FACTOR
 MIN_TIME_SHARE = 0.13  # of the time: removing a cause with a smaller share raises the rate by less than MIN_FACTOR
 IDLE_SHARE = 0.15  # of the time
 DIRECT_SHARE = 0.5  # of the bytes

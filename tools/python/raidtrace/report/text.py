@@ -6,11 +6,13 @@ import os
 import pathlib
 from collections.abc import Iterator, Mapping
 
+from raidtrace.explain import breakdown
 from raidtrace.explain.evidence import Explanation
-from raidtrace.quantity import units
+from raidtrace.quantity import terminal, units
 from raidtrace.quantity.bins import DEPTH_OPEN, KINDS, PLACE_BINS
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.recording.breakdown import of_recording
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
 from raidtrace.report import rows as report_rows
@@ -33,6 +35,7 @@ def text(recorded: Recorded, explained: Explanation | str, verbose: bool) -> str
 
 def parts(recorded: Recorded, explained: Explanation | str, verbose: bool) -> Iterator[Part]:
     """The parts of the report before they are rendered."""
+    yield from map(Line, _times(recorded))
     yield from _answer(explained)
     yield from _glance(recorded, None if isinstance(explained, str) else explained)
     yield Line()
@@ -45,6 +48,12 @@ def parts(recorded: Recorded, explained: Explanation | str, verbose: bool) -> It
     yield Line()
     more = "What a column means: raidctl report --explain NAME"
     yield Words("", more if verbose else f"All counters: raidctl report -v. {more}", 0)
+
+
+def _times(recorded: Recorded) -> list[str]:
+    """Where the time went, before any cause."""
+    lines = breakdown.text(of_recording(recorded), terminal.width())
+    return [*lines, ""] if lines else []
 
 
 def _answer(explained: Explanation | str) -> Iterator[Part]:

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The breakdown of a phase: two states that add up, the time at the disk, and what more in flight would give."""
+
+import dataclasses
+import re
+
+import pytest
+from made_phase import span_of, time_bin
+
+from raidtrace.explain import breakdown as shown
+from raidtrace.quantity import bins
+from raidtrace.recording import breakdown
+from raidtrace.recording.breakdown import Interval, More
+
+MS = 10**6
+SECOND = 1000 * MS
+
+
+def row(found):
+    """The row of depth-d2c of requests that found so many in flight."""
+    return found.bit_length()
+
+
+def requests(of, times=None, per=1, more=(), **counters):
+    """A span of requests, by direction. of: direction -> (requests that each found in flight, ms) -> number. times: ns by
+    depth; those that the requests need if each kept its depth, if None. per: bios of a request."""
+    flow, made = {}, {("all", "depth_issue"): {}}
+    kept = {}
+    for direction, some in of.items():
+        number, exact = sum(some.values()), sum(int(ms * MS) * count for (_, ms), count in some.items())
+        flow[direction] = {"queued": number * per, "issued": number, "completed": number, "bytes_completed": number << 12,
+                           "d2c_sum_ns": exact, "q2c_sum_ns": exact * per} | counters  # fmt: skip
+        for (found, ms), count in some.items():
+            cell = bins.D2C_COLUMNS * row(found) + int(ms * MS).bit_length()
+            for key, at in (((direction, "depth_d2c"), cell), ((direction, "d2c"), time_bin(ms)),
+                            (("all", "depth_issue"), min(found, bins.DEPTH_OPEN))):  # fmt: skip
+                made.setdefault(key, {})
+                made[key][at] = made[key].get(at, 0) + count
+            kept[found + 1] = kept.get(found + 1, 0) + count * int(ms * MS) // (found + 1)
+        made[direction, "q2c"] = {200: number * per}
+    made["all", "depth_time"] = kept if times is None else times
+    length = sum(made["all", "depth_time"].values())
+    return span_of(flow, made | dict(more), 0, length)
+
+
+def reads(of, **more):
+    return breakdown.of(requests({"read": of}, **more))
+
+
+# Two states.
+
+
+def test_the_two_states_add_up_and_the_depth_is_of_the_busy_one():
+    one = reads({(0, 1): 1000}, times={0: 25 * SECOND, 1: 50 * SECOND, 3: 25 * SECOND})
+    assert (one.busy_share, one.idle_share, one.seconds) == (0.75, 0.25, 100)
+    assert one.depth == pytest.approx((50 + 3 * 25) / 75)
+    assert not one.depth_is_bound and not one.missing
+
+
+def test_an_open_bin_of_depth_gives_a_lower_bound_unless_the_sum_was_counted():
+    times = {0: SECOND, bins.DEPTH_OPEN: SECOND}
+    flow = {"read": {"issued": 1, "completed": 1}, "all": {"depth_sum_ns": 300 * SECOND}}
+    known = breakdown.of(span_of(flow, {("all", "depth_time"): times}, 0, 2 * SECOND))
+    lacks = breakdown.of(span_of(flow, {("all", "depth_time"): times}, 0, 2 * SECOND, unknown={"depth_sum_ns"}))
+    assert (known.depth, known.depth_is_bound) == (300, False)
+    assert (lacks.depth, lacks.depth_is_bound) == (bins.DEPTH_OPEN, True)
+
+
+def test_a_disk_without_requests_has_the_time_of_its_bios_and_the_reason_for_the_rest():
+    flow = {"read": {"queued": 100, "bytes_queued": 100 << 18, "q2c_sum_ns": 100 * 8 * MS}}
+    unknown = {"issued", "completed", "in_flight", "d2c_sum_ns", "depth_sum_ns"}
+    made = {("read", "q2c"): {200: 100}}
+    one = breakdown.of(span_of(flow, made, 0, SECOND, unknown=unknown, bio_based=True))
+    (way,) = one.ways
+    assert (one.busy_share, one.depth, way.d2c_mean_ns, way.at_disk) == (None, None, None, None)
+    assert (one.bios, way.q2c_mean_ns, way.per_s) == (0.8, 8 * MS, 100)
+    assert one.missing == dict.fromkeys(("busy_share", "d2c_mean_ns"), breakdown.ONLY_BIOS)
+    assert way.more.verdict is More.NOT_AVAILABLE
+
+
+@pytest.mark.parametrize(("kinds", "unknown", "lacks"), [
+    ({"depth_time"}, {"in_flight"}, {"busy_share", "depth"}),
+    ({"q2c"}, {"q2c_sum_ns"}, {"q2c_mean_ns", "at_disk"}),
+    ({"d2c", "depth_d2c"}, {"d2c_sum_ns"}, {"d2c_mean_ns", "at_disk", "levels"}),
+    ({"depth_d2c"}, {}, {"levels"}),
+    ({"depth_issue"}, {}, set()),
+    ({"d2c"}, {}, {"at_disk"}),
+])  # fmt: skip
+def test_a_missing_counter_makes_its_figures_not_available_and_leaves_the_others(kinds, unknown, lacks):
+    span = requests({"read": {(0, 1): 1000, (7, 1): 1000}})
+    whole = figures(breakdown.of(span))
+    kept = {key: value for key, value in span.bins.items() if key[1] not in kinds}
+    one = breakdown.of(dataclasses.replace(span, bins=kept, unknown=frozenset(unknown)))
+    got = figures(one)
+    assert {name for name, value in got.items() if not value} == lacks
+    assert {name: value for name, value in got.items() if name not in {*lacks, "levels"}} == {
+        name: value for name, value in whole.items() if name not in {*lacks, "levels"}
+    }
+    assert (one.ways[0].more.verdict is More.NOT_AVAILABLE) == ("levels" in lacks)
+    assert shown.text([one], 80)
+
+
+def figures(one):
+    (way,) = one.ways
+    return {"busy_share": one.busy_share, "depth": one.depth, "q2c_mean_ns": way.q2c_mean_ns, "at_disk": way.at_disk,
+            "d2c_mean_ns": way.d2c_mean_ns, "levels": way.levels}  # fmt: skip
+
+
+def test_a_phase_without_requests_has_no_breakdown():
+    assert breakdown.of(span_of({"read": {}}, {("all", "depth_time"): {0: SECOND}}, 0, SECOND)) is None
+
+
+def test_directions_below_a_twentieth_of_the_requests_are_left_out():
+    one = breakdown.of(requests({"read": {(0, 1): 95}, "write": {(0, 1): 5}, "flush": {}}))
+    less = breakdown.of(requests({"read": {(0, 1): 96}, "write": {(0, 1): 4}}))
+    assert [(way.direction, way.request_share) for way in one.ways] == [("read", 0.95), ("write", 0.05)]
+    assert [way.direction for way in less.ways] == ["read"]
+
+
+# The time at the disk.
+
+
+def test_a_bio_in_each_request_makes_the_share_exact():
+    one = reads({(0, 1): 100, (0, 3): 100}, q2c_sum_ns=800 * MS)
+    (way,) = one.ways
+    assert (way.q2c_mean_ns, way.d2c_mean_ns) == (4 * MS, 2 * MS)
+    assert way.at_disk == Interval(0.5, 0.5)
+
+
+def test_merged_bios_leave_bounds():
+    """10 requests of 1 ms and 10 of 3 ms carry 40 bios: the 20 others are at the disk for 1 to 3 ms each."""
+    one = reads({(0, 1): 10, (0, 3): 10}, per=2, q2c_sum_ns=200 * MS)
+    low, high = (bins.time(time_bin(ms))[end] / MS for ms, end in ((1, 0), (3, 1)))
+    share = one.ways[0].at_disk
+    assert share.low == pytest.approx((40 + 20 * low) / 200) and share.high == pytest.approx((40 + 20 * high) / 200)
+    assert (20 + 40) / 200 > share.low > 0.29 and (40 + 60) / 200 < share.high < 0.53
+
+
+def test_pieces_of_unknown_bios_may_be_those_of_the_slowest_requests():
+    span = requests({"read": {(0, 1): 10, (0, 3): 10}}, q2c_sum_ns=40 * MS, q2c_unknown=10)
+    one = breakdown.of(dataclasses.replace(span, bins={**span.bins, ("read", "q2c"): {200: 10}}))
+    share = one.ways[0].at_disk
+    assert share.low == pytest.approx(10 / 40, rel=0.07) and share.high == pytest.approx(30 / 40, rel=0.07)
+    assert share.low <= 10 / 40 and share.high >= 30 / 40
+
+
+# The rate by depth.
+
+
+def test_the_mean_of_the_only_row_is_the_exact_one():
+    (level,) = reads({(0, 1): 300, (0, 3): 100}).ways[0].levels
+    error = 1.96 * (0.75 * MS) ** 0.5 * MS**0.5 / 20  # the variance of 1, 1, 1, 3 is 0.75
+    assert level.d2c_ns.low == pytest.approx(1.5 * MS - error, rel=0.01)
+    assert level.d2c_ns.high == pytest.approx(1.5 * MS + error, rel=0.01)
+    assert level.mean == Interval(1, 1) and (level.low, level.high, level.requests) == (1, 1, 400)
+    assert level.per_s.low == pytest.approx(1e9 / level.d2c_ns.high)
+
+
+def test_rows_of_one_octave_have_the_bounds_of_its_values():
+    """Both rows have 100 requests between 0.52 and 1.05 ms; only the bins of d2c tell that half took 0.6, half 1.0 ms."""
+    span = requests({"read": {(0, 0.6): 50, (0, 1.0): 50, (7, 0.6): 50, (7, 1.0): 50}})
+    first, second = breakdown.of(span).ways[0].levels
+    for level in (first, second):
+        assert level.d2c_ns.low <= 0.6 * MS and level.d2c_ns.high >= 1.0 * MS
+        assert level.d2c_ns.low > 0.5 * MS and level.d2c_ns.high < 1.12 * MS
+
+
+def test_the_depth_of_a_row_is_that_of_its_issues():
+    """A row covers 4 to 7 found; depth-issue tells 5 and 6."""
+    (level,) = reads({(5, 1): 100, (6, 1): 300}).ways[0].levels
+    assert (level.low, level.high, level.mean) == (6, 7, Interval(6.75, 6.75))
+    span = requests({"read": {(5, 1): 100, (6, 1): 300}})
+    kept = {key: value for key, value in span.bins.items() if key[1] != "depth_issue"}
+    (level,) = breakdown.of(dataclasses.replace(span, bins=kept)).ways[0].levels
+    assert (level.low, level.high, level.mean) == (5, 8, Interval(5, 8))
+
+
+def test_the_open_row_has_no_highest_depth():
+    (level,) = reads({(300, 1): 100}, times={bins.DEPTH_OPEN: SECOND}).ways[0].levels
+    assert (level.low, level.high) == (257, None)
+    assert level.mean.high == level.per_s.high == float("inf")
+
+
+def test_fewer_requests_than_a_mean_needs_are_no_level():
+    assert len(reads({(0, 1): 19, (7, 1): 1000}).ways[0].levels) == 1
+    assert len(reads({(0, 1): 20, (7, 1): 1000}).ways[0].levels) == 2
+    assert reads({(0, 1): 19}).ways[0].more.reason == "fewer than 20 requests at each depth"
+
+
+# What more in flight would give.
+
+DEPTHS = (0, 1, 3, 7, 15)
+
+
+def test_a_disk_whose_latency_grows_with_the_depth_gains_nothing():
+    one = reads({(found, found + 1): 1000 for found in DEPTHS}).ways[0].more
+    assert one.verdict is More.NO_HELP
+    assert 0.85 < one.gain.low < 1 < one.gain.high < breakdown.MIN_FACTOR
+    assert (one.start.low, one.end.low, one.linear, one.usual) == (1, 16, 16, False)
+
+
+def test_a_disk_whose_latency_is_the_same_at_each_depth_gains():
+    one = reads({(found, 1.0): 1000 for found in DEPTHS}).ways[0].more
+    assert one.verdict is More.HELPS
+    assert 14 < one.gain.low < 16 < one.gain.high < 17.1
+    assert (one.start.low, one.end.low) == (1, 16)
+
+
+@pytest.mark.parametrize(("ms", "verdict"), [(4.0, More.HELPS), (8.0, More.NO_HELP)])
+def test_without_a_deeper_one_the_usual_depth_is_compared_with_the_nearest_lower(ms, verdict):
+    one = reads({(0, 1.0): 100, (3, 4.0): 100, (7, ms): 5000}).ways[0].more
+    assert (one.verdict, one.start.low, one.end.low, one.usual) == (verdict, 4, 8, True)
+
+
+def test_a_rare_deep_burst_is_no_evidence():
+    common, rare = ({(0, 1.0): 1000, (7, 1.0): number} for number in (60, 40))
+    assert reads(common).ways[0].more.end.low == 8
+    assert reads(rare).ways[0].more.reason == breakdown.ONE_DEPTH
+
+
+def test_one_depth_is_not_known():
+    one = reads({(0, 1.0): 1000}).ways[0].more
+    assert (one.verdict, one.reason, one.gain) == (More.NOT_KNOWN, breakdown.ONE_DEPTH, None)
+
+
+def test_values_of_one_octave_leave_the_gain_open():
+    """Both depths have half of their requests at either end of the octave: the counters do not tell whose are whose."""
+    wide = {(found, ms): 100 for found in (0, 1) for ms in (0.53, 1.04)}
+    one = reads(wide).ways[0].more
+    assert one.verdict is More.NOT_KNOWN
+    assert one.gain.low < 1 < 2 < one.gain.high
+
+
+def test_requests_issued_together_leave_the_gain_open():
+    """Batches of 8, all in flight until the last ends. A disk that shares its rate among them is a cap, one that serves
+    them side by side is not; the counters are the same."""
+    together = {(found, 8.0): 1000 for found in range(8)}
+    one = reads(together, times={8: 8 * SECOND}).ways[0].more
+    assert one.verdict is More.NOT_KNOWN
+    assert one.gain.low < 1 and one.gain.high > 1.5
+    one = reads(together).ways[0].more  # each kept its depth
+    assert one.verdict is More.HELPS
+
+
+def test_requests_of_an_open_queue_find_one_half_done():
+    """A server of 1 ms, arrivals at random times: a request that finds one waits 0.5 ms for it, which is no gain."""
+    one = reads({(0, 1.0): 1000, (1, 1.5): 1000}).ways[0].more
+    assert one.verdict is More.NOT_KNOWN
+    assert one.gain.low < 1.0 < one.gain.high
+
+
+def test_each_direction_has_its_own_answer():
+    span = requests({"read": {(0, 1.0): 1000, (7, 1.0): 1000}, "write": {(0, 4.0): 1000, (7, 32.0): 1000}})
+    read, write = breakdown.of(span).ways
+    assert (read.more.verdict, write.more.verdict) == (More.HELPS, More.NO_HELP)
+    text = "\n".join(shown.text([breakdown.of(span)], 80))
+    text = " ".join(text.split())
+    assert re.search(
+        r"More in flight helps reads: the rate at 8 is 7\.\d+ to 8\.\d+ times that at 1 \(linear: 8\)\. Beyond 8", text
+    )
+    assert re.search(
+        r"More in flight does not help writes: the rate at 8 is 0\.9\d to 1\.0\d times that at 1 \(linear: 8\)", text
+    )
+
+
+# The text.
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("number", [1, 3, 4, 9])
+def test_no_line_is_wider_than_the_terminal(width, number):
+    one = breakdown.of(requests({"read": {(found, 1.0): 1000 for found in DEPTHS}, "write": {(2, 3.0): 1000}}))
+    lines = shown.text([one] * number, width)
+    assert max(map(len, lines)) <= width
+    assert sum(line.startswith("sda, run") for line in lines) == (number if number <= 3 else 0)
+
+
+@pytest.mark.parametrize(("share", "texts"), [
+    (0.97949, ("97.9 %", "2.1 %")), (0.9795, ("98.0 %", "2.0 %")), (1.0, ("100.0 %", "0.0 %")), (0.0, ("0.0 %", "100.0 %")),
+    (0.99999, ("99.9 %", "<0.1 %")), (0.00001, ("<0.1 %", "99.9 %")),
+])  # fmt: skip
+def test_the_shares_of_the_text_add_up(share, texts):
+    one = dataclasses.replace(reads({(0, 1): 100}), busy_share=share)
+    assert shown.shares(one) == texts
+
+
+@pytest.mark.parametrize(("share", "marks"), [(0, 0), (0.001, 1), (0.5, 10), (0.999, 19), (1, 20)])
+def test_only_the_whole_is_a_full_bar(share, marks):
+    assert shown.bar(share, 20) == "#" * marks

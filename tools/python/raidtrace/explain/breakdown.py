@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The text of breakdowns (recording/breakdown.py): a block for each, or one table if there are many."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from raidtrace.quantity import terminal, units
+from raidtrace.quantity.shown import visible
+from raidtrace.recording.breakdown import Breakdown, Gain, Interval, Level, More, Way
+
+BLOCKS = 3  # with more phases and disks than these, each direction has a row instead
+BAR, SHORT_BAR = 20, 8  # characters for the whole time
+WIDE = 72  # columns for the long bar
+INDENT = 18  # columns of a label
+NAMES = {"read": "a read", "write": "a write", "discard": "a discard", "write_zeroes": "a zeroing", "flush": "a flush",
+         "other": "another", "passthrough": "passthrough"}  # fmt: skip
+TO_MEASURE = "raidctl why"
+ALL = 0.995  # a share from here on is all
+NAME = 20  # columns of a phase or a disk in the table
+
+
+def text(some: Sequence[Breakdown], width: int) -> list[str]:
+    """The lines of all breakdowns, each of at most `width` columns. Empty: there is none."""
+    if len(some) > BLOCKS:
+        return _table(some, width)
+    blocks = [_block(one, width) for one in some]
+    return [line for at, lines in enumerate(blocks) for line in ([""] * bool(at) + lines)]
+
+
+def _block(one: Breakdown, width: int) -> list[str]:
+    first, *more = terminal.wrapped(head(one), width - 2).splitlines()
+    lines = [first, *(f"  {line}" for line in more), *_bars(one, BAR if width >= WIDE else SHORT_BAR)]
+    for label, sentence in rows(one):
+        lines += terminal.wrapped(sentence, width, INDENT if label else 2, f"  {label}").splitlines()
+    return lines
+
+
+def head(one: Breakdown) -> str:
+    """Disk, phase, length, and the rates."""
+    moved = [way.mib_per_s for way in one.ways if way.mib_per_s]
+    parts = [_rate(way, one.bio_based) for way in one.ways] + ([units.text("MiB/s", sum(moved))] if moved else [])
+    return f"{visible(one.disk)}, {visible(one.phase)}, {units.ns(one.seconds * 1e9)}: {', '.join(parts)}"
+
+
+def _rate(way: Way, bios: bool) -> str:
+    name = f"{way.direction.replace('_', ' ')} {'bio' if bios else 'request'}s" if bios or way.direction not in NAMES else (
+        "zeroings" if way.direction == "write_zeroes" else f"{way.direction}s".replace("shs", "shes"))  # fmt: skip
+    size = f" of {units.octets(way.request_bytes)}" if way.request_bytes else ""
+    return f"{_number(way.per_s)} {name} a second{size}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "n/a"
+    return f"{value:,.0f}" if value >= 99.95 else units.significant(value)
+
+
+def shares(one: Breakdown) -> tuple[str, str] | None:
+    """The shares of the time with requests in flight, and with none, as text. They add up to 100 %. None: not known."""
+    if one.busy_share is None:
+        return None
+    busy, idle = units.share(one.busy_share, 1), units.share(1 - one.busy_share, 1)
+    if busy[0].isdigit() and idle[0].isdigit():
+        idle = f"{100 - float(busy[:-2]):.1f} %"  # both rounded
+    return busy, idle
+
+
+def bar(share: float, length: int) -> str:
+    """A bar of marks. Only the whole is full, and only nothing is empty."""
+    marks = round(share * length)
+    return "#" * min(max(marks, 1 if share > 0 else 0), length if share >= 1 else length - 1)
+
+
+def _bars(one: Breakdown, length: int) -> list[str]:
+    both = shares(one)
+    if both is None:
+        return []
+    return [f"  {'in flight':<{INDENT - 2}}{both[0]:>7}  {bar(one.busy_share or 0, length):<{length}}  {_mean(one)} at a time",
+            f"  {'nothing':<{INDENT - 2}}{both[1]:>7}"]  # fmt: skip
+
+
+def _mean(one: Breakdown) -> str:
+    """The mean number in flight while busy. ">": a lower bound."""
+    return "n/a" if one.depth is None else f"{'>' if one.depth_is_bound else ''}{one.depth:.2f}"
+
+
+def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
+    """(label, sentence) of each line below the bars. A line without a label is the answer about more in flight."""
+    if one.busy_share is None:
+        yield "in flight", f"not available: {one.missing['busy_share']}"
+    if one.bios is not None:
+        yield "bios", f"{one.bios:.2f} at a time, mean of the whole time (idle time included)"
+    for way in one.ways:
+        yield f"{NAMES[way.direction]} takes", takes(one, way)
+    several = sum(bool(way.levels) for way in one.ways) > 1
+    for way in one.ways:
+        of = f"{way.direction}s" if several else ""
+        if len(way.levels) > 1:
+            yield f"{of} by depth".strip(), levels(way.levels)
+        if way.levels or (not several and not one.bio_based):
+            yield "", answer(way.more, of)
+
+
+def takes(one: Breakdown, way: Way) -> str:
+    """The time of a bio, and how much of it is at the disk."""
+    if way.q2c_mean_ns is None:
+        at_disk = f"; {units.ns(way.d2c_mean_ns)} at the disk" if way.d2c_mean_ns is not None else ""
+        return f"not available: {one.missing['q2c_mean_ns']}{at_disk}"
+    time = units.ns(way.q2c_mean_ns)
+    if way.at_disk is not None:
+        return f"{time}, {_share(way.at_disk)} of it at the disk"
+    return (
+        time
+        if one.bio_based
+        else f"{time}; the time at the disk is not available: {one.missing.get('d2c_mean_ns', '')}"
+    )
+
+
+def _share(part: Interval) -> str:
+    if part.low >= ALL:
+        return "all"
+    low, high = (units.share(end, 1) for end in (part.low, part.high))
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _percent(part: Interval) -> str:
+    """The share in whole per cent."""
+    low, high = (f"{100 * end:.0f}" for end in (part.low, part.high))
+    return "all" if part.low >= ALL else f"{low} %" if low == high else f"{low}-{high} %"
+
+
+def span(part: Interval, digits: int = 0) -> str:
+    """Two bounds, or one number if both look alike. Without an upper bound: "or more"."""
+    if math.isinf(part.high):
+        return f"{_number(part.low)} or more"
+    low, high = (f"{end:.{digits}f}" if digits and end < 10 else _number(end) for end in (part.low, part.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def levels(some: Sequence[Level]) -> str:
+    """The rate at each depth."""
+    return "; ".join(f"{at(one)}: {span(one.per_s)}" for one in some) + " a second"
+
+
+def at(one: Level) -> str:
+    """The numbers in flight of a level."""
+    if one.high is None:
+        return f"{one.low} and more"
+    return f"{one.low}" if one.low == one.high else f"{one.low} to {one.high}"
+
+
+def answer(more: Gain, of: str = "") -> str:
+    """The sentence about more in flight. of: the direction, if there are several."""
+    alone = f"More in flight{f', {of}' if of else ''}: "
+    if more.verdict is More.NOT_AVAILABLE:
+        return f"{alone}not available ({more.reason})"
+    if more.gain is None or more.start is None or more.end is None:
+        return f"{alone}1 to n times, not known ({more.reason}): {TO_MEASURE}"
+    rate = (
+        f"the rate at {at(more.end)} is {span(more.gain, 2)} times that at {at(more.start)} (linear: {more.linear:.3g})"
+    )
+    if more.verdict is More.NOT_KNOWN:
+        return f"{alone}not known, {rate}: {TO_MEASURE}"
+    verb = f"More in flight {more.verdict}{f' {of}' if of else ''}: {rate}"
+    if more.verdict is More.NO_HELP:
+        return verb
+    return f"{verb}. Beyond {more.end.high or more.end.low}: at most linear, not known: {TO_MEASURE}"
+
+
+def _short(more: Gain) -> str:
+    if more.verdict is More.HELPS and more.gain:
+        return f"x{span(more.gain, 1)}"
+    return {More.NO_HELP: "no", More.NOT_KNOWN: "not known"}.get(more.verdict, "n/a")
+
+
+HEADS = ("WHERE TIME WENT", "", "IN FLIGHT", "", "AT A TIME", "TAKES", "AT DISK", "MORE HELPS")
+SPARE = ((), (6,), (3, 6), (3, 5, 6), (1, 3, 4, 5, 6))  # columns that a narrow terminal leaves out
+
+
+def _table(some: Sequence[Breakdown], width: int) -> list[str]:
+    """A row for each direction of each phase and disk. The shares of a phase and disk are in its first row."""
+    table = [HEADS, *(row for one in some for row in _cells(one))]
+    lines: list[str] = []
+    for out in SPARE:
+        used = [at for at in range(len(HEADS)) if at not in out]
+        left = [at for at, column in enumerate(used) if column in (0, 1, 3, 7)]
+        lines = terminal.table([[row[at] for at in used] for row in table], left, width)
+        if max(map(len, lines)) <= width:
+            break
+    return lines
+
+
+def _cells(one: Breakdown) -> Iterator[tuple[str, ...]]:
+    both = shares(one)
+    state = ("n/a", "", "n/a") if both is None else (both[0], bar(one.busy_share or 0, SHORT_BAR), _mean(one))
+    name = f"{visible(one.phase)[:NAME]} {visible(one.disk)[:NAME]}"
+    for number, way in enumerate(one.ways):
+        at_disk = "n/a" if way.at_disk is None else _percent(way.at_disk)
+        yield ("" if number else name, way.direction, *(("",) * 3 if number else state),
+               units.text("ns", way.q2c_mean_ns), at_disk, _short(way.more))  # fmt: skip

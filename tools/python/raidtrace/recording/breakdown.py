@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the time of a phase of a disk went, before any cause is named: two states that add up to the whole time, the time
+of a bio and how much of it is at the disk, and what more requests in flight would give.
+
+All views (report, explain, JSON, page) print the result of of(). It needs only the sums of a span. A figure whose counters
+are missing is None, with its reason in `missing`; the other figures stay. Documentation/counters.rst defines the figures.
+"""
+
+import dataclasses
+import enum
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from raidtrace.quantity import bins
+from raidtrace.quantity.bins import D2C_COLUMNS, DEPTH_OPEN
+from raidtrace.quantity.units import ratio
+from raidtrace.recording.figures import Figures
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span
+
+MIN_SHARE = 0.05  # of the requests: fewer may be of another kind than the rest (metadata, another program)
+MIN_REQUESTS = 20  # of a mean: with fewer, its normal interval is too narrow
+MIN_FACTOR = 1.15  # quotient of two rates or times: a smaller difference needs no cause
+SIGMAS = 1.96  # of the normal distribution: 95 %
+FOUND = 0.5  # of the service of the request that a new one finds at the disk: the rest of it, at a random time
+NOT_COUNTED = "the recording lacks {}"
+ONLY_BIOS = "a disk that receives only bios has no requests; the disks below it have them"
+ONE_DEPTH = "only one depth observed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Interval:
+    """Two bounds of a value, both included. high inf: there is no upper bound."""
+
+    low: float
+    high: float
+
+    def __truediv__(self, other: "Interval") -> "Interval":
+        """The quotient of two values above 0."""
+        return Interval(self.low / other.high, self.high / other.low if other.low > 0 else math.inf)
+
+
+class More(enum.StrEnum):
+    """Whether more requests in flight give a higher rate."""
+
+    HELPS = "helps"
+    NO_HELP = "does not help"
+    NOT_KNOWN = "not known"
+    NOT_AVAILABLE = "not available"
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """The requests of a direction that brought the number in flight to low to high: a row of depth-d2c, cut to the depths
+    of depth-issue. mean: bounds of their mean depth. d2c_ns: bounds of their mean d2c. per_s: mean divided by d2c_ns, the
+    rate at this depth (Little's law)."""
+
+    low: int
+    high: int | None
+    requests: int
+    mean: Interval
+    d2c_ns: Interval
+    per_s: Interval
+
+
+@dataclasses.dataclass(frozen=True)
+class Gain:
+    """What more in flight would give. gain: bounds of the rate at `end` divided by that at `start`; None: there are no two
+    depths. linear: the same quotient if requests did not delay each other. usual: the depth of most requests is `end`, so
+    that deeper ones were not observed. reason: why it is not known or not available."""
+
+    verdict: More
+    start: Level | None = None
+    end: Level | None = None
+    gain: Interval | None = None
+    linear: float | None = None
+    usual: bool = False
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """One direction. per_s: requests completed per second; bios queued, of a disk without requests. request_bytes: their
+    mean size. request_share: of all requests. q2c_mean_ns: of a piece of a bio. d2c_mean_ns: of a request. at_disk: bounds of
+    the share of q2c that is d2c."""
+
+    direction: str
+    per_s: float | None
+    mib_per_s: float | None
+    request_bytes: float | None
+    request_share: float
+    q2c_mean_ns: float | None
+    d2c_mean_ns: float | None
+    at_disk: Interval | None
+    levels: tuple[Level, ...]
+    more: Gain
+
+
+@dataclasses.dataclass(frozen=True)
+class Breakdown:
+    """Of one phase of one disk. seconds: the time that the shares are of. busy_share: with a request in flight; the rest
+    is idle. depth: mean number in flight while busy; depth_is_bound: it is a lower bound. bios: mean number of bios between
+    queue and end, only of a disk without requests. missing: figure -> why it is not available."""
+
+    disk: str
+    phase: str
+    seconds: float
+    bio_based: bool
+    busy_share: float | None
+    depth: float | None
+    depth_is_bound: bool
+    bios: float | None
+    ways: tuple[Way, ...]
+    missing: Mapping[str, str]
+
+    @property
+    def idle_share(self) -> float | None:
+        return None if self.busy_share is None else 1 - self.busy_share
+
+
+def of(span: Span, seconds: float | None = None) -> Breakdown | None:
+    """The breakdown of a span. seconds: the length of its phases, if not that of the span. None: it has no request."""
+    numbers = {direction: _number(span, direction) for direction in COUNTED}
+    whole = sum(numbers.values())
+    if not whole:
+        return None
+    times = span.histogram("all", "depth_time")
+    counted, idle = sum(times.values()), times.get(0, 0)
+    busy, missing = counted - idle, {}
+    if not counted:
+        missing["busy_share"] = ONLY_BIOS if span.bio_based else NOT_COUNTED.format("depth-time")
+    length = counted / 1e9 or (span.length() / 1e9 if seconds is None else seconds)
+    figures = Figures(span, "all")
+    mean = figures.depth()
+    ways = [_way(span, direction, number / whole, length, missing) for direction, number in numbers.items()
+            if number >= MIN_SHARE * whole]  # fmt: skip
+    return Breakdown(
+        span.disk, span.phase, length, span.bio_based, ratio(busy, counted),
+        mean * counted / busy if mean is not None and busy else None, figures.depth_is_bound(),
+        _bios(span, length) if span.bio_based else None, tuple(ways), missing,
+    )  # fmt: skip
+
+
+def of_recording(recorded: Recorded) -> list[Breakdown]:
+    """The breakdown of each span with requests, in order of time, without the time outside of all phases."""
+    found = (of(span) for span in recorded.spans if span.phase != OUTSIDE)
+    return [one for one in found if one is not None]
+
+
+def _number(span: Span, direction: str) -> int:
+    """Number of requests; of bios, of a disk without requests."""
+    figures = Figures(span, direction)
+    return (figures.known("queued") if span.bio_based else figures.requests()) or 0
+
+
+def _bios(span: Span, seconds: float) -> float | None:
+    """Mean number of bios between queue and end (Little's law: the sum of their times by the time)."""
+    if not span.counts_kind("q2c") or not seconds:
+        return None
+    return sum(span.count(direction, "q2c_sum_ns") for direction in COUNTED) / 1e9 / seconds
+
+
+def _way(span: Span, direction: str, share: float, seconds: float, missing: dict[str, str]) -> Way:
+    figures = Figures(span, direction)
+    done, moved = figures.known("queued" if span.bio_based else "completed"), figures.moved()
+    q2c = figures.mean_ns("q2c")
+    if q2c is None:
+        missing.setdefault("q2c_mean_ns", NOT_COUNTED.format("q2c"))
+    d2c = figures.d2c_mean()
+    if d2c is None:
+        missing.setdefault("d2c_mean_ns", ONLY_BIOS if span.bio_based else NOT_COUNTED.format("d2c-sum-ns"))
+    levels = _levels(span, direction) if direction in DATA else ()
+    return Way(
+        direction, ratio(done, seconds), ratio(moved, seconds, 1 << 20), ratio(moved, done), share, q2c, d2c,
+        _at_disk(span, direction) if q2c is not None and d2c is not None else None, tuple(levels),
+        _more(span, direction, levels),
+    )  # fmt: skip
+
+
+# The time at the disk.
+
+Part = tuple[float, float, int]  # a bin: lowest and highest value, and number of values
+
+
+def _parts(histogram: Mapping[int, int], kind: str) -> list[Part]:
+    """The bins of a histogram of d2c or depth-issue, the lowest first."""
+    bounds = (bins.KINDS[kind].bounds(at) for at in sorted(histogram))
+    return [(low, math.inf if high is None else high if kind == "d2c" else high - 1, histogram[at])
+            for (low, high), at in zip(bounds, sorted(histogram), strict=True)]  # fmt: skip
+
+
+def _ends(parts: Sequence[Part], number: int) -> Interval:
+    """Bounds of the sum of any `number` of the values: of the smallest, and of the largest."""
+
+    def taken(order: Iterable[Part], end: int) -> float:
+        total, rest = 0.0, number
+        for part in order:
+            take = min(part[2], rest)
+            total += part[end] * take if take else 0.0
+            rest -= take
+        return total
+
+    return Interval(taken(parts, 0), taken(reversed(parts), 1))
+
+
+def _at_disk(span: Span, direction: str) -> Interval | None:
+    """Bounds of the share of q2c that is d2c, over the pieces of bios that completed.
+
+    Each piece is at the disk for the d2c of the request that carries it, and each request carries a piece. If a request
+    carries one, both sums are of the same requests. The others, from merges, are at the disk for at least the smallest
+    and at most the largest d2c. A piece of an unknown bio (q2c-unknown) is in no sum of q2c."""
+    figures = Figures(span, direction)
+    whole, requests, pieces = (figures.count("q2c_sum_ns"), figures.count("completed"),
+                               sum(figures.histogram("q2c").values()))  # fmt: skip
+    parts = _parts(figures.histogram("d2c"), "d2c")
+    if not whole or not parts or sum(part[2] for part in parts) != requests:
+        return None
+    carry = min(max(requests - (figures.known("q2c_unknown") or 0), 0), pieces)
+    exact = float(figures.count("d2c_sum_ns"))
+    sure = Interval(exact, exact) if carry == requests else _ends(parts, carry)
+    low, high = sure.low + (pieces - carry) * parts[0][0], sure.high + (pieces - carry) * parts[-1][1]
+    return Interval(min(low / whole, 1.0), min(high / whole, 1.0))
+
+
+# The rate by depth.
+
+
+def _levels(span: Span, direction: str) -> list[Level]:
+    """The depths of a direction with at least MIN_REQUESTS requests, the lowest first."""
+    figures = Figures(span, direction)
+    cells: dict[int, dict[int, int]] = {}
+    for at, count in figures.histogram("depth_d2c").items():
+        if count:
+            cells.setdefault(at // D2C_COLUMNS, {})[at % D2C_COLUMNS] = count
+    octaves = _octaves(figures, cells)
+    sums = {row: _sum(octaves, some) for row, some in cells.items()}
+    exact = float(figures.count("d2c_sum_ns"))
+    matched = sum(map(_count, cells.values())) == figures.count("completed")
+    issued = span.histogram("all", "depth_issue")
+    levels = []
+    for row, some in sorted(cells.items()):
+        number, total = _count(some), sums[row]
+        if number < MIN_REQUESTS:
+            continue
+        if matched:  # the sums of all rows are d2c-sum-ns
+            others = [one for at, one in sums.items() if at != row]
+            total = Interval(max(total.low, exact - sum(one.high for one in others)),
+                             min(total.high, exact - sum(one.low for one in others)))  # fmt: skip
+        error = SIGMAS * math.sqrt(_variance(octaves, some) / number)
+        d2c = Interval(max(total.low / number - error, 1.0), total.high / number + error)
+        low, high, mean = _depth(issued, row, number)
+        per_s = mean / d2c
+        levels.append(Level(low, high, number, mean, d2c, Interval(per_s.low * 1e9, per_s.high * 1e9)))
+    return levels
+
+
+def _count(cells: Mapping[int, int]) -> int:
+    return sum(cells.values())
+
+
+def _octaves(figures: Figures, cells: Mapping[int, Mapping[int, int]]) -> dict[int, list[Part]]:
+    """The values of d2c in each column of depth-d2c: the bins of the histogram d2c, which are 16 times as narrow. A column
+    whose numbers differ in both is one bin."""
+    fine: dict[int, list[Part]] = {}
+    for part in _parts(figures.histogram("d2c"), "d2c"):
+        fine.setdefault(min(int(part[0]).bit_length(), D2C_COLUMNS - 1), []).append(part)
+    octaves = {}
+    for column in {column for some in cells.values() for column in some}:
+        number = sum(some.get(column, 0) for some in cells.values())
+        low, high = bins.KINDS["depth_d2c"].bounds(column)
+        mine = fine.get(column, [])
+        whole = sum(part[2] for part in mine) == number
+        octaves[column] = mine if whole else [(low, math.inf if high is None else high, number)]
+    return octaves
+
+
+def _sum(octaves: Mapping[int, Sequence[Part]], cells: Mapping[int, int]) -> Interval:
+    """Bounds of the sum of d2c of a row."""
+    ends = [_ends(octaves[column], number) for column, number in cells.items()]
+    return Interval(sum(one.low for one in ends), sum(one.high for one in ends))
+
+
+def _variance(octaves: Mapping[int, Sequence[Part]], cells: Mapping[int, int]) -> float:
+    """The variance of d2c in a row, if its values in each octave are spread as those of all rows."""
+    moments = [0.0, 0.0, 0.0]
+    for column, number in cells.items():
+        whole = sum(part[2] for part in octaves[column])
+        for low, high, count in octaves[column]:
+            middle = low if math.isinf(high) else (low + high) / 2
+            for power in range(3):
+                moments[power] += number * count / whole * middle**power
+    mean = moments[1] / moments[0]
+    return max(moments[2] / moments[0] - mean * mean, 0.0)
+
+
+def _depth(issued: Mapping[int, int], row: int, number: int) -> tuple[int, int | None, Interval]:
+    """Lowest and highest number in flight with a request of a row, and bounds of the mean. depth-issue counts all
+    directions; any `number` of its requests in the row may be those of this direction."""
+    first = bins.depth_row(row)
+    last = None if first >= DEPTH_OPEN else 2 * first - 1 if row else 0
+    some = {at: count for at, count in issued.items() if count and first <= at and (last is None or at <= last)}
+    if not some:
+        return (
+            first + 1,
+            None if last is None else last + 1,
+            Interval(first + 1, math.inf if last is None else last + 1),
+        )
+    number = min(number, sum(some.values()))
+    ends = _ends(_parts(some, "depth_issue"), number)
+    high = None if last is None else max(some) + 1
+    return min(some) + 1, high, Interval(ends.low / number + 1, ends.high / number + 1)
+
+
+def _more(span: Span, direction: str, levels: Sequence[Level]) -> Gain:
+    """The gain of more in flight: from the depth of most requests to a deeper one, or, without a deeper one, from a
+    lower depth to it. The first pair whose interval decides is taken: the deepest first, then the nearest lower one."""
+    if not levels:
+        return Gain(More.NOT_AVAILABLE, reason=_unknown(span, direction))
+    usual = max(levels, key=lambda level: level.requests)
+    enough = MIN_SHARE * sum(level.requests for level in levels)
+    deeper = [(usual, level) for level in levels if level.low > usual.low and level.requests >= enough]
+    lower = [(level, usual) for level in levels if level.low < usual.low]
+    gains = [_gain(span.histogram("all", "depth_time"), levels, *pair, pair[1] is usual)
+             for pair in (*reversed(deeper), *reversed(lower))]  # fmt: skip
+    if not gains:
+        return Gain(More.NOT_KNOWN, usual, usual, usual=True, reason=ONE_DEPTH)
+    return next((one for one in gains if one.verdict is not More.NOT_KNOWN), gains[0])
+
+
+def _unknown(span: Span, direction: str) -> str:
+    if span.bio_based:
+        return ONLY_BIOS
+    if direction not in DATA:
+        return "depth-d2c has only reads and writes"
+    if not span.counts_kind("depth_d2c") or not span.histogram(direction, "depth_d2c"):
+        return NOT_COUNTED.format("depth-d2c")
+    return f"fewer than {MIN_REQUESTS} requests at each depth"
+
+
+def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: Level, usual: bool) -> Gain:
+    """The gain between two depths, with all that the counters leave open.
+
+    A request keeps the depth that it found only if others neither join nor leave. The sum of its time is compared with
+    the time at its depth: the part that cannot have been there counts at the mean depth of the rest. Another request may
+    be half done when the new one finds it."""
+    mean_high, mean_low = start.mean.high, max(end.mean.low - FOUND, 1.0)
+    if times:
+        inside = {depth: depth * ns for depth, ns in times.items() if 0 < depth <= (start.high or depth)}
+        mean_high = _shifted(inside, times, start, start.mean.high, max)
+        inside = {depth: depth * ns for depth, ns in times.items() if depth >= end.low}
+        mean_low = _shifted(inside, times, end, mean_low, min)
+    per_s = Interval(start.mean.low / start.d2c_ns.high, mean_high / start.d2c_ns.low)
+    gain = Interval(mean_low / end.d2c_ns.high, end.mean.high / end.d2c_ns.low) / per_s
+    verdict = More.HELPS if gain.low > MIN_FACTOR else More.NO_HELP if gain.high < MIN_FACTOR else More.NOT_KNOWN
+    linear = (end.mean.low + end.mean.high) / (start.mean.low + start.mean.high)
+    reason = "" if verdict is not More.NOT_KNOWN else "the interval is too wide"
+    return Gain(verdict, start, end, gain, linear, usual, reason)
+
+
+def _shifted(inside: Mapping[int, int], times: Mapping[int, int], level: Level, mean: float, end: Any) -> float:
+    """The mean depth of the requests of a level, with the part of their time that does not fit into the time at
+    its depths at the mean depth of the other times."""
+    part = min(sum(inside.values()) / (level.requests * level.d2c_ns.low), 1.0)
+    rest = {depth: ns for depth, ns in times.items() if depth and depth not in inside}
+    area = sum(depth * ns for depth, ns in rest.items())
+    if part >= 1 or not area:
+        return mean
+    other = sum(depth * depth * ns for depth, ns in rest.items()) / area
+    return part * mean + (1 - part) * float(end(mean, other))
