@@ -136,12 +136,12 @@ def test_merged_bios_leave_bounds():
     assert (20 + 40) / 200 > share.low > 0.29 and (40 + 60) / 200 < share.high < 0.53
 
 
-def test_pieces_of_unknown_bios_may_be_those_of_the_slowest_requests():
-    span = requests({"read": {(0, 1): 10, (0, 3): 10}}, q2c_sum_ns=40 * MS, q2c_unknown=10)
-    one = breakdown.of(dataclasses.replace(span, bins={**span.bins, ("read", "q2c"): {200: 10}}))
+def test_pieces_of_unknown_bios_leave_bounds():
+    """Of 20 requests of 1 or 3 ms, 5 may carry unknown bios alone. Then 5 of the 20 known pieces are second ones."""
+    one = reads({(0, 1): 10, (0, 3): 10}, q2c_sum_ns=80 * MS, q2c_unknown=5)
     share = one.ways[0].at_disk
-    assert share.low == pytest.approx(10 / 40, rel=0.07) and share.high == pytest.approx(30 / 40, rel=0.07)
-    assert share.low <= 10 / 40 and share.high >= 30 / 40
+    assert share.low == pytest.approx((10 + 5 * 3 + 5 * 1) / 80, rel=0.07) and share.low < 30 / 80
+    assert share.high == pytest.approx((10 * 3 + 5 * 1 + 5 * 3) / 80, rel=0.07) and share.high > 50 / 80
 
 
 # The rate by depth.

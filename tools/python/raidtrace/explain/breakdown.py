@@ -59,10 +59,7 @@ def shares(one: Breakdown) -> tuple[str, str] | None:
     """The shares of the time with requests in flight, and with none, as text. They add up to 100 %. None: not known."""
     if one.busy_share is None:
         return None
-    busy, idle = units.share(one.busy_share, 1), units.share(1 - one.busy_share, 1)
-    if busy[0].isdigit() and idle[0].isdigit():
-        idle = f"{100 - float(busy[:-2]):.1f} %"  # both rounded
-    return busy, idle
+    return units.share(one.busy_share, 1), units.share(1 - one.busy_share, 1)
 
 
 def bar(share: float, length: int) -> str:
