@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """raidctl explain: each link and limit follows the counters, and says so when they do not show it."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -569,3 +570,31 @@ def test_nobody_is_faster_where_the_work_differs_or_is_not_known(tmp_path, calls
     (chain,) = explain_runs.two(slow, fast).chains
     assert "neither is called faster" in chain.summary[0] and "is faster by" not in " ".join(chain.summary)
     assert chain.link("work").verdict is (Verdict.NOT_AVAILABLE if calls is None else Verdict.CONTRADICTED)
+
+
+def test_the_breakdown_comes_before_any_cause_and_changes_nothing_else(tmp_path):
+    path = record(tmp_path, (("first", {}), ("second", {"depth": 8})))
+    explanation = explain_runs.one(path)
+    bare = dataclasses.replace(explanation, breakdowns=())
+    lines, before = evidence.text(explanation, 80), evidence.text(bare, 80)
+    first = lines.index("sda, first, 4.00 s: 1,024 reads a second of 128 KiB, 128.0 MiB/s")
+    assert lines[:2] == before[:2] and lines[first - 1] == ""
+    added = len(lines) - len(before)
+    assert [*lines[:1], *lines[1 + added :]] == before
+    assert [(one.disk, one.phase) for one in explanation.breakdowns] == [("sda", "first"), ("sda", "second")]
+    now, then = (json.loads(one.to_json()) for one in (explanation, bare))
+    times = now.pop("breakdowns")
+    assert then.pop("breakdowns") == [] and now == then
+    assert [(one["subject"], one["phase"], one["busy_depth"]) for one in times] == [
+        ("A", "first", 2.0),
+        ("A", "second", 8.0),
+    ]
+    assert [one.phase for one in explain_runs.one(path, explain_runs.Choice("second")).breakdowns] == ["second"]
+
+
+def test_the_breakdowns_of_two_recordings_have_their_letters(tmp_path):
+    a, b = (record(tmp_path / name, (("run", {"depth": depth}),)) for name, depth in (("a", 2), ("b", 8)))
+    explanation = explain_runs.two(a, b)
+    assert [(one.subject, one.depth) for one in explanation.breakdowns] == [("A", 2.0), ("B", 8.0)]
+    lines = evidence.text(explanation, 80)
+    assert [line[:9] for line in lines if ", run, " in line] == ["A: sda, r", "B: sda, r"]

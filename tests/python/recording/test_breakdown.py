@@ -2,9 +2,12 @@
 """The breakdown of a phase: two states that add up, the time at the disk, and what more in flight would give."""
 
 import dataclasses
+import json
 import re
 
+import jsonschema
 import pytest
+from conftest import TOP
 from made_phase import span_of, time_bin
 
 from raidtrace.explain import breakdown as shown
@@ -74,7 +77,8 @@ def test_a_disk_without_requests_has_the_time_of_its_bios_and_the_reason_for_the
     (way,) = one.ways
     assert (one.busy_share, one.depth, way.d2c_mean_ns, way.at_disk) == (None, None, None, None)
     assert (one.bios, way.q2c_mean_ns, way.per_s) == (0.8, 8 * MS, 100)
-    assert one.missing == dict.fromkeys(("busy_share", "d2c_mean_ns"), breakdown.ONLY_BIOS)
+    assert one.missing == dict.fromkeys(("busy_share", "idle_share", "busy_depth"), breakdown.ONLY_BIOS)
+    assert way.missing == dict.fromkeys(("d2c_mean_ns", "at_disk_share"), breakdown.ONLY_BIOS)
     assert way.more.verdict is More.NOT_AVAILABLE
 
 
@@ -97,6 +101,9 @@ def test_a_missing_counter_makes_its_figures_not_available_and_leaves_the_others
         name: value for name, value in whole.items() if name not in {*lacks, "levels"}
     }
     assert (one.ways[0].more.verdict is More.NOT_AVAILABLE) == ("levels" in lacks)
+    named = {"levels", *(name.replace("at_disk_share", "at_disk").replace("busy_depth", "depth")
+                         for name in (*one.missing, *one.ways[0].missing))}  # fmt: skip
+    assert lacks <= named
     assert shown.text([one], 80)
 
 
@@ -263,7 +270,32 @@ def test_each_direction_has_its_own_answer():
     )
 
 
-# The text.
+# JSON and text.
+
+
+@pytest.mark.parametrize("span", [
+    requests({"read": {(0, 1.0): 1000, (7, 1.0): 1000, (300, 9.0): 1000}, "write": {(0, 4.0): 1000}, "flush": {(0, 1.0): 900}}),
+    span_of({"read": {"queued": 9}}, {}, unknown={"issued", "completed", "in_flight"}, bio_based=True),
+])  # fmt: skip
+def test_json_has_each_member_of_the_schema_and_null_for_the_rest(span):
+    schema = json.loads((TOP / "Documentation/raidctl.schema.json").read_text(encoding="utf-8"))
+    document = json.loads(json.dumps(breakdown.document(breakdown.of(span)), allow_nan=False))
+    jsonschema.validate(document, {"$ref": "#/$defs/breakdown", "$defs": schema["$defs"]})
+    for one in (document, *document["directions"].values()):
+        null = {re.sub("_(low|high)$", "", name) for name, value in one.items() if value is None} - {"bios_mean"}
+        assert {*one["not_available"]} >= null & {
+            "busy_share",
+            "busy_depth",
+            "at_disk_share",
+            "q2c_mean_ns",
+            "d2c_mean_ns",
+        }
+
+
+def test_a_flush_has_no_share_at_the_disk():
+    way = breakdown.of(requests({"flush": {(0, 1.0): 100}})).ways[0]
+    assert (way.at_disk, way.more.verdict) == (None, More.NOT_AVAILABLE)
+    assert way.missing == {"at_disk_share": "only reads and writes have it"}
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

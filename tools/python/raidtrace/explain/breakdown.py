@@ -12,8 +12,9 @@ BLOCKS = 3  # with more phases and disks than these, each direction has a row in
 BAR, SHORT_BAR = 20, 8  # characters for the whole time
 WIDE = 72  # columns for the long bar
 INDENT = 18  # columns of a label
-NAMES = {"read": "a read", "write": "a write", "discard": "a discard", "write_zeroes": "a zeroing", "flush": "a flush",
-         "other": "another", "passthrough": "passthrough"}  # fmt: skip
+NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard": ("a discard", "discards"),
+         "write_zeroes": ("a zeroing", "zeroings"), "flush": ("a flush", "flushes"), "other": ("another", "others"),
+         "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
 TO_MEASURE = "raidctl why"
 ALL = 0.995  # a share from here on is all
 NAME = 20  # columns of a phase or a disk in the table
@@ -39,12 +40,12 @@ def head(one: Breakdown) -> str:
     """Disk, phase, length, and the rates."""
     moved = [way.mib_per_s for way in one.ways if way.mib_per_s]
     parts = [_rate(way, one.bio_based) for way in one.ways] + ([units.text("MiB/s", sum(moved))] if moved else [])
-    return f"{visible(one.disk)}, {visible(one.phase)}, {units.ns(one.seconds * 1e9)}: {', '.join(parts)}"
+    letter = f"{one.subject}: " if one.subject else ""
+    return f"{letter}{visible(one.disk)}, {visible(one.phase)}, {units.ns(one.seconds * 1e9)}: {', '.join(parts)}"
 
 
 def _rate(way: Way, bios: bool) -> str:
-    name = f"{way.direction.replace('_', ' ')} {'bio' if bios else 'request'}s" if bios or way.direction not in NAMES else (
-        "zeroings" if way.direction == "write_zeroes" else f"{way.direction}s".replace("shs", "shes"))  # fmt: skip
+    name = f"{way.direction} bios" if bios else NAMES[way.direction][1]
     size = f" of {units.octets(way.request_bytes)}" if way.request_bytes else ""
     return f"{_number(way.per_s)} {name} a second{size}"
 
@@ -88,29 +89,28 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
     if one.bios is not None:
         yield "bios", f"{one.bios:.2f} at a time, mean of the whole time (idle time included)"
     for way in one.ways:
-        yield f"{NAMES[way.direction]} takes", takes(one, way)
-    several = sum(bool(way.levels) for way in one.ways) > 1
-    for way in one.ways:
-        of = f"{way.direction}s" if several else ""
+        yield f"{NAMES[way.direction][0]} takes", takes(one, way)
+    answered = [] if one.bio_based else [way for way in one.ways if way.levels] or one.ways[:1]
+    for way in answered:
+        of = NAMES[way.direction][1] if len(answered) > 1 else ""
         if len(way.levels) > 1:
             yield f"{of} by depth".strip(), levels(way.levels)
-        if way.levels or (not several and not one.bio_based):
-            yield "", answer(way.more, of)
+        yield "", answer(way.more, of)
 
 
 def takes(one: Breakdown, way: Way) -> str:
     """The time of a bio, and how much of it is at the disk."""
     if way.q2c_mean_ns is None:
         at_disk = f"; {units.ns(way.d2c_mean_ns)} at the disk" if way.d2c_mean_ns is not None else ""
-        return f"not available: {one.missing['q2c_mean_ns']}{at_disk}"
+        return f"not available: {way.missing['q2c_mean_ns']}{at_disk}"
     time = units.ns(way.q2c_mean_ns)
     if way.at_disk is not None:
         return f"{time}, {_share(way.at_disk)} of it at the disk"
-    return (
-        time
-        if one.bio_based
-        else f"{time}; the time at the disk is not available: {one.missing.get('d2c_mean_ns', '')}"
-    )
+    if one.bio_based:
+        return time
+    disk = f"a request is {units.ns(way.d2c_mean_ns)} at the disk" if way.d2c_mean_ns is not None else (
+        f"the time at the disk is not available: {way.missing['at_disk_share']}")  # fmt: skip
+    return f"{time}; {disk}"
 
 
 def _share(part: Interval) -> str:
@@ -190,7 +190,8 @@ def _table(some: Sequence[Breakdown], width: int) -> list[str]:
 def _cells(one: Breakdown) -> Iterator[tuple[str, ...]]:
     both = shares(one)
     state = ("n/a", "", "n/a") if both is None else (both[0], bar(one.busy_share or 0, SHORT_BAR), _mean(one))
-    name = f"{visible(one.phase)[:NAME]} {visible(one.disk)[:NAME]}"
+    letter = f"{one.subject}: " if one.subject else ""
+    name = f"{letter}{visible(one.phase)[:NAME]} {visible(one.disk)[:NAME]}"
     for number, way in enumerate(one.ways):
         at_disk = "n/a" if way.at_disk is None else _percent(way.at_disk)
         yield ("" if number else name, way.direction, *(("",) * 3 if number else state),

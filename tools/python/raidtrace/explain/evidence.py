@@ -18,6 +18,7 @@ Text, JSON and the HTML report use only these values. No function here reads a f
         summary: sentences          the same in plain words, the most important first
       summary: sentences            those of all chains, in their order
       opening: (name, sentence)     of a recording with several phases: a row for each, in order of time
+      breakdowns: Breakdown, ...    where the time of each phase of each disk went, before any cause
 
 The verdicts:
 
@@ -36,6 +37,11 @@ import enum
 import json
 import textwrap
 from collections.abc import Iterable, Sequence
+
+from raidtrace.explain import breakdown as breakdown_text
+from raidtrace.quantity.shown import Json
+from raidtrace.recording import breakdown
+from raidtrace.recording.breakdown import Breakdown
 
 VERSION = (
     2  # of the JSON. New members keep the number; a removed member or a new meaning raises it. 2: causes are "inferred"
@@ -185,6 +191,7 @@ class Explanation:
     """The explanation of the subjects. kind: recording, pair or sweep. notes: facts that limit the conclusions. tested:
     the result of an experiment of raidctl why with the first subject; empty: everything is inferred. opening: the
     phases of a recording in order of time, each with its first sentence; empty: a single phase, or no recording.
+    breakdowns: of each phase and disk, in order of time; empty: of a sweep.
     """
 
     kind: str
@@ -194,11 +201,17 @@ class Explanation:
     notes: tuple[str, ...] = ()
     tested: str = ""
     opening: tuple[tuple[str, str], ...] = ()
+    breakdowns: tuple[Breakdown, ...] = ()
 
     def to_json(self) -> str:
         """The explanation as JSON. Documentation/explain.rst describes the members, which are those of the classes
         above."""
-        return json.dumps({"version": VERSION, **dataclasses.asdict(self)}, indent=1, ensure_ascii=False)
+        times: list[dict[str, Json]] = [
+            {"subject": one.subject or "A", "disk": one.disk, "phase": one.phase, **breakdown.document(one)}
+            for one in self.breakdowns
+        ]
+        members = dataclasses.asdict(dataclasses.replace(self, breakdowns=()))
+        return json.dumps({"version": VERSION, **members, "breakdowns": times}, indent=1, ensure_ascii=False)
 
 
 def by_effect(chains: Iterable[Chain]) -> tuple[Chain, ...]:
@@ -258,6 +271,8 @@ def text(explanation: Explanation, columns: int, verbose: bool = False) -> list[
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
         letter = f"{subject.letter}: " if len(explanation.subjects) > 1 else ""
         lines += wrap(f"{letter}{subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
+    times = breakdown_text.text(explanation.breakdowns, width)
+    lines += ["", *times] if times else []
     if explanation.tested:
         lines += [
             "",

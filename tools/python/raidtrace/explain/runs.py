@@ -10,8 +10,9 @@ from typing import Any
 
 from raidtrace.explain import chain, pair
 from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening
-from raidtrace.recording import invariants, observation
+from raidtrace.recording import breakdown, invariants, observation
 from raidtrace.recording import quantities as q
+from raidtrace.recording.breakdown import Breakdown
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.observation import Observation, Observed
 from raidtrace.recording.quantities import Reading
@@ -96,6 +97,16 @@ def _directions(phase: Observation) -> list[str]:
     return [direction for direction in order if (q.octets(phase, direction) or 0) >= q.MIN_BYTES]
 
 
+def breakdowns(observed: Observed, choice: Choice, letter: str = "") -> tuple[Breakdown, ...]:
+    """Where the time of each chosen phase and disk went. letter: of the recording, if there are two."""
+    found = [
+        breakdown.of(phase.span, phase.seconds())
+        for phase in observed.observations
+        if choice.phase in (None, phase.phase) and choice.disk in (None, phase.disk.name)
+    ]
+    return tuple(dataclasses.replace(each, subject=letter) for each in found if each)
+
+
 def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:
     return of_one(observation.load(path, choice.window), choice)
 
@@ -114,8 +125,9 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
         lines = ("No phase moved enough data to explain its throughput.",)
     rows = opening(observed.names, ordered)
     return Explanation(
-        "recording", (subject("A", observed),), ordered, lines, notes((observed,)), tested(observed.path), rows
-    )
+        "recording", (subject("A", observed),), ordered, lines, notes((observed,)), tested(observed.path), rows,
+        breakdowns(observed, choice),
+    )  # fmt: skip
 
 
 def two(first: pathlib.Path, second: pathlib.Path, choice: Choice = ALL) -> Explanation:
@@ -139,7 +151,10 @@ def of_two(a: Observed, b: Observed, choice: Choice = ALL) -> Explanation:
     if not chains:
         lines = ("The recordings have no phase with the same name, disk and direction that moved enough data.",)
     left = (f"Only in A: {', '.join(alone)}.",) if alone else ()
-    return Explanation("pair", (subject("A", a), subject("B", b)), ordered, lines, (*notes((a, b)), *left))
+    times = (*breakdowns(a, choice, "A"), *breakdowns(b, choice, "B"))
+    return Explanation(
+        "pair", (subject("A", a), subject("B", b)), ordered, lines, (*notes((a, b)), *left), breakdowns=times
+    )
 
 
 # The table of an experiment of raidctl why, which explain reports as tested. It is a file in the directory of the

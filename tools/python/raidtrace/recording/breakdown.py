@@ -14,6 +14,7 @@ from typing import Any
 
 from raidtrace.quantity import bins
 from raidtrace.quantity.bins import D2C_COLUMNS, DEPTH_OPEN
+from raidtrace.quantity.shown import Json
 from raidtrace.quantity.units import ratio
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span
@@ -25,6 +26,7 @@ SIGMAS = 1.96  # of the normal distribution: 95 %
 FOUND = 0.5  # of the service of the request that a new one finds at the disk: the rest of it, at a random time
 NOT_COUNTED = "the recording lacks {}"
 ONLY_BIOS = "a disk that receives only bios has no requests; the disks below it have them"
+NO_BIO, NO_END = "no bio of it completed", "no request of it completed"
 ONE_DEPTH = "only one depth observed"
 
 
@@ -82,7 +84,7 @@ class Gain:
 class Way:
     """One direction. per_s: requests completed per second; bios queued, of a disk without requests. request_bytes: their
     mean size. request_share: of all requests. q2c_mean_ns: of a piece of a bio. d2c_mean_ns: of a request. at_disk: bounds of
-    the share of q2c that is d2c."""
+    the share of q2c that is d2c. missing: figure -> why it is not available."""
 
     direction: str
     per_s: float | None
@@ -94,13 +96,15 @@ class Way:
     at_disk: Interval | None
     levels: tuple[Level, ...]
     more: Gain
+    missing: Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
 class Breakdown:
-    """Of one phase of one disk. seconds: the time that the shares are of. busy_share: with a request in flight; the rest
-    is idle. depth: mean number in flight while busy; depth_is_bound: it is a lower bound. bios: mean number of bios between
-    queue and end, only of a disk without requests. missing: figure -> why it is not available."""
+    """One phase of one disk. subject: letter of the recording, if there are two. seconds: the time that the shares are of.
+    busy_share: with a request in flight; the rest is idle. depth: mean number in flight while busy; depth_is_bound: it is a
+    lower bound. bios: mean number of bios between queue and end, only of a disk without requests. missing: figure -> why it
+    is not available."""
 
     disk: str
     phase: str
@@ -112,6 +116,7 @@ class Breakdown:
     bios: float | None
     ways: tuple[Way, ...]
     missing: Mapping[str, str]
+    subject: str = ""
 
     @property
     def idle_share(self) -> float | None:
@@ -128,11 +133,11 @@ def of(span: Span, seconds: float | None = None) -> Breakdown | None:
     counted, idle = sum(times.values()), times.get(0, 0)
     busy, missing = counted - idle, {}
     if not counted:
-        missing["busy_share"] = ONLY_BIOS if span.bio_based else NOT_COUNTED.format("depth-time")
+        missing = dict.fromkeys(("busy_share", "idle_share", "busy_depth"), _lacks(span, "depth-time"))
     length = counted / 1e9 or (span.length() / 1e9 if seconds is None else seconds)
     figures = Figures(span, "all")
     mean = figures.depth()
-    ways = [_way(span, direction, number / whole, length, missing) for direction, number in numbers.items()
+    ways = [_way(span, direction, number / whole, length) for direction, number in numbers.items()
             if number >= MIN_SHARE * whole]  # fmt: skip
     return Breakdown(
         span.disk, span.phase, length, span.bio_based, ratio(busy, counted),
@@ -145,6 +150,47 @@ def of_recording(recorded: Recorded) -> list[Breakdown]:
     """The breakdown of each span with requests, in order of time, without the time outside of all phases."""
     found = (of(span) for span in recorded.spans if span.phase != OUTSIDE)
     return [one for one in found if one is not None]
+
+
+def document(one: Breakdown) -> dict[str, Json]:
+    """The JSON object of a breakdown. A bound that does not exist is null."""
+    return {
+        "counted_seconds": one.seconds,
+        "busy_share": one.busy_share,
+        "idle_share": one.idle_share,
+        "busy_depth": one.depth,
+        "busy_depth_is_lower_bound": one.depth_is_bound,
+        "bios_mean": one.bios,
+        "directions": {way.direction: _object(way) for way in one.ways},
+        "not_available": dict(one.missing),
+    }
+
+
+def _object(way: Way) -> Json:
+    return {
+        "request_share": way.request_share,
+        "per_s": way.per_s,
+        "mib_per_s": way.mib_per_s,
+        "request_bytes_mean": way.request_bytes,
+        "q2c_mean_ns": way.q2c_mean_ns,
+        "d2c_mean_ns": way.d2c_mean_ns,
+        **_bounds("at_disk_share", way.at_disk),
+        "depths": [{
+            "low": level.low, "high": level.high, "requests": level.requests, **_bounds("depth", level.mean),
+            **_bounds("d2c_ns", level.d2c_ns), **_bounds("per_s", level.per_s),
+        } for level in way.levels],
+        "more_in_flight": {
+            "verdict": str(way.more.verdict), "from": way.more.start.low if way.more.start else None,
+            "to": way.more.end.low if way.more.end else None, **_bounds("gain", way.more.gain),
+            "linear_gain": way.more.linear, "reason": way.more.reason or None,
+        },
+        "not_available": dict(way.missing),
+    }  # fmt: skip
+
+
+def _bounds(name: str, part: Interval | None) -> dict[str, Json]:
+    ends = (part.low, part.high) if part else (math.inf, math.inf)
+    return {f"{name}_{end}": None if math.isinf(value) else value for end, value in zip(("low", "high"), ends)}
 
 
 def _number(span: Span, direction: str) -> int:
@@ -160,21 +206,25 @@ def _bios(span: Span, seconds: float) -> float | None:
     return sum(span.count(direction, "q2c_sum_ns") for direction in COUNTED) / 1e9 / seconds
 
 
-def _way(span: Span, direction: str, share: float, seconds: float, missing: dict[str, str]) -> Way:
+def _lacks(span: Span, name: str) -> str:
+    return ONLY_BIOS if span.bio_based else NOT_COUNTED.format(name)
+
+
+def _way(span: Span, direction: str, share: float, seconds: float) -> Way:
     figures = Figures(span, direction)
     done, moved = figures.known("queued" if span.bio_based else "completed"), figures.moved()
-    q2c = figures.mean_ns("q2c")
+    q2c, d2c, missing = figures.mean_ns("q2c"), figures.d2c_mean(), {}
     if q2c is None:
-        missing.setdefault("q2c_mean_ns", NOT_COUNTED.format("q2c"))
-    d2c = figures.d2c_mean()
+        missing["q2c_mean_ns"] = NO_BIO if span.counts_kind("q2c") else NOT_COUNTED.format("q2c")
     if d2c is None:
-        missing.setdefault("d2c_mean_ns", ONLY_BIOS if span.bio_based else NOT_COUNTED.format("d2c-sum-ns"))
+        missing["d2c_mean_ns"] = NO_END if figures.known("d2c_sum_ns") is not None else _lacks(span, "d2c-sum-ns")
+    at_disk = _at_disk(span, direction) if direction in DATA and not missing else None
+    if at_disk is None:
+        why = NOT_COUNTED.format("d2c") if direction in DATA else "only reads and writes have it"
+        missing["at_disk_share"] = missing.get("d2c_mean_ns") or missing.get("q2c_mean_ns") or why
     levels = _levels(span, direction) if direction in DATA else ()
-    return Way(
-        direction, ratio(done, seconds), ratio(moved, seconds, 1 << 20), ratio(moved, done), share, q2c, d2c,
-        _at_disk(span, direction) if q2c is not None and d2c is not None else None, tuple(levels),
-        _more(span, direction, levels),
-    )  # fmt: skip
+    return Way(direction, ratio(done, seconds), ratio(moved, seconds, 1 << 20), ratio(moved, done), share, q2c, d2c, at_disk,
+               tuple(levels), _more(span, direction, levels), missing)  # fmt: skip
 
 
 # The time at the disk.
@@ -328,12 +378,10 @@ def _more(span: Span, direction: str, levels: Sequence[Level]) -> Gain:
 
 
 def _unknown(span: Span, direction: str) -> str:
-    if span.bio_based:
-        return ONLY_BIOS
     if direction not in DATA:
-        return "depth-d2c has only reads and writes"
-    if not span.counts_kind("depth_d2c") or not span.histogram(direction, "depth_d2c"):
-        return NOT_COUNTED.format("depth-d2c")
+        return "only reads and writes have it"
+    if span.bio_based or not span.histogram(direction, "depth_d2c"):
+        return _lacks(span, "depth-d2c")
     return f"fewer than {MIN_REQUESTS} requests at each depth"
 
 
@@ -354,7 +402,7 @@ def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: 
     verdict = More.HELPS if gain.low > MIN_FACTOR else More.NO_HELP if gain.high < MIN_FACTOR else More.NOT_KNOWN
     linear = (end.mean.low + end.mean.high) / (start.mean.low + start.mean.high)
     reason = "" if verdict is not More.NOT_KNOWN else "the interval is too wide"
-    return Gain(verdict, start, end, gain, linear, usual, reason)
+    return Gain(verdict, start, end, gain, linear if math.isfinite(linear) else None, usual, reason)
 
 
 def _shifted(inside: Mapping[int, int], times: Mapping[int, int], level: Level, mean: float, end: Any) -> float:

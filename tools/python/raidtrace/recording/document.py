@@ -9,7 +9,7 @@ from typing import Any
 
 from raidtrace.quantity.bins import CLASSES, KINDS
 from raidtrace.quantity.shown import Json
-from raidtrace.recording import columns, invariants, spans
+from raidtrace.recording import breakdown, columns, invariants, spans
 from raidtrace.recording.columns import Column
 from raidtrace.recording.figures import QUANTITIES, Figures, Range, given, readahead
 from raidtrace.recording.sample_rows import DIRECTIONS, opened
@@ -86,6 +86,7 @@ def _span(span: Span, added: Sequence[Column] = ()) -> dict[str, Json]:
         "origin": _origin(span, _names("origin", added)),
         "submitters": _submitters(span),
         "hwqs": _hwqs(span),
+        "breakdown": breakdown.document(one) if (one := breakdown.of(span)) else None,
     }
 
 
