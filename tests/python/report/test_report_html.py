@@ -97,10 +97,26 @@ def test_the_browser_runs_this_script_alone(page, tree):
 def test_the_first_screen_has_answer_table_and_pictures_in_this_order(recorded, tree):
     summary = next(tree.iter(f"{HTML}main"))[0]
     kinds = [e.get("class") or e.tag.removeprefix(HTML) for e in summary]
-    assert kinds[:5] == ["h2", "answer", "scroll", "multiples", "live"], kinds
-    text = "".join(summary[1].itertext())
+    assert kinds[:6] == ["h2", "times", "answer", "scroll", "multiples", "live"], kinds
+    text = "".join(summary[2].itertext())
     rows = explain_runs.one(recorded).opening
     assert len(rows) > 2 and all(f"{name}: {sentence}" in text for name, sentence in rows)
+
+
+def test_the_time_of_each_phase_and_disk_has_a_bar_before_any_cause(recorded, tree):
+    section = next(e for e in tree.iter(f"{HTML}section") if e.get("id") == "times")
+    rows = [e for e in section.iter(f"{HTML}div") if e.get("class") == "time"]
+    times = explain_runs.one(recorded).breakdowns
+    assert len(rows) == len(times) == 10
+    folded = next(section.iter(f"{HTML}details"))
+    assert [one.get("class") for one in folded].count("time") == 6 and "6 more" in "".join(folded.itertext())
+    for row, one in zip(rows, times):
+        text = " ".join("".join(row.itertext()).split())
+        bar = next(e for e in row.iter(f"{SVG}rect") if e.get("class") == "busy")
+        assert float(bar.get("width")) == pytest.approx(100 * one.busy_share, abs=0.01)
+        assert f"{one.disk}, {one.phase}, 10.0 s" in text and f"{one.depth:.2f} at a time" in text
+        assert "nothing" in text and "it at the disk" in text and "More in flight" in text
+    assert 0 < times[6].busy_share < 1, "a bar that is not full"
 
 
 def test_a_row_a_phase_says_what_limits_it_as_explain_does(recorded, tree):

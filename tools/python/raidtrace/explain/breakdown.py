@@ -29,19 +29,24 @@ def text(some: Sequence[Breakdown], width: int) -> list[str]:
 
 
 def _block(one: Breakdown, width: int) -> list[str]:
-    first, *more = terminal.wrapped(head(one), width - 2).splitlines()
+    first, *more = terminal.wrapped(f"{name(one)}: {rates(one)}", width - 2).splitlines()
     lines = [first, *(f"  {line}" for line in more), *_bars(one, BAR if width >= WIDE else SHORT_BAR)]
     for label, sentence in rows(one):
         lines += terminal.wrapped(sentence, width, INDENT if label else 2, f"  {label}").splitlines()
     return lines
 
 
-def head(one: Breakdown) -> str:
-    """Disk, phase, length, and the rates."""
+def name(one: Breakdown) -> str:
+    """The letter of the recording if there are two, disk, phase and length."""
+    letter = f"{one.subject}: " if one.subject else ""
+    return f"{letter}{visible(one.disk)}, {visible(one.phase)}, {units.ns(one.seconds * 1e9)}"
+
+
+def rates(one: Breakdown) -> str:
+    """The rate of each direction, and of all bytes."""
     moved = [way.mib_per_s for way in one.ways if way.mib_per_s]
     parts = [_rate(way, one.bio_based) for way in one.ways] + ([units.text("MiB/s", sum(moved))] if moved else [])
-    letter = f"{one.subject}: " if one.subject else ""
-    return f"{letter}{visible(one.disk)}, {visible(one.phase)}, {units.ns(one.seconds * 1e9)}: {', '.join(parts)}"
+    return ", ".join(parts)
 
 
 def _rate(way: Way, bios: bool) -> str:
@@ -73,11 +78,11 @@ def _bars(one: Breakdown, length: int) -> list[str]:
     both = shares(one)
     if both is None:
         return []
-    return [f"  {'in flight':<{INDENT - 2}}{both[0]:>7}  {bar(one.busy_share or 0, length):<{length}}  {_mean(one)} at a time",
+    return [f"  {'in flight':<{INDENT - 2}}{both[0]:>7}  {bar(one.busy_share or 0, length):<{length}}  {mean(one)} at a time",
             f"  {'nothing':<{INDENT - 2}}{both[1]:>7}"]  # fmt: skip
 
 
-def _mean(one: Breakdown) -> str:
+def mean(one: Breakdown) -> str:
     """The mean number in flight while busy. ">": a lower bound."""
     return "n/a" if one.depth is None else f"{'>' if one.depth_is_bound else ''}{one.depth:.2f}"
 
@@ -94,7 +99,7 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
     for way in answered:
         of = NAMES[way.direction][1] if len(answered) > 1 else ""
         if len(way.levels) > 1:
-            yield f"{of} by depth".strip(), levels(way.levels)
+            yield f"{of} at depth" if of else "rate at depth", levels(way.levels)
         yield "", answer(way.more, of)
 
 
@@ -189,10 +194,10 @@ def _table(some: Sequence[Breakdown], width: int) -> list[str]:
 
 def _cells(one: Breakdown) -> Iterator[tuple[str, ...]]:
     both = shares(one)
-    state = ("n/a", "", "n/a") if both is None else (both[0], bar(one.busy_share or 0, SHORT_BAR), _mean(one))
+    state = ("n/a", "", "n/a") if both is None else (both[0], bar(one.busy_share or 0, SHORT_BAR), mean(one))
     letter = f"{one.subject}: " if one.subject else ""
-    name = f"{letter}{visible(one.phase)[:NAME]} {visible(one.disk)[:NAME]}"
+    where = f"{letter}{visible(one.phase)[:NAME]} {visible(one.disk)[:NAME]}"
     for number, way in enumerate(one.ways):
         at_disk = "n/a" if way.at_disk is None else _percent(way.at_disk)
-        yield ("" if number else name, way.direction, *(("",) * 3 if number else state),
+        yield ("" if number else where, way.direction, *(("",) * 3 if number else state),
                units.text("ns", way.q2c_mean_ns), at_disk, _short(way.more))  # fmt: skip

@@ -19,6 +19,7 @@ from raidtrace.recording.series import Floats
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
 from raidtrace.report import multiples as report_multiples
 from raidtrace.report import tables as report_tables
+from raidtrace.report import times as report_times
 from raidtrace.report.page import Glance, Live, Part, Picture, Text, picture, render, rows_of, why_part
 from raidtrace.report.rows import Sentence, printable, row_id
 
@@ -43,6 +44,7 @@ def page(paths: Sequence[pathlib.Path]) -> str:
     multiples = report_multiples.build(named, explained)
     there = {phase.chain for phase in multiples.phases} if multiples else set()  # shown next to pictures
     glance = Glance(
+        report_times.build(explained.breakdowns),
         [*_answer(explained), *report_tables.amplified(explained)],
         why.chains[0].id if why.chains else "",
         report_tables.phases([(*one, report_tables.limits_of(each)) for one, each in zip(named, alone, strict=True)]),

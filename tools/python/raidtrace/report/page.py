@@ -21,6 +21,7 @@ from raidtrace.plot import style as plot
 from raidtrace.recording import results
 from raidtrace.report.multiples import Multiples
 from raidtrace.report.rows import NOT_AVAILABLE, Sentence, Table, printable
+from raidtrace.report.times import SHOWN, TimeRow
 
 PARTS = pathlib.Path(__file__).parent / "templates"
 GENERATOR = b'<meta name="generator" content="raidctl report --html">'
@@ -60,9 +61,10 @@ class Live:
 
 @dataclasses.dataclass(frozen=True)
 class Glance:
-    """The first screen. answer: sentences. chain: id of the chain behind them, or empty. multiples: a row of pictures
-    for each phase."""
+    """The first screen. times: where the time of each phase went. answer: sentences. chain: id of the chain behind them, or
+    empty. multiples: a row of pictures for each phase."""
 
+    times: Sequence[TimeRow]
     answer: Sequence[str]
     chain: str
     table: Table
@@ -144,6 +146,7 @@ def render(title: str, summary: Sequence[Sentence], parts: Sequence[Part], glanc
         summary=summary,
         parts=[Part("summary", "Summary"), *parts],
         glance=glance,
+        shown_times=SHOWN,
         style=markupsafe.Markup(style),
         script=markupsafe.Markup(script),
         script_hash=f"sha256-{digest}",
