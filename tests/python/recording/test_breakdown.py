@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The breakdown of a phase: two states that add up, the time at the disk, and what more in flight would give."""
 
+import collections
 import dataclasses
+import functools
+import itertools
 import json
+import math
+import random
 import re
 
 import jsonschema
 import pytest
 from conftest import TOP
 from made_phase import span_of, time_bin
+from simulated_queue import Disk, depth_times
 
 from raidtrace.explain import breakdown as shown
 from raidtrace.quantity import bins
@@ -249,6 +255,13 @@ def test_requests_issued_together_leave_the_gain_open():
     assert one.verdict is More.HELPS
 
 
+def test_the_time_at_low_depths_is_that_of_all_requests_that_found_them():
+    """4 s of request-time at depth 2 are half of that of the requests that found none and one; the rest was at 8."""
+    one = reads({(0, 4.0): 999, (1, 4.0): 1000, (7, 4.0): 999}, times={2: 2 * SECOND, 8: SECOND}).ways[0].more
+    assert (one.start.low, one.end.low) == (2, 8)
+    assert one.gain.low == pytest.approx(7.5 / (2 / 2 + 8 / 2), rel=0.1)
+
+
 def test_requests_of_an_open_queue_find_one_half_done():
     """A server of 1 ms, arrivals at random times: a request that finds one waits 0.5 ms for it, which is no gain."""
     one = reads({(0, 1.0): 1000, (1, 1.5): 1000}).ways[0].more
@@ -268,6 +281,76 @@ def test_each_direction_has_its_own_answer():
     assert re.search(
         r"More in flight does not help writes: the rate at 8 is 0\.9\d to 1\.0\d times that at 1 \(linear: 8\)", text
     )
+
+
+# A simulated disk, whose rate at any depth can be measured, as the witness.
+
+DISKS = {
+    "side by side": dict(latency=1.0), "side by side, uneven": dict(latency=1.0, spread=0.9),
+    "one server": dict(servers=1), "one server, uneven": dict(servers=1, spread=0.9), "four servers": dict(servers=4),
+    "four servers and latency": dict(servers=4, service=0.25, latency=0.5),
+    "one server and latency": dict(servers=1, service=0.2, latency=1.0),
+    "shared server": dict(shared=True, service=0.5), "shared server and latency": dict(shared=True, service=0.1, latency=0.5),
+}  # fmt: skip
+DECIDED = {"one server": More.NO_HELP, "one server, uneven": None, "shared server": None}  # the others: helps
+LENGTH = 2000.0  # ms
+
+
+def loads(disk, seed):
+    """Requests of each kind of load: always as many, with a time to think, at random times, and in batches."""
+    chance, cap = random.Random(seed), min(disk.rate(64), 8)
+    for closed, think in ((1, 0), (8, 0), (4, 2.0), (16, 4.0), (16, 0.5)):
+        yield disk.run((), closed=closed, think=think, until=LENGTH)
+    for part in (0.3, 0.7):
+        gaps = (chance.expovariate(part * cap) for _ in itertools.count())
+        yield disk.run(itertools.takewhile(lambda at: at < LENGTH, itertools.accumulate(gaps)))
+    for size in (4, 32):
+        every = 1.5 * size / cap
+        yield disk.run([at * every for at in range(int(LENGTH / every)) for _ in range(size)])
+
+
+def counted(done):
+    """The span of simulated requests."""
+    kinds = {key: collections.Counter() for key in (("read", "d2c"), ("read", "depth_d2c"), ("all", "depth_issue"))}
+    for found, start, end in done:
+        ns = int((end - start) * MS)
+        for counter, at in zip(
+            kinds.values(), (time_bin(ns / MS), bins.D2C_COLUMNS * row(found) + ns.bit_length(), found)
+        ):
+            counter[at] += 1
+    whole = sum(int((end - start) * MS) for _, start, end in done)
+    times = {depth: int(ms * MS) for depth, ms in depth_times(done).items()}
+    flow = {"read": {"issued": len(done), "completed": len(done), "d2c_sum_ns": whole}}
+    return span_of(flow, {**kinds, ("all", "depth_time"): times}, 0, sum(times.values()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DISKS)
+def test_the_gain_of_a_simulated_disk_is_in_the_interval_and_no_verdict_is_false(kind):
+    disk, verdicts = Disk(1, **DISKS[kind]), set()
+    rate = functools.cache(disk.rate)
+
+    def truth(depth):
+        low = math.floor(depth)
+        return rate(low) + (depth - low) * (rate(low + 1) - rate(low)) if depth > low else rate(low)
+
+    for done in loads(disk, 1):
+        span = counted(done)
+        one = breakdown.of(span)
+        assert one.depth == pytest.approx(
+            sum(end - start for _, start, end in done) / (one.seconds * one.busy_share * 1e3), rel=1e-3
+        )
+        more = one.ways[0].more
+        if more.gain is None:
+            continue
+        start, end = ((level.mean.low + level.mean.high) / 2 for level in (more.start, more.end))
+        gain = truth(end) / truth(start)
+        assert 0.95 * more.gain.low <= gain <= 1.05 * more.gain.high, (more, gain)
+        assert more.verdict is not More.HELPS or gain > 1.1, (more, gain)
+        assert more.verdict is not More.NO_HELP or gain < 1.2, (more, gain)
+        verdicts.add(more.verdict)
+    assert verdicts - {More.NOT_KNOWN} <= {DECIDED.get(kind, More.HELPS)}
+    assert DECIDED.get(kind, More.HELPS) in {*verdicts, None}
 
 
 # JSON and text.

@@ -10,7 +10,6 @@ import dataclasses
 import enum
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from raidtrace.quantity import bins
 from raidtrace.quantity.bins import D2C_COLUMNS, DEPTH_OPEN
@@ -388,15 +387,15 @@ def _unknown(span: Span, direction: str) -> str:
 def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: Level, usual: bool) -> Gain:
     """The gain between two depths, with all that the counters leave open.
 
-    A request keeps the depth that it found only if others neither join nor leave. The sum of its time is compared with
-    the time at its depth: the part that cannot have been there counts at the mean depth of the rest. Another request may
-    be half done when the new one finds it."""
+    A request keeps the depth that it found only if others neither join nor leave. The time of the requests up to `start`,
+    or from `end` on, is compared with the time at these depths: the part that cannot have been there counts at the mean
+    depth of the rest. Another request may be half done when a new one finds it."""
     mean_high, mean_low = start.mean.high, max(end.mean.low - FOUND, 1.0)
-    if times:
-        inside = {depth: depth * ns for depth, ns in times.items() if 0 < depth <= (start.high or depth)}
-        mean_high = _shifted(inside, times, start, start.mean.high, max)
-        inside = {depth: depth * ns for depth, ns in times.items() if depth >= end.low}
-        mean_low = _shifted(inside, times, end, mean_low, min)
+    if times and start.high is not None:
+        before = {depth: ns for depth, ns in times.items() if 0 < depth <= start.high}
+        mean_high = _shifted(before, times, (level for level in levels if level.low <= start.low), mean_high)
+        after = {depth: ns for depth, ns in times.items() if depth >= end.low}
+        mean_low = _shifted(after, times, (level for level in levels if level.low >= end.low), mean_low)
     per_s = Interval(start.mean.low / start.d2c_ns.high, mean_high / start.d2c_ns.low)
     gain = Interval(mean_low / end.d2c_ns.high, end.mean.high / end.d2c_ns.low) / per_s
     verdict = More.HELPS if gain.low > MIN_FACTOR else More.NO_HELP if gain.high < MIN_FACTOR else More.NOT_KNOWN
@@ -405,13 +404,12 @@ def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: 
     return Gain(verdict, start, end, gain, linear if math.isfinite(linear) else None, usual, reason)
 
 
-def _shifted(inside: Mapping[int, int], times: Mapping[int, int], level: Level, mean: float, end: Any) -> float:
-    """The mean depth of the requests of a level, with the part of their time that does not fit into the time at
-    its depths at the mean depth of the other times."""
-    part = min(sum(inside.values()) / (level.requests * level.d2c_ns.low), 1.0)
+def _shifted(inside: Mapping[int, int], times: Mapping[int, int], levels: Iterable[Level], mean: float) -> float:
+    """The mean depth of a level, with the part of the time of `levels` for which there is no time at their depths
+    (`inside`) at the mean depth of the other times."""
     rest = {depth: ns for depth, ns in times.items() if depth and depth not in inside}
-    area = sum(depth * ns for depth, ns in rest.items())
-    if part >= 1 or not area:
+    spent, other = (sum(depth * ns for depth, ns in some.items()) for some in (inside, rest))
+    part = spent / sum(level.requests * level.d2c_ns.low for level in levels)
+    if part >= 1 or not other:
         return mean
-    other = sum(depth * depth * ns for depth, ns in rest.items()) / area
-    return part * mean + (1 - part) * float(end(mean, other))
+    return part * mean + (1 - part) * sum(depth * depth * ns for depth, ns in rest.items()) / other
