@@ -176,11 +176,11 @@ def _object(way: Way) -> Json:
         **_bounds("at_disk_share", way.at_disk),
         "depths": [{
             "low": level.low, "high": level.high, "requests": level.requests, **_bounds("depth", level.mean),
-            **_bounds("d2c_ns", level.d2c_ns), **_bounds("per_s", level.per_s),
+            **_bounds("d2c_mean_ns", level.d2c_ns), **_bounds("per_s", level.per_s),
         } for level in way.levels],
         "more_in_flight": {
-            "verdict": str(way.more.verdict), "from": way.more.start.low if way.more.start else None,
-            "to": way.more.end.low if way.more.end else None, **_bounds("gain", way.more.gain),
+            "verdict": str(way.more.verdict), "depth_from": way.more.start.low if way.more.start else None,
+            "depth_to": way.more.end.low if way.more.end else None, **_bounds("gain", way.more.gain),
             "linear_gain": way.more.linear, "reason": way.more.reason or None,
         },
         "not_available": dict(way.missing),
