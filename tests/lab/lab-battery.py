@@ -15,6 +15,8 @@ sys.dont_write_bytecode = True
 from lab_checks import check, finish  # noqa: E402
 
 BATTERY = Path(__file__).resolve().parents[1] / "battery/battery"
+STRIPPED = BATTERY.with_name("stripped.py")
+LEAST_RECORDINGS = 40  # from which counters are taken
 CHANCES = 2  # seeds of start time and memory; a part is judged with each
 SEED = 1  # RAID 0 on 7.2, whose guests take two thirds of the processor time of those of 6.1
 FAMILIES = (
@@ -52,6 +54,10 @@ def main() -> None:
         check(f"array: {LEAST} or more are named right", right >= LEAST, [output for _, output in results])
         right, output = judged(out, "disks of today", DISKS_SEED, DISKS)
         check(f"disks of today: {DISKS_LEAST} or more are named right", right >= DISKS_LEAST, output)
+        done = subprocess.run([STRIPPED, out], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        number = int((re.match(r"(\d+) recordings", done.stdout.splitlines()[-1]) or [0, 0])[1]) if done.stdout else 0
+        check("without some counters, no other cause is named", done.returncode == 0, done.stdout + done.stderr)
+        check(f"this was tried with {LEAST_RECORDINGS} recordings", number >= LEAST_RECORDINGS, done.stdout)
     finish()
 
 

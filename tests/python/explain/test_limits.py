@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each condition of a limit, from both sides: what is just enough is inferred, what is just too little is not."""
 
+import dataclasses
+
 import pytest
 from conftest import TOP, Without, fits
 from made_phase import first, judged, phase, uneven, verdict
@@ -786,3 +788,17 @@ def test_what_the_disk_gives_in_order_is_reported_where_another_phase_shows_it(o
     every_limit = limits.limits(Reading("A", phase(**READER)), "read", {}, (phase(**other),))
     statement = next(limit for limit in every_limit if limit.key == "seeks").statement
     assert ("Sequential reads of this disk reached" in statement) is reported
+
+
+@pytest.mark.parametrize(
+    "lacks", [*limits.GROUPS_OF_BIOS, *limits.GROUPS_OF_REQUESTS, "d2c_sum_ns", "settings", "host"]
+)
+def test_without_what_the_rules_compare_nothing_is_inferred(lacks):
+    whole = phase(idle=0.5)
+    span, meta = whole.span, {"host_available": "command-io"} if lacks in ("settings", "host") else {}
+    span = dataclasses.replace(span, groups=span.groups - {lacks}, unknown=frozenset({lacks}))
+    stripped = dataclasses.replace(whole, span=span, **({lacks: {}} if meta else {}))
+    found = limits.limits(Reading("A", stripped), "read", meta)
+    assert not [limit for limit in found if limit.verdict is INFERRED]
+    assert any(f"{lacks.replace('_', '-')}" in limit.statement or meta for limit in found)
+    assert [limit for limit in limits.limits(Reading("A", whole), "read", {}) if limit.verdict is INFERRED]
