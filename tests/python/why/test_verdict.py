@@ -168,6 +168,19 @@ def test_the_table_has_80_columns_also_with_a_short_latency() -> None:
     assert line.endswith("… 9.87 (9.87-9.87)  0.0647 -> 0.0492  faster, not sure") and len(line) == 80, line
 
 
+@pytest.mark.parametrize(("metric", "words", "head"), [
+    ("seconds", ("faster", "slower"), "times as fast"),
+    ("rate", ("faster", "slower"), "times as fast"),
+    ("p99", ("better", "worse"), "cost divided by"),
+    ("1 / mib_per_s", ("better", "worse"), "cost divided by"),
+])  # fmt: skip
+def test_only_the_time_of_the_work_makes_a_command_faster(metric: str, words: tuple[str, str], head: str) -> None:
+    rows = [row(DEEP, 2.0), row(DEEP, 0.5)]
+    table = experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], metric, 0.0, rows)
+    assert tuple(verdict.word(one, table) for one in rows) == words
+    assert any(head in line for line in verdict.lines(table, verdict.judge(table, "sdx"), False))
+
+
 def test_a_p99_that_is_compared_is_not_reported_twice() -> None:
     table = experiment.Table(
         Run(read_back={"queue_depth": "2"}), [9.0], "p99", 0.0, [row(DEEP, 3.0, p99_ms=[(9.0, 3.0)] * 3)]

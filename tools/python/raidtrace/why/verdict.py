@@ -185,7 +185,7 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
     late = _latency(table, None)
     none, more = "No change was measured", f"To test further: {table.more}." if table.more else ""
     if best:
-        gain = f"{best.change.name} was faster in {_count(best)} ({best.factor():.2f}x)"
+        gain = f"{best.change.name} was {compared(table.metric)[0]} in {_count(best)} ({best.factor():.2f}x)"
         sure = best.factor() > 1 + MIN_SPREAD_FACTOR * _spread(table.costs) and len(table.costs) > 1
         doubt = "but more pairs must confirm this" if sure else f"but this may be chance{_differ(table.costs)}"
         none = f"No change is confirmed to help: {gain}, {doubt}"
@@ -329,13 +329,23 @@ TIMES_WIDTH = 16
 OTHER_WIDTH = TIMES_WIDTH + len("faster, not sure") + 5  # columns except name and p99, with the blanks between
 
 
+TIMES, COSTS = ("faster", "slower"), ("better", "worse")
+HEADS = {TIMES: "times as fast", COSTS: "cost divided by"}
+
+
+def compared(metric: str) -> tuple[str, str]:
+    """The words for a lower and a higher cost. Only the time of the same work makes a command faster."""
+    return TIMES if metric in (figures.SECONDS, figures.RATE) else COSTS
+
+
 def word(row: Row, table: Table) -> str:
     if row.wrong:
         return "does not count"
     factor, least = row.factor(), table.least()
     if 1 / least < factor < least:
         return "no effect"
-    direction = "faster" if factor >= 1 else "slower"
+    better, worse = compared(table.metric)
+    direction = better if factor >= 1 else worse
     return direction if row.shown else f"{direction}, once" if len(row.costs) == 1 else f"{direction}, not sure"
 
 
@@ -346,7 +356,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
         out += ["Type:", *(f"  {command}" for command in verdict.commands)]
     late_width = max(map(len, ("p99 ms", *map(_late, table.rows))))
     if table.rows:
-        out += ["", _columns("change", "times as fast", "p99 ms", "verdict", late_width)]
+        out += ["", _columns("change", HEADS[compared(table.metric)], "p99 ms", "verdict", late_width)]
     order = list(Kind)
     for row in sorted(table.rows, key=lambda row: (bool(row.wrong), -row.factor(), order.index(row.change.kind))):
         out.append(_columns(row.change.name, _factors(row), _late(row), word(row, table), late_width))
