@@ -6,8 +6,8 @@
  * same time. In one arm the last processor has a thread that counts the events meanwhile.
  *
  * Then the rate at which one CPU counts the events of rings that others have written, and how long
- * a handler has interrupts off when its ring is full, those of the other CPUs are nearly half full,
- * and no worker comes.
+ * a handler has interrupts off when its ring is full, those of the other CPUs are as full as their
+ * writers leave them, nearly half at most, and no worker comes.
  */
 #include "machine.h"
 
@@ -305,7 +305,7 @@ static unsigned int records_of(unsigned int cpus, uint64_t *least)
 		struct raidtrace_ring *ring = per_cpu_ptr(probe->ring, cpu);
 
 		ring->limit = ring->mask + 1;
-		while (ring->head < (ring->mask + 1) * 45 / 100)
+		while (ring->head < min(ring->help, (ring->mask + 1) * 45 / 100))
 			request(cpu, ring->head % 32);
 	}
 	forget_all(cpus);
@@ -330,7 +330,8 @@ static void stays(double tick)
 	uint64_t most;
 	unsigned int nr = 0;
 
-	printf("\nlongest time with interrupts off, one ring full, others 45 %% full, no worker, caches empty; us\n");
+	printf("\nlongest time with interrupts off, one ring full, no worker, caches empty; us\n"
+	       "others 45 %% full, or as full as their writers leave them with more than 128 CPUs\n");
 	for (unsigned int i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		memset(least, 0xff, sizeof(least));
 		most = 0;
