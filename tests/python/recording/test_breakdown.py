@@ -170,12 +170,13 @@ def test_the_mean_of_the_only_row_is_the_exact_one():
 
 
 def test_rows_of_one_octave_have_the_bounds_of_its_values():
-    """Both rows have 100 requests between 0.52 and 1.05 ms; only the bins of d2c tell that half took 0.6, half 1.0 ms."""
-    span = requests({"read": {(0, 0.6): 50, (0, 1.0): 50, (7, 0.6): 50, (7, 1.0): 50}})
-    first, second = breakdown.of(span).ways[0].levels
-    for level in (first, second):
-        assert level.d2c_ns.low <= 0.6 * MS and level.d2c_ns.high >= 1.0 * MS
-        assert level.d2c_ns.low > 0.5 * MS and level.d2c_ns.high < 1.12 * MS
+    """Each row has 100 requests between 0.52 and 1.05 ms; d2c tells that half of all took 0.6, half 1.0 ms. The row of the
+    lowest depth may have all of the fast ones, but is not slower than the mean; the deepest is not faster."""
+    span = requests({"read": {(found, ms): 50 for found in (0, 3, 7) for ms in (0.6, 1.0)}})
+    first, middle, second = breakdown.of(span).ways[0].levels
+    assert 0.63 * MS < middle.d2c_ns.low <= 0.7 * MS and 0.9 * MS <= middle.d2c_ns.high < 1.0 * MS
+    assert 0.53 * MS < first.d2c_ns.low <= 0.6 * MS and 0.8 * MS <= first.d2c_ns.high < 0.88 * MS
+    assert 0.72 * MS < second.d2c_ns.low <= 0.8 * MS and 1.0 * MS <= second.d2c_ns.high < 1.1 * MS
 
 
 def test_the_depth_of_a_row_is_that_of_its_issues():
@@ -209,7 +210,7 @@ def test_a_disk_whose_latency_grows_with_the_depth_gains_nothing():
     one = reads({(found, found + 1): 1000 for found in DEPTHS}).ways[0].more
     assert one.verdict is More.NO_HELP
     assert 0.85 < one.gain.low < 1 < one.gain.high < breakdown.MIN_FACTOR
-    assert (one.start.low, one.end.low, one.linear, one.usual) == (1, 16, 16, False)
+    assert (one.start.low, one.end.low, one.linear) == (1, 16, 16)
 
 
 def test_a_disk_whose_latency_is_the_same_at_each_depth_gains():
@@ -222,7 +223,17 @@ def test_a_disk_whose_latency_is_the_same_at_each_depth_gains():
 @pytest.mark.parametrize(("ms", "verdict"), [(4.0, More.HELPS), (8.0, More.NO_HELP)])
 def test_without_a_deeper_one_the_usual_depth_is_compared_with_the_nearest_lower(ms, verdict):
     one = reads({(0, 1.0): 100, (3, 4.0): 100, (7, ms): 5000}).ways[0].more
-    assert (one.verdict, one.start.low, one.end.low, one.usual) == (verdict, 4, 8, True)
+    assert (one.verdict, one.start.low, one.end.low) == (verdict, 4, 8)
+
+
+def test_a_rise_long_before_the_usual_depth_is_no_help_there():
+    """The rate rises from 1 to 4; from 4 to 8 it is open: half of the requests of both may have taken 3, half 4 ms."""
+    early = {(0, 1.0): 1000, (3, 2.2): 500, (3, 4.0): 500, (7, 2.2): 2500, (7, 4.0): 2500}
+    one = reads(early).ways[0].more
+    assert (one.verdict, one.start.low, one.end.low) == (More.NOT_KNOWN, 4, 8)
+    flat = {(0, 1.0): 1000, (3, 4.3): 900, (3, 8.2): 100, (7, 8.0): 5000}
+    one = reads(flat).ways[0].more
+    assert (one.verdict, one.start.low, one.end.low) == (More.NO_HELP, 1, 8)
 
 
 def test_a_rare_deep_burst_is_no_evidence():
@@ -292,7 +303,7 @@ DISKS = {
     "one server and latency": dict(servers=1, service=0.2, latency=1.0),
     "shared server": dict(shared=True, service=0.5), "shared server and latency": dict(shared=True, service=0.1, latency=0.5),
 }  # fmt: skip
-DECIDED = {"one server": More.NO_HELP, "one server, uneven": None, "shared server": None}  # the others: helps
+DECIDED = {"one server": More.NO_HELP, "one server, uneven": None, "shared server": None, "side by side, uneven": None}  # the others: helps
 LENGTH = 2000.0  # ms
 
 
@@ -349,7 +360,6 @@ def test_the_gain_of_a_simulated_disk_is_in_the_interval_and_no_verdict_is_false
         assert more.verdict is not More.HELPS or gain > 1.1, (more, gain)
         assert more.verdict is not More.NO_HELP or gain < 1.2, (more, gain)
         verdicts.add(more.verdict)
-    assert verdicts - {More.NOT_KNOWN} <= {DECIDED.get(kind, More.HELPS)}
     assert DECIDED.get(kind, More.HELPS) in {*verdicts, None}
 
 

@@ -67,15 +67,14 @@ class Level:
 @dataclasses.dataclass(frozen=True)
 class Gain:
     """What more in flight would give. gain: bounds of the rate at `end` divided by that at `start`; None: there are no two
-    depths. linear: the same quotient if requests did not delay each other. usual: the depth of most requests is `end`, so
-    that deeper ones were not observed. reason: why it is not known or not available."""
+    depths. linear: the same quotient if requests did not delay each other; None: its depth has no upper bound. reason: why
+    it is not known or not available."""
 
     verdict: More
     start: Level | None = None
     end: Level | None = None
     gain: Interval | None = None
     linear: float | None = None
-    usual: bool = False
     reason: str = ""
 
 
@@ -282,7 +281,7 @@ def _levels(span: Span, direction: str) -> list[Level]:
         if count:
             cells.setdefault(at // D2C_COLUMNS, {})[at % D2C_COLUMNS] = count
     octaves = _octaves(figures, cells)
-    sums = {row: _sum(octaves, some) for row, some in cells.items()}
+    sums = {row: _sum(octaves, cells, row) for row in cells}
     exact = float(figures.count("d2c_sum_ns"))
     matched = sum(map(_count, cells.values())) == figures.count("completed")
     issued = span.histogram("all", "depth_issue")
@@ -323,10 +322,16 @@ def _octaves(figures: Figures, cells: Mapping[int, Mapping[int, int]]) -> dict[i
     return octaves
 
 
-def _sum(octaves: Mapping[int, Sequence[Part]], cells: Mapping[int, int]) -> Interval:
-    """Bounds of the sum of d2c of a row."""
-    ends = [_ends(octaves[column], number) for column, number in cells.items()]
-    return Interval(sum(one.low for one in ends), sum(one.high for one in ends))
+def _sum(octaves: Mapping[int, Sequence[Part]], cells: Mapping[int, Mapping[int, int]], row: int) -> Interval:
+    """Bounds of the sum of d2c of a row, if in an octave the requests that found more in flight do not take less time on
+    average: a row is at least as slow as it and all rows before it together, and at most as those from it on."""
+    low = high = 0.0
+    for column, number in cells[row].items():
+        until = sum(some.get(column, 0) for at, some in cells.items() if at <= row)
+        since = sum(some.get(column, 0) for at, some in cells.items() if at >= row)
+        low += number * _ends(octaves[column], until).low / until
+        high += number * _ends(octaves[column], since).high / since
+    return Interval(low, high)
 
 
 def _variance(octaves: Mapping[int, Sequence[Part]], cells: Mapping[int, int]) -> float:
@@ -362,17 +367,20 @@ def _depth(issued: Mapping[int, int], row: int, number: int) -> tuple[int, int |
 
 def _more(span: Span, direction: str, levels: Sequence[Level]) -> Gain:
     """The gain of more in flight: from the depth of most requests to a deeper one, or, without a deeper one, from a
-    lower depth to it. The first pair whose interval decides is taken: the deepest first, then the nearest lower one."""
+    lower depth to it. The first pair whose interval decides is taken: the deepest first, then the nearest lower one. From
+    the others to the usual depth, the rate may have risen long before it, so they can only show that it did not."""
     if not levels:
         return Gain(More.NOT_AVAILABLE, reason=_unknown(span, direction))
-    usual = max(levels, key=lambda level: level.requests)
+    usual, times = max(levels, key=lambda level: level.requests), span.histogram("all", "depth_time")
     enough = MIN_SHARE * sum(level.requests for level in levels)
-    deeper = [(usual, level) for level in levels if level.low > usual.low and level.requests >= enough]
-    lower = [(level, usual) for level in levels if level.low < usual.low]
-    gains = [_gain(span.histogram("all", "depth_time"), levels, *pair, pair[1] is usual)
-             for pair in (*reversed(deeper), *reversed(lower))]  # fmt: skip
+    deeper = [level for level in levels if level.low > usual.low and level.requests >= enough]
+    lower = [level for level in levels if level.low < usual.low]
+    gains = [_gain(times, levels, usual, level) for level in reversed(deeper)]
+    for at, level in enumerate(reversed(lower)):
+        gain = _gain(times, levels, level, usual)
+        gains += [gain] if at == 0 or gain.verdict is More.NO_HELP else []
     if not gains:
-        return Gain(More.NOT_KNOWN, usual, usual, usual=True, reason=ONE_DEPTH)
+        return Gain(More.NOT_KNOWN, usual, usual, reason=ONE_DEPTH)
     return next((one for one in gains if one.verdict is not More.NOT_KNOWN), gains[0])
 
 
@@ -384,7 +392,7 @@ def _unknown(span: Span, direction: str) -> str:
     return f"fewer than {MIN_REQUESTS} requests at each depth"
 
 
-def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: Level, usual: bool) -> Gain:
+def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: Level) -> Gain:
     """The gain between two depths, with all that the counters leave open.
 
     A request keeps the depth that it found only if others neither join nor leave. The time of the requests up to `start`,
@@ -401,7 +409,7 @@ def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: 
     verdict = More.HELPS if gain.low > MIN_FACTOR else More.NO_HELP if gain.high < MIN_FACTOR else More.NOT_KNOWN
     linear = (end.mean.low + end.mean.high) / (start.mean.low + start.mean.high)
     reason = "" if verdict is not More.NOT_KNOWN else "the interval is too wide"
-    return Gain(verdict, start, end, gain, linear if math.isfinite(linear) else None, usual, reason)
+    return Gain(verdict, start, end, gain, linear if math.isfinite(linear) else None, reason)
 
 
 def _shifted(inside: Mapping[int, int], times: Mapping[int, int], levels: Iterable[Level], mean: float) -> float:
