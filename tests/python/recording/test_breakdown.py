@@ -303,7 +303,12 @@ DISKS = {
     "one server and latency": dict(servers=1, service=0.2, latency=1.0),
     "shared server": dict(shared=True, service=0.5), "shared server and latency": dict(shared=True, service=0.1, latency=0.5),
 }  # fmt: skip
-DECIDED = {"one server": More.NO_HELP, "one server, uneven": None, "shared server": None, "side by side, uneven": None}  # the others: helps
+DECIDED = {
+    "one server": More.NO_HELP,
+    "one server, uneven": None,
+    "shared server": None,
+    "side by side, uneven": None,
+}  # the others: helps
 LENGTH = 2000.0  # ms
 
 
@@ -391,13 +396,19 @@ def test_a_flush_has_no_share_at_the_disk():
     assert way.missing == {"at_disk_share": "only reads and writes have it"}
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("number", [1, 3, 4, 9])
 def test_no_line_is_wider_than_the_terminal(width, number):
-    one = breakdown.of(requests({"read": {(found, 1.0): 1000 for found in DEPTHS}, "write": {(2, 3.0): 1000}}))
+    some = {
+        "read": {(found, 1.0): 1000 for found in DEPTHS},
+        "write": {(2, 3.0): 1000},
+        "passthrough": {(0, 1.0): 1000},
+    }
+    one = breakdown.of(requests(some))
     lines = shown.text([one] * number, width)
     assert max(map(len, lines)) <= width
     assert sum(line.startswith("sda, run") for line in lines) == (number if number <= 3 else 0)
+    assert number > 3 or "passthrough takes 1.00 ms" in " ".join(" ".join(lines).split())
 
 
 @pytest.mark.parametrize(("share", "texts"), [

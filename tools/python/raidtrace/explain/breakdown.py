@@ -10,8 +10,8 @@ from raidtrace.recording.breakdown import Breakdown, Gain, Interval, Level, More
 
 BLOCKS = 3  # with more phases and disks than these, each direction has a row instead
 BAR, SHORT_BAR = 20, 8  # characters for the whole time
-WIDE = 72  # columns for the long bar
-INDENT = 18  # columns of a label
+WIDE, NARROW = 72, 60  # columns for the long bar, and for a bar
+INDENT, SHORT_INDENT = 18, 16  # columns of a label; on a narrow terminal
 NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard": ("a discard", "discards"),
          "write_zeroes": ("a zeroing", "zeroings"), "flush": ("a flush", "flushes"), "other": ("another", "others"),
          "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
@@ -30,9 +30,10 @@ def text(some: Sequence[Breakdown], width: int) -> list[str]:
 
 def _block(one: Breakdown, width: int) -> list[str]:
     first, *more = terminal.wrapped(f"{name(one)}: {rates(one)}", width - 2).splitlines()
-    lines = [first, *(f"  {line}" for line in more), *_bars(one, BAR if width >= WIDE else SHORT_BAR)]
+    lines = [first, *(f"  {line}" for line in more), *_bars(one, width)]
     for label, sentence in rows(one):
-        lines += terminal.wrapped(sentence, width, INDENT if label else 2, f"  {label}").splitlines()
+        indent = max(INDENT if width >= NARROW else SHORT_INDENT, len(label) + 3) if label else 2
+        lines += terminal.wrapped(sentence, width, indent, f"  {label}").splitlines()
     return lines
 
 
@@ -74,12 +75,17 @@ def bar(share: float, length: int) -> str:
     return "#" * min(max(marks, 1 if share > 0 else 0), length if share >= 1 else length - 1)
 
 
-def _bars(one: Breakdown, length: int) -> list[str]:
+def _bars(one: Breakdown, width: int) -> list[str]:
     both = shares(one)
     if both is None:
         return []
-    return [f"  {'in flight':<{INDENT - 2}}{both[0]:>7}  {bar(one.busy_share or 0, length):<{length}}  {mean(one)} at a time",
-            f"  {'nothing':<{INDENT - 2}}{both[1]:>7}"]  # fmt: skip
+    label = (INDENT if width >= NARROW else SHORT_INDENT) - 2
+    length = BAR if width >= WIDE else SHORT_BAR if width >= NARROW else 0
+    marks = f"{bar(one.busy_share or 0, length):<{length}}  " if length else ""
+    return [
+        f"  {'in flight':<{label}}{both[0]:>7}  {marks}{mean(one)} at a time",
+        f"  {'nothing':<{label}}{both[1]:>7}",
+    ]
 
 
 def mean(one: Breakdown) -> str:
