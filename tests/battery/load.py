@@ -35,6 +35,7 @@ DEFAULTS: dict[str, int | float | str] = {
     "tail": 0.0,  # s after the last
     "map": 0,  # 1: through a mapping, a page after the other
     "advise": "",  # of the mapping: random
+    "report": 0,  # 1: the number of calls of all streams, and the seconds that they took
     "die": 0,  # 1: an error ends it, as most programs do; 0: the call is left out
 }
 
@@ -114,7 +115,7 @@ def main() -> None:
     """All streams, concurrently."""
     settings = options(sys.argv[1:])
     time.sleep(float(settings["lead"]))
-    children = []
+    children, begin = [], time.monotonic()
     for number in range(int(settings["streams"])):
         child = os.fork()
         if not child:
@@ -122,6 +123,9 @@ def main() -> None:
             os._exit(0)
         children.append(child)
     status = [os.waitpid(child, 0)[1] for child in children]
+    if settings["report"]:
+        calls = int(settings["streams"]) * (int(settings["mib"]) << 20) // int(settings["io"])
+        print(f"{calls} calls in {time.monotonic() - begin:.3f} s")
     time.sleep(float(settings["tail"]))
     sys.exit(1 if any(status) else 0)
 
