@@ -3,7 +3,7 @@
 #   make                   the module for KDIR, and the tools    make demo         the published effect, in the lab (FRESH=1: run again)
 #   make modules           raidtrace.ko                          make tools        raidctl, in tools/bin
 #   make quick             tests of a minute, without a kernel   make check        build and test everything
-#   make lint, make check-layers   parts of check                make check-verbs  the verbs with the standard library of Python only
+#   make lint             a part of check                    make check-verbs  the verbs with the standard library of Python only
 #   make check-long        longer tests: Linux 7.3, kernels that check themselves, more seeds
 #   make check-vm          the module on Debian's own kernels in QEMU
 #   make check-causes-vm   explain against real drivers in QEMU, disks with known limits (ten minutes)
@@ -21,7 +21,7 @@
 #   make soak              5,000 cycles on kernels that check themselves
 #   make kills, make sweep-kills, make why-kills   killed recorders, sweeps, experiments
 #   make sanitize          raidctl with sanitizers and in valgrind (an hour)
-#   make coverage          lines of the accounting that unit tests reach      make mutate   errors that unit tests must notice
+#   make mutate            errors that unit tests must notice
 #   make bench             cost of counting a request            make bench-lab    cost of the lab
 #   make bench-record      cost of recording 16 disks            make bench-import   import compared with blkparse and btt
 #   make figures           pictures of the documentation         make html         the documentation as pages, in build/html
@@ -33,11 +33,13 @@ KDIR    ?= /lib/modules/$(KERNEL)/build
 PREFIX  ?= /usr/local
 DESTDIR ?=
 OUT     ?= demo-out
+# Further options and names for the program of a target
+ARGS    ?=
 
 .PHONY: all modules tools quick clean install uninstall html figures
 .PHONY: demo reproduce misconceptions board farm kcsan battery battery-why
-.PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-layers check-packages check-bare check-kernels check-exporter lint
-.PHONY: sweep-kills why-kills kills soak sanitize coverage mutate
+.PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-packages check-bare check-kernels check-exporter lint
+.PHONY: sweep-kills why-kills kills soak sanitize mutate
 .PHONY: bench bench-lab bench-record bench-import bisect-demo
 .PHONY: deb rpm
 .DEFAULT_GOAL := all
@@ -65,18 +67,18 @@ demo:
 reproduce:
 	@tools/setup demo
 	@$(MAKE) --no-print-directory -s -C tools
-	@tools/paper-2004/reproduce --out reproduce-out
+	@tools/paper-2004/reproduce --out reproduce-out $(ARGS)
 
 figures:
 	@tools/setup demo
 	@$(MAKE) --no-print-directory -s -C tools
-	@tools/paper-2004/figures --out figures-out
+	@tools/paper-2004/figures --out figures-out $(ARGS)
 
 misconceptions:
 	@tools/setup demo
 	@tools/setup vm
 	@$(MAKE) --no-print-directory -s -C tools
-	@tools/paper-2004/misconceptions
+	@tools/paper-2004/misconceptions $(ARGS)
 
 quick:
 	@tools/setup check
@@ -84,61 +86,61 @@ quick:
 
 check:
 	@tools/setup check
-	@tests/run
+	@tests/run $(ARGS)
 
 check-long:
 	@tools/setup check
-	@tests/run --long
+	@tests/run --long $(ARGS)
 
 check-vm: tools
 	@tools/setup vm
-	@tests/vm/run
+	@tests/vm/run $(ARGS)
 
 check-causes-vm: tools
 	@tools/setup vm
-	@tests/battery/machine
+	@tests/battery/machine $(ARGS)
 
 check-html: tools
 	@tools/setup html
-	@tests/html/run
+	@tests/html/run $(ARGS)
 
 battery-why: tools
 	@tools/setup demo
-	@tests/lab/lab-why.py all
+	@tests/lab/lab-why.py $(or $(ARGS),all)
 
 bench-lab: tools
 	@tools/setup demo
-	@tests/bench/lab
+	@tests/bench/lab $(ARGS)
 
 SECONDS ?= 600
 farm: tools
 	@tools/setup lab
-	@tests/lab/lab-farm.py --seconds $(SECONDS) --jobs $$(nproc)
+	@tests/lab/lab-farm.py $(or $(ARGS),--seconds $(SECONDS)) --jobs $$(nproc)
 
 kcsan: tools
 	@tools/setup vm
-	@tests/vm/kcsan --seconds $(SECONDS)
+	@tests/vm/kcsan --seconds $(SECONDS) $(ARGS)
 
 board: tools
 	@tools/setup lab
-	@tests/board/run
+	@tests/board/run $(ARGS)
 
 bisect-demo: tools
 	@tools/setup lab
-	@tests/lab/bisect/run
+	@tests/lab/bisect/run $(ARGS)
 
 bench-record: tools
 	@tools/setup vm
-	@tests/bench/sampling
+	@tests/bench/sampling $(ARGS)
 
 bench-import: tools
 	@tools/setup check
-	@tests/bench/import
+	@tests/bench/import $(ARGS)
 
 bench: tools
 	@tools/setup check
-	@tests/ring/run --bench
-	@tests/bench/cost/run
+	@$(if $(ARGS),,tests/ring/run --bench)
+	@tests/bench/cost/run $(ARGS)
 
 SOAK_KERNELS ?= 6.12
 SOAK_VARIANT ?= sanitize
@@ -154,46 +156,40 @@ soak: tools
 SEEDS ?= 100-119
 battery: tools
 	@tools/setup demo
-	@tests/battery/battery --seeds $(SEEDS)
-
-coverage:
-	@tools/setup check
-	@tests/kunit/run --coverage
+	@tests/battery/battery --seeds $(SEEDS) $(ARGS)
 
 mutate:
 	@tools/setup check
-	@tests/kunit/run --mutants 1
+	@tests/kunit/run --mutants $(or $(ARGS),1)
 
 sanitize: tools
 	@tools/setup check
-	@tests/sanitize/run
+	@tests/sanitize/run $(ARGS)
 
 kills: tools
 	@tools/setup check
-	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills all calls times sleep enomem client
+	@tools/bin/raidctl lab run --host --mem 320M --timeout 7200 --out check-out/kills -- $(CURDIR)/tests/lab/ctl-kills $(or $(ARGS),all calls times sleep enomem client)
 
-# LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the 100; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
+KILLS ?= 100
+# LAB=vm: on a distribution's kernel. SWEEP_FIRST and SWEEP_LAST: a part of the KILLS; SWEEP_ONLY=kills: nothing else; SWEEP_SECONDS
 sweep-kills: tools
 	@tools/setup check
 	@$(if $(filter vm,$(LAB)),tools/setup vm)
-	@tools/bin/raidctl lab run -q --host --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=100 \
+	@tools/bin/raidctl lab run -q --host --mem $(if $(filter vm,$(LAB)),1G,192M) --timeout 7200 --env SWEEP_KILLS=$(KILLS) \
 		$(foreach name,SWEEP_FIRST SWEEP_LAST SWEEP_ONLY SWEEP_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/sweep-kills -- \
 		$(CURDIR)/tests/lab/ctl-sweep
 
-# LAB=vm: on a distribution's kernel. WHY_FIRST and WHY_LAST: a part of the 100; WHY_ONLY=kills: nothing else; WHY_SECONDS
+# LAB=vm: on a distribution's kernel. WHY_FIRST and WHY_LAST: a part of the KILLS; WHY_ONLY=kills: nothing else; WHY_SECONDS
 why-kills: tools
 	@tools/setup check
 	@$(if $(filter vm,$(LAB)),tools/setup vm)
-	@tools/bin/raidctl lab run -q $(if $(filter vm,$(LAB)),--host --mem 1G,--mem 192M) --timeout 7200 --env WHY_KILLS=100 \
+	@tools/bin/raidctl lab run -q $(if $(filter vm,$(LAB)),--host --mem 1G,--mem 192M) --timeout 7200 --env WHY_KILLS=$(KILLS) \
 		$(foreach name,WHY_FIRST WHY_LAST WHY_ONLY WHY_SECONDS,$(if $($(name)),--env $(name)=$($(name)))) --out check-out/why-kills -- \
 		$(CURDIR)/tests/lab/ctl-why
 
 lint: tools
 	@tools/setup check
-	@tests/lint/run
-
-check-layers:
-	@tests/lint/layers
+	@tests/lint/run $(ARGS)
 
 html:
 	@tools/setup check
@@ -223,7 +219,7 @@ deb:
 # The packages in a Debian without the checkout; as root, some minutes.
 check-packages: tools
 	@tools/setup chroot
-	@tests/install/chroot
+	@tests/install/chroot $(ARGS)
 
 # In a root that has nothing else: tests/hosts/run bookworm trixie -- make check-verbs
 check-verbs: tools
@@ -232,13 +228,13 @@ check-verbs: tools
 # And on Debian 12 and 13 with secure boot, in QEMU; as root, an hour.
 check-bare: tools
 	@tools/setup chroot
-	@tests/install/bare --apt-outside
+	@tests/install/bare --apt-outside $(ARGS)
 
 # The module against every kernel of Debian's suites, and booted there; as root, some hours.
 check-kernels: tools
 	@tools/setup vm
 	@tools/setup chroot
-	@tests/kernels/run --boot
+	@tests/kernels/run --boot $(ARGS)
 
 # A real Prometheus scrapes raidctl exporter; its own tools check the alerts.
 check-exporter: tools
