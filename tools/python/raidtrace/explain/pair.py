@@ -381,7 +381,7 @@ def _together(names: list[str]) -> list[str]:
         return [f"{names_text} changed together: the recordings do not show which is the cause."]
     if not names:
         return ["No setting that was recorded differs."]
-    return [f"The only recorded difference: {names_text}."] if others == names else []
+    return [f"The recorded settings and the load differ in {names_text} alone."] if others == names else []
 
 
 def _depths(a: Reading, b: Reading, direction: str) -> str:
