@@ -239,7 +239,7 @@ def test_a_rise_long_before_the_usual_depth_is_no_help_there():
 def test_a_rare_deep_burst_is_no_evidence():
     common, rare = ({(0, 1.0): 1000, (7, 1.0): number} for number in (60, 40))
     assert reads(common).ways[0].more.end.low == 8
-    assert reads(rare).ways[0].more.reason == breakdown.FEW_DEEPER
+    assert reads(rare).ways[0].more.reason == breakdown.RARE
 
 
 def test_one_depth_is_not_known():

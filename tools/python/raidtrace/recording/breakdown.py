@@ -26,7 +26,7 @@ FOUND = 0.5  # of the service of the request that a new one finds at the disk: t
 NOT_COUNTED = "the recording lacks {}"
 ONLY_BIOS = "a disk that receives only bios has no requests; the disks below it have them"
 NO_BIO, NO_END = "no bio of it completed", "no request of it completed"
-ONE_DEPTH, FEW_DEEPER = "only one depth observed", "too few requests at other depths"
+ONE_DEPTH, RARE = "only one depth observed", "few requests found more"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -380,7 +380,7 @@ def _more(span: Span, direction: str, levels: Sequence[Level]) -> Gain:
         gain = _gain(times, levels, level, usual)
         gains += [gain] if at == 0 or gain.verdict is More.NO_HELP else []
     if not gains:
-        return Gain(More.NOT_KNOWN, usual, usual, reason=ONE_DEPTH if len(levels) == 1 else FEW_DEEPER)
+        return Gain(More.NOT_KNOWN, usual, usual, reason=ONE_DEPTH if len(levels) == 1 else RARE)
     return next((one for one in gains if one.verdict is not More.NOT_KNOWN), gains[0])
 
 
