@@ -150,7 +150,7 @@ def test_merged_bios_leave_bounds():
 
 
 def test_pieces_of_unknown_bios_leave_bounds():
-    """Of 20 requests of 1 or 3 ms, 5 may carry unknown bios alone. Then 5 of the 20 known pieces are second ones."""
+    """5 of 20 requests of 1 or 3 ms may carry unknown bios alone. Then 5 of the 20 known pieces are second ones."""
     one = reads({(0, 1): 10, (0, 3): 10}, q2c_sum_ns=80 * MS, q2c_unknown=5)
     share = one.ways[0].at_disk
     assert share.low == pytest.approx((10 + 5 * 3 + 5 * 1) / 80, rel=0.07) and share.low < 30 / 80
@@ -201,7 +201,7 @@ def test_fewer_requests_than_a_mean_needs_are_no_level():
     assert reads({(0, 1): 19}).ways[0].more.reason == "fewer than 20 requests at each depth"
 
 
-# What more in flight would give.
+# The gain of more in flight.
 
 DEPTHS = (0, 1, 3, 7, 15)
 

@@ -66,7 +66,7 @@ class Level:
 
 @dataclasses.dataclass(frozen=True)
 class Gain:
-    """What more in flight would give. gain: bounds of the rate at `end` divided by that at `start`; None: there are no two
+    """The gain of more in flight. gain: bounds of the rate at `end` divided by that at `start`; None: there are no two
     depths. linear: the same quotient if requests did not delay each other; None: its depth has no upper bound. reason: why
     it is not known or not available."""
 
