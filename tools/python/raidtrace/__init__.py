@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Read, verify and explain what raidtrace recorded. Nothing here talks to the kernel. Each folder uses those before it in
+"""Read, verify and explain what raidtrace recorded. Only client/ talks to the kernel. Each folder uses those before it in
 this list (tests/lint/layers).
 
 quantity/   pure arithmetic: bins of histograms, sizes, statistics of trials, ranks, what seeks cost
@@ -16,4 +16,6 @@ plot/       pictures: how all of them look; those of a recording, and those of a
 report/     the HTML report of recordings and of sweeps
 demo/       raidctl demo: its cells, its table, and whether what was counted is true
 cli/        command lines: a module for each program
+
+client/     the live counters of raidtrace.ko, for programs of others; no other folder uses it, and it uses only the bins
 """
