@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab-kernels: all
-"""Clients agree: the kernel's own ynl, which reads the specification, raidctl by libnl, and the tests' own client.
+"""Clients agree: the kernel's own ynl and raidtrace.client, which read the specification, and raidctl by libnl.
 
 The disk is gone when it is read, so its counters stand still and every number must be the same, times too.
 """
@@ -16,6 +16,8 @@ import sys
 from typing import Any
 
 import kmod_client as kmod
+
+import raidtrace.client
 
 SPEC = kmod.TOP / "Documentation/netlink/specs/raidtrace.yaml"
 # Limits of raidctl status --json: name, file of /sys/block/sda, sectors or number in a unit of the file.
@@ -128,14 +130,30 @@ def unnumbered(reply: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in reply.items() if name != "snapshot"}
 
 
+def same_reading(what: str, reading: raidtrace.client.Counters, theirs: dict[str, Any]) -> None:
+    """Raise when a reading of raidtrace.client differs from a reply of ynl."""
+    for row in theirs["flow"]:
+        same(f"{what}: {row['direction']}", {"direction": row["direction"], **reading.flow[row["direction"]]}, row)
+    compared = 0
+    for one in theirs["histogram"]:
+        histogram = reading.histogram(one["direction"], one["kind"])
+        words = f"{what}: {one['kind']} {one['direction']}"
+        kmod.equal(words, histogram.counts, {at: n for at, n in enumerate(one["counts"], one["first-bin"]) if n})
+        compared += 1
+    kmod.equal(f"{what}: histograms", compared > 15, True)
+
+
 def test_by_specification() -> None:
-    """The kernel's ynl and the tests' client read the same snapshot, attribute by attribute"""
-    with kmod.Client() as client:
+    """The kernel's ynl and raidtrace.client read the same snapshot, attribute by attribute"""
+    with kmod.Client() as client, raidtrace.client.Client() as other:
         target = gone_disk(client)
+        reading = other.targets()[0].counters()
         ours = unnumbered(client.ask("counters-get", id=target["id"])[0])
         programs = ynl_programs()
         for series, program in programs.items():
-            same(f"ynl of {series}", unnumbered(ynl(program, "counters-get", {"id": target["id"]})), ours)
+            theirs = ynl(program, "counters-get", {"id": target["id"]})
+            same(f"ynl of {series}", unnumbered(theirs), ours)
+            same_reading(f"client and ynl of {series}", reading, theirs)
             same(f"{series}: list", ynl(program, "target-get", dump=True), client.ask("target-get", dump=True))
             infos = [reply | {"now-ns": 0} for reply in (ynl(program, "info-get"), client.ask("info-get")[0])]
             same(f"{series}: info", *infos)

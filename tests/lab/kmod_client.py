@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shared by the tests of the kernel module: a netlink client of their own, disks, and the printing of results.
+"""Shared by the tests of the kernel module: raidtrace.client with what only tests do, disks, and the printing of results.
 
 The client knows the family from its specification alone and shares no code with libraidtrace: it is a witness.
 """
@@ -19,186 +19,66 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import yaml
-from kmod_disk import Disk as Disk  # noqa: F401  for those who test
-from kmod_disk import extents
-from kmod_disk import reads as reads  # noqa: F401
-from kmod_invariants import DIRECTIONS as DIRECTIONS  # noqa: F401
-from kmod_invariants import Counters
-
 TOP = pathlib.Path(__file__).resolve().parents[2]
-SPEC = yaml.safe_load((TOP / "Documentation/netlink/specs/raidtrace.yaml").read_text(encoding="utf-8"))
+sys.path.insert(0, str(TOP / "tools/python"))
+
+from kmod_disk import Disk as Disk  # noqa: E402, F401  for those who test
+from kmod_disk import reads as reads  # noqa: E402, F401
+from kmod_invariants import DIRECTIONS as DIRECTIONS  # noqa: E402, F401
+from kmod_invariants import Counters  # noqa: E402
+from pyroute2.netlink import genlmsg  # noqa: E402
+
+from raidtrace.client.exchange import Exchange  # noqa: E402
+from raidtrace.client.exchange import specification  # noqa: E402
+from raidtrace.client.exchange import Refused as Refused  # noqa: E402
+
+SPEC = specification().text
+GROUPS = specification().flags["group"]
+CLASSES = specification().enums["class"]
+attribute_number = specification().number
 
 LEAKS = pathlib.Path("/sys/kernel/debug/kmemleak")
 REFUSALS: set[str] = set()  # texts that requests of this process were refused with
 CHECKED: list[int] = []  # targets of snapshots in which the invariants were looked at
 
-_NETLINK_GENERIC, _SOL_NETLINK = 16, 270
-_EXT_ACK, _CAP_ACK = 11, 10
-_NLM_F_REQUEST, _NLM_F_ACK, _NLM_F_DUMP = 1, 4, 0x300
-_NLMSG_ERROR, _NLMSG_DONE = 2, 3
+_NLM_F_DUMP, _NLMSG_DONE = 0x300, 3
 NLM_F_DUMP_INTR = 0x10
-_GENL_ID_CTRL, _CTRL_GETFAMILY = 16, 3
-_NLA_TYPE = 0x3FFF
 _DELETE_MODULE, _FINIT_MODULE = 176, 313  # system calls of x86-64, as the lab's guests are
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-class Refused(Exception):
-    """The kernel's refusal: `errno` and the text it gave, empty if it gave none."""
-
-    def __init__(self, errno: int, text: str) -> None:
-        super().__init__(f"{os.strerror(errno)}: {text}")
-        self.errno = errno
-        self.text = text
-        REFUSALS.add(text)
-
-
-def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at + 4 <= len(data):
-        length, kind = struct.unpack_from("HH", data, at)
-        yield kind & _NLA_TYPE, data[at + 4 : at + length]
-        at += (length + 3) & ~3
-
-
-def _attribute(kind: int, data: bytes) -> bytes:
-    return struct.pack("HH", 4 + len(data), kind) + data + b"\0" * (-len(data) % 4)
-
-
-_SETS = {one["name"]: one["attributes"] for one in SPEC["attribute-sets"]}
-_ENUMS = {
-    one["name"]: [entry["name"] for entry in one["entries"]] for one in SPEC["definitions"] if one["type"] == "enum"
-}
-_FLAGS = {
-    one["name"]: [entry["name"] for entry in one["entries"]] for one in SPEC["definitions"] if one["type"] == "flags"
-}
-GROUPS = _FLAGS["group"]
-CLASSES = _ENUMS["class"]
-_OPERATIONS = {one["name"]: (number, one) for number, one in enumerate(SPEC["operations"]["list"], 1)}
-
-
-def _decode(name: str, data: bytes) -> dict[str, Any]:
-    """Attributes of a set by their names in the specification; a repeated one becomes a list."""
-    result: dict[str, Any] = {}
-    for kind, payload in _attributes(data):
-        one = _SETS[name][kind - 1]
-        value: Any
-        if one["type"] == "pad":
-            continue
-        if one["type"] == "nest":
-            value = _decode(one["nested-attributes"], payload)
-        elif one["type"] == "string":
-            value = payload.rstrip(b"\0").decode()
-        elif one["type"] == "flag":
-            value = True
-        elif one["type"] == "binary":
-            value = list(struct.unpack(f"{len(payload) // 8}Q", payload))
-        else:
-            value = int.from_bytes(payload, sys.byteorder)
-            if one.get("enum") in _FLAGS:
-                value = [flag for bit, flag in enumerate(_FLAGS[one["enum"]]) if value >> bit & 1]
-            elif "enum" in one:
-                value = _ENUMS[one["enum"]][value]
-        if one.get("multi-attr"):
-            result.setdefault(one["name"], []).append(value)
-        else:
-            result[one["name"]] = value
-    return result
-
-
-def attribute_number(name: str, attribute: str) -> int:
-    """Number of an attribute in its set."""
-    return next(number for number, one in enumerate(_SETS[name], 1) if one["name"] == attribute)
-
-
-class Client:
-    """A socket that speaks the family."""
-
-    def __init__(self) -> None:
-        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC)
-        self.socket.bind((0, 0))
-        self.socket.setsockopt(_SOL_NETLINK, _EXT_ACK, 1)
-        self.socket.setsockopt(_SOL_NETLINK, _CAP_ACK, 1)
-        self.socket.settimeout(30)
-        self.sequence = 0
-        self.family = self._family()
+class Client(Exchange):
+    """A socket that speaks the family, and notes each refusal."""
 
     def __enter__(self) -> Client:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.socket.close()
+        self.close()
 
-    def _send(self, kind: int, flags: int, command: int, payload: bytes) -> None:
-        self.sequence += 1
-        body = struct.pack("BBxx", command, 1) + payload
-        self.socket.send(struct.pack("IHHII", 16 + len(body), kind, flags, self.sequence, 0) + body)
-
-    def _messages(self) -> Iterator[tuple[int, bytes]]:
-        """Messages until the end of the reply. Raises Refused."""
-        while True:
-            data = self.socket.recv(1 << 20)
-            at = 0
-            while at < len(data):
-                length, kind, flags, sequence, _ = struct.unpack_from("IHHII", data, at)
-                body = data[at + 16 : at + length]
-                at += (length + 3) & ~3
-                if sequence != self.sequence:
-                    continue
-                if kind == _NLMSG_DONE:
-                    return
-                if kind == _NLMSG_ERROR:
-                    error = -struct.unpack_from("i", body)[0]
-                    if not error:
-                        return
-                    raise Refused(error, self._text(body, flags))
-                yield kind, body
-
-    @staticmethod
-    def _text(body: bytes, flags: int) -> str:
-        if not flags & 0x200:
-            return ""
-        skip = 20 if flags & 0x100 else 4 + struct.unpack_from("I", body, 4)[0]
-        return next((data.rstrip(b"\0").decode() for kind, data in _attributes(body[skip:]) if kind == 1), "")
-
-    def _family(self) -> int:
-        self._send(_GENL_ID_CTRL, _NLM_F_REQUEST | _NLM_F_ACK, _CTRL_GETFAMILY, _attribute(2, b"raidtrace\0"))
-        replies = [dict(_attributes(body[4:])) for _, body in self._messages()]
-        return int(struct.unpack("H", replies[0][1])[0])
-
-    def ask(self, operation: str, dump: bool = False, raw: bytes = b"", **attributes: int) -> list[dict[str, Any]]:
-        """Send a request; `attributes` are numbers, named as in the specification with underscores. Returns the answers."""
-        self.send(operation, _NLM_F_DUMP if dump else _NLM_F_ACK, raw, **attributes)
-        name = _OPERATIONS[operation][1]["attribute-set"]
-        return [_decode(name, body[4:]) for _, body in self._messages()]
-
-    def send(self, operation: str, flags: int = 0, raw: bytes = b"", **attributes: int) -> None:
-        """Send a request as ask() does, and read no answer."""
-        number, one = _OPERATIONS[operation]
-        known = _SETS[one["attribute-set"]]
-        names = [attribute["name"].replace("-", "_") for attribute in known]
-        for name, value in attributes.items():
-            at = names.index(name)
-            raw += _attribute(at + 1, struct.pack("=Q" if known[at]["type"] == "u64" else "I", value))
-        self._send(self.family, _NLM_F_REQUEST | flags, number, raw)
+    def messages(self, kind: type[genlmsg] = genlmsg) -> Iterator[tuple[int, genlmsg]]:
+        """As Exchange.messages(); without a kind attributes stay undecoded."""
+        try:
+            yield from super().messages(kind)
+        except Refused as refusal:
+            REFUSALS.add(refusal.text)
+            raise
 
     def dump_in_pieces(self, operation: str, between: Callable[[], object], piece: int = 4096) -> list[int]:
         """Flags of a dump's messages, the closing one too; `between` is called when the first piece has been read.
 
         A socket of its own, because pieces are as large as the largest read of a socket so far.
         """
-        number, _ = _OPERATIONS[operation]
         usual = self.socket
-        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC)
+        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, usual.proto)
         try:
-            self._send(self.family, _NLM_F_REQUEST | _NLM_F_DUMP, number, b"")
+            self.send(operation, _NLM_F_DUMP)
             message_flags: list[int] = []
             while True:
                 data = self.socket.recv(piece)
                 at, before = 0, len(message_flags)
                 while at < len(data):
-                    length, kind, flags = struct.unpack_from("IHH", data, at)
+                    length, kind, flags = struct.unpack_from("=IHH", data, at)
                     at += (length + 3) & ~3
                     message_flags.append(flags)
                     if kind == _NLMSG_DONE:
@@ -209,16 +89,17 @@ class Client:
             self.socket.close()
             self.socket = usual
 
-    def add(self, disk: str, groups: Iterable[str] = (), **options: int) -> dict[str, Any]:
+    def add(self, disk: str, groups: Iterable[str] = (), **options: Any) -> dict[str, Any]:
         """Make a disk of /sys/class/block a target, with all groups or the named ones."""
         if groups:
-            options["groups"] = sum(1 << GROUPS.index(group) for group in groups)
+            options["groups"] = groups
         with open(f"/dev/{disk}", "rb", buffering=0) as opened:
             return self.ask("target-add", fd=opened.fileno(), **options)[0]
 
     def set_journal(self, target: dict[str, Any], ranges: list[tuple[int, int]]) -> None:
         """Say where the journal is, by first sector and number of sectors; nowhere without any."""
-        self.ask("target-set", raw=extents(ranges, attribute_number("target", "journal")), id=target["id"])
+        extents = [{"sector": sector, "nr-sectors": length} for sector, length in ranges]
+        self.ask("target-set", id=target["id"], journal=extents)
 
     def delete(self, target: dict[str, Any]) -> None:
         """Forget a target; what it counted last must be sound, as every snapshot."""

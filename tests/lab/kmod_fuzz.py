@@ -63,7 +63,7 @@ def send(client: kmod.Client, command: int, version: int, flags: int, body: byte
     try:
         client.socket.send(header + data)
         if flags & 0x304:
-            list(client._messages())
+            list(client.messages())
     except kmod.Refused as refusal:
         return refusal.errno
     except TimeoutError:
