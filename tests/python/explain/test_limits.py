@@ -250,8 +250,9 @@ SIDES = [
         ({**DIRECT, "q2c_ms": 7.9}, {"q2c_ms": 8.1}),
         # a layer above the disk queues its bios
         ({**DIRECT, "submitters": BY_LAYER[0]}, {"submitters": BY_LAYER[1]}),
-        # a volume that takes a ms and more for one request at a time may be at its limit
-        ({**VOLUME, "seconds": 0.99}, {"seconds": 1.01}),
+        # a volume that completes one request at a time at even intervals may be at its limit
+        ({**VOLUME, "samples": uneven(6)}, {"samples": uneven(2)}),
+        ({**VOLUME, "samples": uneven(6)}, {"samples": uneven(6)[:5]}),
     ),
     *sides("lost merges")(
         (UNMERGED, {"settings": {"nomerges": "0"}}),

@@ -32,9 +32,6 @@ MAX_ALONE_DEPTH = 2  # direct reads in flight: below this each may wait for the 
 MIN_WAITING = (
     1.0  # bios that wait before the disk on average: from here on the program keeps more than the disk receives
 )
-MIN_LIMITED_MS = (
-    1.0  # ms of a request that is alone at a volume: a shorter one waits for no limit of 1,000 IOPS or more
-)
 BLOCK_LAYER = "the block layer holds them (scheduler, slots, wbt, io.latency, io.cost)"
 TURN_MS = 6.0  # ms that such a read takes at least: a turn of the platters
 MAX_SHORT_SECTORS = 1024  # of a contiguous run: up to here the seek takes longer than the read
@@ -236,8 +233,9 @@ def _not_by_program(case: Case, depth: float) -> str:
     if case.reading.above is not None and case.waits_for_host():
         whole = case.reading.above.disk.name
         return f"the disk was idle for {q.percent(case.idle() or 0.0)} of the time: {whole} may wait for another of its disks"
-    if case.virtual() and gain.alone(case) and (q.d2c_mean_ms(case.phase, case.direction) or 0.0) >= MIN_LIMITED_MS:
-        each = q.d2c_mean_ms(case.phase, case.direction)
+    rate = gain.even(case, case.phase)[0]
+    if case.virtual() and gain.alone(case) and (rate is None or gain.straight(rate)):
+        each = q.d2c_mean_ms(case.phase, case.direction) or 0.0
         return f"one request at a time takes {each:.3g} ms: this is the time of the volume, or the pace of its limit"
     return ""
 
