@@ -246,3 +246,25 @@ def test_refusals_have_the_text_of_the_module(error, text, kind, flags):
         exchange._raise_error(answer(error, text, kind, flags), flags)
     assert (refusal.value.errno, refusal.value.text) == (error, text)
     assert refusal.value.strerror == (text or os.strerror(error))
+
+
+class Dumps(exchange.Exchange):
+    """A kernel whose list of targets changes during the first dumps."""
+
+    def __init__(self, changes):  # pylint: disable=super-init-not-called
+        self.specification, self.changes = SPEC, changes
+
+    def send(self, operation, flags=0, raw=b"", **values):
+        self.changes -= 1
+
+    def messages(self, kind):
+        body = b"\1\1\0\0" + packed("target", {"id": 7})
+        message = kind(struct.pack("IHHII", 16 + len(body), 30, 0, 1, 0) + body)
+        message.decode()
+        yield 0x10 if self.changes >= 0 else 0, message
+
+
+def test_a_dump_that_was_interrupted_is_repeated():
+    assert Dumps(3).ask("target-get", dump=True) == [{"id": 7}]
+    with pytest.raises(OSError, match="changed during each of 100 dumps"):
+        Dumps(1000).ask("target-get", dump=True)

@@ -7,6 +7,7 @@ disk may be longer, and the kernel drops what is not read.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import socket
@@ -23,14 +24,15 @@ _REQUEST, _ACK, _DUMP, _INTERRUPTED, _TEXT = 0x1, 0x4, 0x300, 0x10, 0x200  # fla
 _ERROR, _DONE = 2, 3  # its types
 _HEADER = struct.Struct("=IHHII")
 _LARGEST = 1 << 20  # bytes of a read
+_DUMPS = 100  # until one is consistent
 _SECONDS = 30  # until a request without a reply raises TimeoutError
 
 
 class Refused(OSError):
     """The kernel refused a request: `errno`, and `text`, the reason that the module gave, or "" if it gave none."""
 
-    def __init__(self, errno: int, text: str) -> None:
-        super().__init__(errno, text or os.strerror(errno))
+    def __init__(self, error: int, text: str) -> None:
+        super().__init__(error, text or os.strerror(error))
         self.text = text
 
 
@@ -67,9 +69,9 @@ class Exchange:
         """One operation. Returns the replies in order, as dictionaries by the names of the specification.
 
         values: attributes, with _ for -. raw: encoded attributes, which follow them. dump: all objects, as of target-get.
-        Raises Refused.
+        Raises Refused, and OSError when no dump is consistent.
         """
-        while True:
+        for _ in range(_DUMPS):
             self.send(operation, _DUMP if dump else _ACK, raw, **values)
             replies, whole = [], True
             for flags, message in self.messages(self.specification.message(operation)):
@@ -77,6 +79,7 @@ class Exchange:
                 replies.append(self.specification.decode(self.specification.set_of(operation), message["attrs"]))
             if whole:  # else the list of targets changed during the dump
                 return replies
+        raise OSError(errno.EINTR, f"the list of targets changed during each of {_DUMPS} dumps")
 
     def send(self, operation: str, flags: int = 0, raw: bytes = b"", **values: Any) -> None:
         """Send a request as ask() does, and read no reply."""
