@@ -353,6 +353,8 @@ def _signing(case: Case) -> Result | None:
     only = f"this kernel accepts only signed modules ({signing.why}); "
     if signing.loaded:
         return Result("raidtrace is loaded")
+    if case.activity.modules is None:
+        return Result("this kernel lists no modules, so it may load none", verdict=UNKNOWN)
     if not signing.why:
         return Result("this kernel accepts unsigned modules")
     if signing.signer and signing.enrolled:

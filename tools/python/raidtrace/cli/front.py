@@ -22,6 +22,8 @@ PACKAGES = {
     "markupsafe": "apt-get install python3-jinja2",
     "matplotlib": "apt-get install python3-matplotlib",
     "numpy": "apt-get install python3-numpy",
+    "pyroute2": "apt-get install python3-pyroute2",
+    "yaml": "apt-get install python3-yaml",
     "pyarrow": "Debian has no package of it; install it with: pip install pyarrow",
 }
 

@@ -232,7 +232,7 @@ def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
 
 def works(a: Side, b: Side) -> tuple[tuple[str, work.Compared], ...]:
     """The phases that both recordings have, each with the comparison of the programs' work, in the order of A."""
-    both = [name for name in reversed(a.works) if name in b.works]
+    both = [name for name in reversed(list(a.works)) if name in b.works]
     return tuple((name, work.compare(a.works[name], b.works[name])) for name in both)
 
 

@@ -180,11 +180,17 @@ def waiting(case: Case) -> tuple[float, float] | None:
     return (least, mean) if mean >= MIN_LONGER_FACTOR * least else None
 
 
+def of_one_size(case: Case) -> bool:
+    """Whether most requests have one size, so that their times are comparable."""
+    sizes = case.phase.histogram(case.direction, "size")
+    return bool(sizes) and max(sizes.values()) >= MIN_COMPARABLE_SHARE * sum(sizes.values())
+
+
 def waits_ms(case: Case) -> tuple[float, float] | None:
     """The ms of the fastest and of the median request, if most requests have one size; else of requests at low and at
     high depth. None: times were not counted, or cannot be compared."""
-    sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
-    if sizes and times and max(sizes.values()) >= MIN_COMPARABLE_SHARE * sum(sizes.values()):
+    times = case.phase.histogram(case.direction, "d2c")
+    if times and of_one_size(case):
         median = bins.quantile(times, 0.5)
         fastest = fastest_ms(times)
         return None if median is None or fastest is None else (fastest, median / 1e6)

@@ -60,20 +60,12 @@ def host(case: Case) -> Limit:
         return open_question(text, value)
     if not case.waits_for_host():
         return ruled_out(f"the disk was idle for {q.percent(idle)} of the time", value)
-    if (waiting := case.waiting()) is not None and waiting >= idle * MIN_HELD:
-        text = (
-            f"the disk was idle for {q.percent(idle)} of the time, but {waiting:.1f} bios waited on average: the block"
-        )
-        held = "layer holds them before the disk (scheduler, slots, wbt, io.latency, io.cost)"
-        return open_question(
-            f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
-        )
     if (computing := _kernel_computes(case, idle, value)) is not None:
         return computing
     if case.reading.above is not None:
-        nothing, whole = f"the disk was idle for {q.percent(idle)} of the time", case.reading.above.disk.name
-        text = f"{nothing}: {whole}, which contains it, may wait for another of its disks"
-        return dataclasses.replace(open_question(text, value), title="Other member")
+        text = f"the disk was idle for {q.percent(idle)} of the time: {above_waits(case)}"
+        title = "Other member" if case.reading.above.disk.members > 1 else "Layer above"
+        return dataclasses.replace(open_question(text, value), title=title)
     nothing, limit = f"the disk was idle for {q.percent(idle)} of the time", io_max(case)
     if limit.verdict is Verdict.INFERRED:
         return ruled_out(f"{nothing}: io.max delayed requests", value)
@@ -89,6 +81,14 @@ def host(case: Case) -> Limit:
             gain=gain.at_most(idle),  # the start of a program is computing, too
             key="processor",
             title="Processor",
+        )
+    if (waiting := case.waiting()) is not None and waiting >= idle * MIN_HELD:
+        text = (
+            f"the disk was idle for {q.percent(idle)} of the time, but {waiting:.1f} bios waited on average: the block"
+        )
+        held = "layer holds them before the disk (scheduler, slots, wbt, io.latency, io.cost)"
+        return open_question(
+            f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
         )
     if computed >= MAY_BE_COMPUTING * idle:
         text = (
@@ -119,6 +119,15 @@ def host(case: Case) -> Limit:
         share=idle,
         gain=gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]),
     )
+
+
+def above_waits(case: Case) -> str:
+    """A clause about the md or dm disk above, which may delay the requests of this disk."""
+    above = case.reading.above
+    assert above
+    if above.disk.members > 1:
+        return f"{above.disk.name}, which contains it, may wait for another of its disks"
+    return f"{above.disk.name}, which contains it, may hold the requests"
 
 
 KERNEL_WORK = {
@@ -175,17 +184,17 @@ def sync(case: Case) -> Limit:
     if case.direction != "write" or not number:
         return ruled_out(f"{number} flushes", *values)
     if part < MIN_FLUSH_SHARE:
-        return ruled_out(f"{number} flushes were in flight for {_during(part)}", *values)
+        return ruled_out(f"{number} flushes were in flight {_during(part)}", *values)
     each = (q.octets(case.phase, "write") or 0) / number
     if number < MIN_FLUSHES or each > MAX_FLUSHED_BYTES:
         text = (
-            f"{number} flush{'es were' if number > 1 else ' was'} in flight for {_during(part)}, after "
+            f"{number} flush{'es were' if number > 1 else ' was'} in flight {_during(part)}, after "
             f"{each / q.MIB:.1f} MiB of writes each"
         )
         return open_question(f"{text}; only an experiment can show whether they waited for this data", *values)
     during, part = _during(part), min(part, 0.999)
     return inferred(
-        f"{number} flushes for {writes} writes were in flight for {during}: each waits until the drive has written its "
+        f"{number} flushes for {writes} writes were in flight {during}: each waits until the drive has written its "
         "cache",
         f"{_fewer_flushes(case)}, or "
         + (
@@ -195,22 +204,26 @@ def sync(case: Case) -> Limit:
         ),
         *values,
         share=part,
-        gain=gain.half_the_flushes(case),
+        gain=NO_GAIN if _synchronous(case) else gain.half_the_flushes(case),
     )
 
 
 def _during(part: float) -> str:
     """The text of a sum of times divided by the length of the phase: a share of the time, or, above 1, the mean number
     in flight."""
-    return f"{part:.0%} of the time" if part <= 1 else f"all of the time, {units.three(part)} at once on average"
+    return f"for {part:.0%} of the time" if part <= 1 else f"({units.three(part)} at once on average)"
+
+
+def _synchronous(case: Case) -> list[str]:
+    """The mount options that make writes wait. Empty: there are none, or nothing is mounted."""
+    lines = (case.reading.above or case.phase).settings.get("mount_options", "").splitlines()
+    return sorted({option for line in lines for option in line.split(",")} & SYNCHRONOUS)
 
 
 def _fewer_flushes(case: Case) -> str:
     """Advice to flush less often. The recording does not show which call, or which mount option, causes a flush."""
-    above = case.reading.above or case.phase
-    options = {option for line in above.settings.get("mount_options", "").splitlines() for option in line.split(",")}
-    if synchronous := sorted(options & SYNCHRONOUS):
-        return f"mount the file system without {' and '.join(synchronous)}, which makes each write wait"
+    if options := _synchronous(case):
+        return f"mount the file system without {' and '.join(options)}, which makes each write wait"
     return "have data made durable less often (fsync, fdatasync, O_SYNC and O_DSYNC of the program, sync of a mount)"
 
 
@@ -219,9 +232,7 @@ def clears(case: Case) -> str:
     else empty."""
     part = sum(case.area(name) for name in q.CLEARING)
     number = sum(case.phase.count(name, "completed") or 0 for name in q.CLEARING)
-    return (
-        f"{number:,} discards or zeroing requests were in flight for {_during(part)}" if part >= MIN_FLUSH_SHARE else ""
-    )
+    return f"{number:,} discards or zeroing requests were in flight {_during(part)}" if part >= MIN_FLUSH_SHARE else ""
 
 
 @rule("discard", "Discards")
@@ -237,16 +248,16 @@ def discards(case: Case) -> Limit:
                         for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
     during = _during(part)
     if part < MIN_FLUSH_SHARE:
-        return ruled_out(f"{text} were in flight for {during}", *values)
+        return ruled_out(f"{text} were in flight {during}", *values)
     if sum(numbers.values()) < MIN_FLUSHES:
-        return open_question(f"{text} were in flight for {during}; their cost is unknown", *values)
+        return open_question(f"{text} were in flight {during}; their cost is unknown", *values)
     waits = waits_ms(case)
     if waits is None or waits[1] < MIN_DISCARD_FACTOR * waits[0]:
-        text = f"{text} were in flight for {during}; the recording does not show that {case.direction}s take longer"
+        text = f"{text} were in flight {during}; the recording does not show that {case.direction}s take longer"
         return open_question(text, *values)
     part = min(part, 0.999)
     return inferred(
-        f"{text} were in flight for {during}, concurrently with {case.direction}s",
+        f"{text} were in flight {during}, concurrently with {case.direction}s",
         "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
         *values,
         share=part,
@@ -377,10 +388,8 @@ def competing(case: Case) -> Limit:
         return inferred(
             others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits and found.whole else NO_GAIN
         )
-    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and case.direction == "write" and _reads_parity(case):
-        text = (
-            f"reads are {share:.0%} of the requests in flight: md reads old data and parity before it writes new parity"
-        )
+    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and _reads_parity(case):
+        text = f"{other}s are {share:.0%} of the requests in flight: md reads old data and parity before it writes new parity"
         return open_question(text, *values)
     if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and _all_its_own(case):
         text = (

@@ -7,7 +7,7 @@ from raidtrace.explain import gain
 from raidtrace.explain.case import DIRECT_SHARE, MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import MIN_FLAT_DEPTH, MIN_OTHERS_SHARE, SMALL_FACTOR, ceiling_near, flat, waits_ms
-from raidtrace.explain.limits_host import clears, strangers
+from raidtrace.explain.limits_host import above_waits, clears, strangers
 from raidtrace.explain.steps import MIN_STREAM_SHARE, ahead, in_order
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
@@ -113,6 +113,8 @@ def scheduler(case: Case) -> Limit:
         return unknown("time before the issue, depth or scheduler was not recorded")
     values = (case.value("waited", wait, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
+    if name != "none" and wait < MIN_SCHEDULER_SHARE * served and (held := held_before(case)):
+        return open_question(f"{text}; {held}", *values)
     if name == "none" or wait < MIN_SCHEDULER_SHARE * served or depth > MAX_USED_SHARE * allowed[0]:
         return ruled_out(text, *values)
     if strangers(case).part >= MIN_OTHERS_SHARE:
@@ -222,17 +224,24 @@ def direct(case: Case) -> Limit:
     )
 
 
+def held_before(case: Case) -> str:
+    """A clause about bios that wait before the disk, if they are as many as the requests in flight; else empty."""
+    mean, waiting = q.depth_mean(case.phase, case.direction), case.waiting()
+    if mean is None or waiting is None or waiting < max(MIN_WAITING, mean):
+        return ""
+    return f"{mean:.2f} requests are in flight on average, and {waiting:.1f} bios wait before the disk: {BLOCK_LAYER}"
+
+
 def _not_by_program(case: Case, depth: float) -> str:
     """The reason why something else than the program determines the depth; empty: nothing is known of such."""
-    if (waiting := case.waiting()) is not None and waiting >= max(MIN_WAITING, depth):
-        return f"{depth:.2f} requests are in flight, and {waiting:.1f} bios wait before the disk: {BLOCK_LAYER}"
+    if held := held_before(case):
+        return held
     if case.by_kernel() > DIRECT_SHARE:
         return f"kernel threads queue them, one layer above the disk, with {depth:.2f} requests in flight"
     if is_layer(case.phase.disk.name):
         return f"{case.phase.disk.name} passes them on to another disk, whose recording shows what delays them"
     if case.reading.above is not None and case.waits_for_host():
-        whole = case.reading.above.disk.name
-        return f"the disk was idle for {q.percent(case.idle() or 0.0)} of the time: {whole} may wait for another of its disks"
+        return f"the disk was idle for {q.percent(case.idle() or 0.0)} of the time: {above_waits(case)}"
     rate = gain.even(case, case.phase)[0]
     if case.virtual() and gain.alone(case) and (rate is None or gain.straight(rate)):
         each = q.d2c_mean_ms(case.phase, case.direction) or 0.0
@@ -361,6 +370,8 @@ def unread(case: Case) -> tuple[float, int] | None:
 @rule("no readahead", "No readahead")
 def advice(case: Case) -> Limit:
     """A program that has switched readahead off for its reads. Then a larger setting has no effect."""
+    if case.by_kernel() > DIRECT_SHARE:
+        return ruled_out(f"kernel threads queue the {case.direction}s, one layer above the disk")
     small = unread(case)
     if small is None:
         why = "bypass the page cache" if case.direct() else "are as large as with readahead, or are random"

@@ -6,10 +6,28 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import (
+    DIRECT_SHARE,
+    MIN_FACTOR,
+    MIN_TIME_SHARE,
+    Case,
+    inferred,
+    open_question,
+    rule,
+    ruled_out,
+    unknown,
+)
 from raidtrace.explain.evidence import Limit
 from raidtrace.explain.gain import EVEN_REQUESTS, even, local, straight, tolerance
-from raidtrace.explain.limits_device import MIN_WAIT_FACTOR, ceiling_near, cheaper, fastest_ms, flat, waits_ms
+from raidtrace.explain.limits_device import (
+    MIN_WAIT_FACTOR,
+    ceiling_near,
+    cheaper,
+    fastest_ms,
+    flat,
+    of_one_size,
+    waits_ms,
+)
 from raidtrace.explain.steps import ahead
 from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
@@ -86,11 +104,18 @@ def throttled(case: Case) -> Limit:
         return open_question(f"{text} at even intervals: this may be a limit, or the pace of the program", *values)
     kind = _kind(case, rate)
     text = (
-        f"{text} at even intervals; the median is {times[1]:.3g} ms, and the fastest took {times[0]:.3g} ms: "
+        f"{text} at even intervals; {_slower(case, *times)}: "
         f"{NAMED[kind]}, of the volume or of a part of the disk, delays all but the fastest"
     )
     remedy = ". ".join(filter(None, (REMEDY[kind], cheaper(case))))
     return inferred(text, remedy, *values, gain=gain.twice_the_limit(case, rate.iops, times[0]), title=TITLE[kind])
+
+
+def _slower(case: Case, few_ms: float, many_ms: float) -> str:
+    """The times of waits_ms() in words: of requests of one size, or at a low and a high depth."""
+    if of_one_size(case):
+        return f"the median is {many_ms:.3g} ms, and the fastest took {few_ms:.3g} ms"
+    return f"a request takes about {few_ms:.2g} ms with few in flight, and about {many_ms:.2g} ms with more"
 
 
 def requested_bytes(case: Case) -> int | None:
@@ -118,6 +143,8 @@ def amplification(case: Case) -> Limit:
         f"read {units.significant(ratio)} bytes for each byte requested by calls and page faults "
         f"({units.octets(fetched)} for {units.octets(used)})"
     )
+    if case.by_kernel() > DIRECT_SHARE:
+        return unknown("kernel threads queue the reads, one layer above the disk, whose callers are not known")
     if ratio < MIN_AMPLIFICATION or not case.reads_ahead() or q.foreign(case.phase, "read"):
         return ruled_out(text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.phase.host.get(("command", "major_faults"), 0)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from raidtrace.explain import chain
 from raidtrace.explain import limits as holding
 from raidtrace.explain import limits_device, limits_events, limits_host
-from raidtrace.explain.case import MIN_TIME_SHARE, Case, trimmed
+from raidtrace.explain.case import DIRECT_SHARE, MIN_TIME_SHARE, Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict, lower_initial
 from raidtrace.explain.steps import depth_verdict, in_order, predicted, source, streams
 from raidtrace.quantity import units
@@ -74,6 +74,10 @@ def changed(a: Reading, b: Reading, metas: tuple[Mapping[str, str], Mapping[str,
         for name in sorted((ours.keys() | theirs.keys()) - NOT_SET):
             if (ours.get(name) or "") != (theirs.get(name) or ""):  # missing and empty values are equal
                 rows.append((name, _brief(ours.get(name, ABSENT)), _brief(theirs.get(name, ABSENT))))
+    if a.above is not None and b.above is not None:
+        for name in ("md_level", "md_raid_disks", "md_chunk_bytes"):
+            one, other = (above.settings.get(name, ABSENT) for above in (a.above, b.above))
+            rows += [(name, one, other)] if one != other else []
     if a.readahead_sectors() != b.readahead_sectors() and all(name != "readahead_sectors" for name, _, _ in rows):
         rows.append(("readahead_sectors", str(a.readahead_sectors()), str(b.readahead_sectors())))
     rows += behaviour(a, b)
@@ -115,7 +119,8 @@ def _direct(reading: Reading) -> float | None:
 
 
 def _others(reading: Reading) -> float | None:
-    return limits_host.strangers(Case(reading, "read", {})).part
+    others = limits_host.strangers(Case(reading, "read", {}))
+    return others.part if others.whole else None  # else only a lower bound is known
 
 
 def _resets(reading: Reading) -> int:
@@ -269,7 +274,8 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     if factors is None:
         return Verdict.NOT_AVAILABLE, [
             work.sentence(),
-            "The recordings lack the counters that would explain the difference.",
+            *_together([name for name, _, _ in differs]),
+            "The recordings lack the counters of requests that would explain the difference.",
         ]
     speed = 1 / work.factor if work.factor else factors.speed
     bytes_factor = _bytes(a, b, direction)
@@ -300,7 +306,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
         refused = []
         if moved and direction == "read":
             verdict, refused = Verdict.NOT_AVAILABLE, [f"Readahead changed during {moved}, so its part is open."]
-        elif direction == "read" and not limiting and work.kind is not Kind.DIFFERENT:
+        elif direction == "read" and not limiting and work.kind is not Kind.DIFFERENT and not _by_layer(a, b):
             refused = ["Readahead is the same in both, so it is not the cause."]
         # causes of the difference matter more than excluded ones
         waits = _waits(a, b, direction)
@@ -313,6 +319,11 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
     if not 1 / SAME_FACTOR < factors.size < SAME_FACTOR:
         size = f"The mean size of a request changed by x{factors.size:.2f}, which is a part of the difference."
     return verdict, [*lead, why, f"{size} In flight: {_depths(a, b, direction)}.", *tail]
+
+
+def _by_layer(a: Reading, b: Reading) -> bool:
+    """Whether kernel threads queue the bios, so that the readahead of a layer above matters."""
+    return any(Case(reading, "read", {}).by_kernel() > DIRECT_SHARE for reading in (a, b))
 
 
 def _bytes(a: Reading, b: Reading, direction: str) -> float:

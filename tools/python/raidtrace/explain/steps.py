@@ -530,7 +530,8 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
         if served > MIN_EXCESS_FACTOR * calls:
             return (
                 f"the disk served {served / q.MIB:.1f} MiB, {(served - calls) / q.MIB:.1f} MiB more than read and write calls "
-                "requested: readahead past the end, or libaio, io_uring and mapped files, which are not counted"
+                "requested: readahead past the end; libaio, io_uring and mapped files, which are not counted; or others "
+                "and the kernel"
             )
         part = f"{served / q.MIB:.1f} MiB ({q.percent(served / calls)}) served by the disk"
         return f"{calls / q.MIB:.1f} MiB requested by calls, {part}"

@@ -406,8 +406,10 @@ def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: 
         mean_low = _shifted(after, times, (level for level in levels if level.low >= end.low), mean_low)
     per_s = Interval(start.mean.low / start.d2c_ns.high, mean_high / start.d2c_ns.low)
     gain = Interval(mean_low / end.d2c_ns.high, end.mean.high / end.d2c_ns.low) / per_s
-    verdict = More.HELPS if gain.low > MIN_FACTOR else More.NO_HELP if gain.high < MIN_FACTOR else More.NOT_KNOWN
     linear = (end.mean.low + end.mean.high) / (start.mean.low + start.mean.high)
+    could = linear > MIN_FACTOR * MIN_FACTOR  # nearer depths show no gain in any case
+    no_help = could and gain.high < MIN_FACTOR
+    verdict = More.HELPS if gain.low > MIN_FACTOR else More.NO_HELP if no_help else More.NOT_KNOWN
     reason = "" if verdict is not More.NOT_KNOWN else "the interval is too wide"
     return Gain(verdict, start, end, gain, linear if math.isfinite(linear) else None, reason)
 

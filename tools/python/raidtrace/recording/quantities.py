@@ -279,5 +279,10 @@ def _virtual() -> tuple[tuple[str, str], ...]:
 
 def is_virtual(driver: str, model: str, name: str = "") -> bool:
     """Whether a disk is virtual, by its driver, its model in sysfs, or its name."""
-    is_of = {"driver": driver.__eq__, "model": model.__contains__, "name": name.startswith}
-    return any(is_of[word](text) for word, text in _virtual())
+    marks = _virtual()
+    return any(
+        (word == "driver" and driver == text)
+        or (word == "model" and text in model)
+        or (word == "name" and name.startswith(text))
+        for word, text in marks
+    )

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from raidtrace.quantity import units
 from raidtrace.recording.observation import Observation
 
-EQUAL_SHARE = 0.01  # of bytes and calls: start-up and the loading of libraries differ by less
-EQUAL_BYTES, EQUAL_CALLS = 1 << 16, 64  # the same for little work
+# Bytes and calls may differ by the larger of a share and a number: of other commands, and of equal commands, whose first
+# run may also load programs and libraries.
+OTHER, EQUAL = (0.01, 1 << 16, 64), (0.05, 1 << 20, 256)  # share, bytes, calls
 SAME_FACTOR = 1.1  # two times with a smaller quotient are equal
 PAGE_BYTES = 4096  # of a page fault
 
@@ -111,7 +112,8 @@ def compare(a: Work, b: Work) -> Compared:
             return Compared(a, b, Kind.DIFFERENT, f"the command of {letter} failed, or its recording ended early")
         if not work.calls and not work.faults:
             return Compared(a, b, Kind.UNKNOWN, f"{letter} made no calls in this phase")
-    if not _near(a.octets or 0, b.octets or 0, EQUAL_BYTES) or not _near(a.calls or 0, b.calls or 0, EQUAL_CALLS):
+    share, octets, calls = EQUAL if a.command == b.command and a.command else OTHER
+    if not _near(a.octets or 0, b.octets or 0, octets, share) or not _near(a.calls or 0, b.calls or 0, calls, share):
         return Compared(a, b, Kind.DIFFERENT, f"A: {a.text()}; B: {b.text()}")
     if (a.mapped() or b.mapped()) and a.command != b.command:
         text = "other commands, and the pages of a mapping that are used without a wait are not counted"
@@ -121,5 +123,5 @@ def compare(a: Work, b: Work) -> Compared:
     return Compared(a, b, Kind.SAME, "", b.seconds / a.seconds)
 
 
-def _near(a: int, b: int, least: int) -> bool:
-    return abs(a - b) <= max(least, EQUAL_SHARE * max(a, b))
+def _near(a: int, b: int, least: int, share: float) -> bool:
+    return abs(a - b) <= max(least, share * max(a, b))

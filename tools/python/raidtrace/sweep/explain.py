@@ -17,6 +17,7 @@ from raidtrace.quantity.shown import UserError
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
+from raidtrace.recording.work import SAME_FACTOR
 from raidtrace.sweep.index import DONE, NAME, Index
 
 SETTING = "readahead_sectors"
@@ -229,7 +230,7 @@ def _story(curve: Curve, points: Sequence[tuple[float, float]], medians: Sequenc
     chain between the least readahead and the knee is shown, which is the verdict `between`."""
     low, high = min(y for _, y in medians), max(y for _, y in medians)
     x, _ = trials.knee(medians)
-    if high < low * pair.SAME_FACTOR:
+    if high < low * SAME_FACTOR:
         return Verdict.CONTRADICTED, [
             f"Readahead does not change the rate: {low / 1024:.1f} to {high / 1024:.1f} MiB/s."
         ]
