@@ -201,6 +201,12 @@ def test_fewer_requests_than_a_mean_needs_are_no_level():
     assert reads({(0, 1): 19}).ways[0].more.reason == "fewer than 20 requests at each depth"
 
 
+def test_requests_without_a_time_have_no_rate():
+    """In simulated time a device without a model completes at once."""
+    one = reads({(0, 0): 30}, d2c_sum_ns=0, q2c_sum_ns=0)
+    assert one.ways[0].levels == () and one.ways[0].more.verdict is More.NOT_AVAILABLE
+
+
 # The gain of more in flight.
 
 DEPTHS = (0, 1, 3, 7, 15)

@@ -285,6 +285,7 @@ def _levels(span: Span, direction: str) -> list[Level]:
     exact = float(figures.count("d2c_sum_ns"))
     matched = sum(map(_count, cells.values())) == figures.count("completed")
     issued = span.histogram("all", "depth_issue")
+    fastest = min((part[0] for part in _parts(figures.histogram("d2c"), "d2c") if part[2]), default=0.0)
     levels = []
     for row, some in sorted(cells.items()):
         number, total = _count(some), sums[row]
@@ -295,7 +296,9 @@ def _levels(span: Span, direction: str) -> list[Level]:
             total = Interval(max(total.low, exact - sum(one.high for one in others)),
                              min(total.high, exact - sum(one.low for one in others)))  # fmt: skip
         error = SIGMAS * math.sqrt(_variance(octaves, some) / number)
-        d2c = Interval(max(total.low / number - error, 1.0), total.high / number + error)
+        if not total.high:
+            continue  # requests without a time have no rate
+        d2c = Interval(max(total.low / number - error, fastest, 1.0), max(total.high / number + error, 1.0))
         low, high, mean = _depth(issued, row, number)
         per_s = mean / d2c
         levels.append(Level(low, high, number, mean, d2c, Interval(per_s.low * 1e9, per_s.high * 1e9)))
