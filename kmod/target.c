@@ -173,6 +173,7 @@ static bool publish(struct raidtrace_target *target, struct gendisk *disk)
 	return !dead;
 }
 
+/* A target that nobody knows yet, with its lock held, or ERR_PTR(-ENOMEM). Context: may sleep. */
 static struct raidtrace_target *alloc_target(struct gendisk *disk,
 					     const struct raidtrace_options *options,
 					     struct netlink_ext_ack *extack)
@@ -188,8 +189,10 @@ static struct raidtrace_target *alloc_target(struct gendisk *disk,
 	target->options = *options;
 	target->bio_based = !queue_is_mq(disk->queue);
 	strscpy(target->name, disk->disk_name, sizeof(target->name));
-	if (!raidtrace_counters_alloc(target))
+	if (!raidtrace_counters_alloc(target)) {
+		mutex_lock(&target->lock);
 		return target;
+	}
 	raidtrace_counters_free(target);
 	kfree(target);
 no_memory:
@@ -295,7 +298,6 @@ struct raidtrace_target *raidtrace_target_add(struct block_device *bdev,
 	target = alloc_target(bdev->bd_disk, options, extack);
 	if (IS_ERR(target))
 		return target;
-	mutex_lock(&target->lock);
 	err = attach(target, bdev, options, extack);
 	if (!err)
 		return target;
