@@ -298,8 +298,8 @@ def _levels(span: Span, direction: str) -> list[Level]:
         error = SIGMAS * math.sqrt(_variance(octaves, some) / number)
         if not total.high:
             continue  # requests without a time have no rate
-        high = max(total.high / number + error, 1.0)
-        d2c = Interval(min(max(total.low / number - error, fastest, 1.0), high), high)
+        slowest = max(total.high / number + error, 1.0)
+        d2c = Interval(min(max(total.low / number - error, fastest, 1.0), slowest), slowest)
         low, high, mean = _depth(issued, row, number)
         per_s = mean / d2c
         levels.append(Level(low, high, number, mean, d2c, Interval(per_s.low * 1e9, per_s.high * 1e9)))
