@@ -13,7 +13,7 @@ _raidctl_words() {
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--json --help" ;;
 	tail) echo "--lines --slower --failed --csv --follow --json --help" ;;
-	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --hwq --events --detach --stop --force --quiet --help" ;;
+	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --hwq --source --events --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The requests to raidtrace.ko, one function for each. */
+/* The module as a source: the requests to raidtrace.ko, one function for each. */
 
 #include <errno.h>
 #include <netlink/attr.h>
@@ -13,7 +13,7 @@
 
 #include "internal.h"
 
-int rt_info_get(struct rt_client *client, struct rt_info *ret)
+static int info_get(struct rt_client *client, struct rt_info *ret)
 {
 	struct nl_msg *msg = rt_request(client, RAIDTRACE_CMD_INFO_GET,
 					NLM_F_ACK);
@@ -53,8 +53,8 @@ static int put_options(struct nl_msg *msg, const struct rt_options *options)
 	return 0;
 }
 
-int rt_target_add(struct rt_client *client, int fd,
-		  const struct rt_options *options, struct rt_target *ret)
+static int target_add(struct rt_client *client, int fd,
+		      const struct rt_options *options, struct rt_target *ret)
 {
 	struct nl_msg *msg = rt_request(client, RAIDTRACE_CMD_TARGET_ADD,
 					NLM_F_ACK);
@@ -87,7 +87,7 @@ static struct nl_msg *new_id_request(struct rt_client *client, uint8_t command,
 	return msg;
 }
 
-int rt_target_del(struct rt_client *client, uint32_t id)
+static int target_del(struct rt_client *client, uint32_t id)
 {
 	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_DEL, NLM_F_ACK,
 					    RAIDTRACE_A_TARGET_ID, id);
@@ -95,8 +95,8 @@ int rt_target_del(struct rt_client *client, uint32_t id)
 	return msg ? rt_exchange(client, msg, NULL, NULL) : -ENOMEM;
 }
 
-int rt_target_set_journal(struct rt_client *client, uint32_t id,
-			  const struct rt_extent *journal, size_t nr)
+static int target_set_journal(struct rt_client *client, uint32_t id,
+			      const struct rt_extent *journal, size_t nr)
 {
 	struct rt_options options = { .journal = journal, .nr_journal = nr };
 	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_SET, NLM_F_ACK,
@@ -109,7 +109,7 @@ int rt_target_set_journal(struct rt_client *client, uint32_t id,
 	return msg ? rt_exchange(client, msg, NULL, NULL) : -ENOMEM;
 }
 
-int rt_target_reset(struct rt_client *client, uint32_t id)
+static int target_reset(struct rt_client *client, uint32_t id)
 {
 	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_TARGET_RESET, NLM_F_ACK,
 					    RAIDTRACE_A_TARGET_ID, id);
@@ -144,8 +144,8 @@ static int compare_targets(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int rt_target_list(struct rt_client *client, size_t *nr,
-		   struct rt_target **ret)
+static int target_list(struct rt_client *client, size_t *nr,
+		       struct rt_target **ret)
 {
 	struct target_array array;
 	struct nl_msg *msg;
@@ -174,8 +174,8 @@ int rt_target_list(struct rt_client *client, size_t *nr,
 	return 0;
 }
 
-int rt_counters_get(struct rt_client *client, uint32_t id,
-		    struct rt_counters *ret)
+static int counters_get(struct rt_client *client, uint32_t id,
+			struct rt_counters *ret)
 {
 	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_COUNTERS_GET, 0,
 					    RAIDTRACE_A_COUNTERS_ID, id);
@@ -191,8 +191,8 @@ int rt_counters_get(struct rt_client *client, uint32_t id,
 }
 
 /* The reply contains the counters that changed. @last is updated only after the whole reply was parsed. */
-int rt_counters_advance(struct rt_client *client, uint32_t id,
-			struct rt_counters *last, struct rt_counters *span)
+static int counters_advance(struct rt_client *client, uint32_t id,
+			    struct rt_counters *last, struct rt_counters *span)
 {
 	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_COUNTERS_GET, 0,
 					    RAIDTRACE_A_COUNTERS_ID, id);
@@ -215,8 +215,8 @@ int rt_counters_advance(struct rt_client *client, uint32_t id,
 	return err;
 }
 
-int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
-		   struct rt_history *ret)
+static int history_get(struct rt_client *client, uint32_t id, uint64_t after,
+		       struct rt_history *ret)
 {
 	struct nl_msg *msg = new_id_request(client, RAIDTRACE_CMD_HISTORY_GET, 0,
 					    RAIDTRACE_A_HISTORY_ID, id);
@@ -228,3 +228,17 @@ int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
 	}
 	return msg ? rt_exchange(client, msg, rt_parse_history, ret) : -ENOMEM;
 }
+
+const struct rt_source rt_module_source = {
+	.name = "module",
+	.info_get = info_get,
+	.target_add = target_add,
+	.target_del = target_del,
+	.target_set_journal = target_set_journal,
+	.target_reset = target_reset,
+	.target_list = target_list,
+	.counters_get = counters_get,
+	.counters_advance = counters_advance,
+	.history_get = history_get,
+	.close = rt_exchange_close,
+};

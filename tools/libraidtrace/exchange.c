@@ -18,13 +18,6 @@
 /* Upper limit of a snapshot: twice the module's account of one disk. */
 #define MESSAGE_BYTES	(256 << 10)
 
-/* One generic netlink socket. */
-struct rt_client {
-	struct nl_sock *socket;	/* connected */
-	int family;	/* id of the raidtrace family */
-	char error[256];	/* the kernel's extack text for the last request */
-};
-
 /* One request and its replies. */
 struct request {
 	struct rt_client *client;	/* the socket, takes the extack text */
@@ -66,6 +59,7 @@ int rt_open(struct rt_client **ret)
 
 	if (!client)
 		return -ENOMEM;
+	client->source = &rt_module_source;
 	client->socket = nl_socket_alloc();
 	if (!client->socket) {
 		free(client);
@@ -94,22 +88,9 @@ close:
 	return errno_of(err);
 }
 
-void rt_close(struct rt_client *client)
+void rt_exchange_close(struct rt_client *client)
 {
-	if (!client)
-		return;
 	nl_socket_free(client->socket);
-	free(client);
-}
-
-const char *rt_error(const struct rt_client *client)
-{
-	return client->error;
-}
-
-const char *rt_reason(const struct rt_client *client, int err)
-{
-	return client->error[0] ? client->error : strerror(-err);
 }
 
 static int on_valid(struct nl_msg *msg, void *data)

@@ -82,7 +82,63 @@ int rt_submitters_less(struct rt_counters *counters,
 int rt_submitters_release(struct rt_counters *last, const struct rt_counters *now);
 
 struct nl_msg;
+struct nl_sock;
 struct nlmsghdr;
+
+/* A kind of source of counters; the members are as the functions of raidtrace.h. source.c calls them. */
+struct rt_source {
+	const char *name;
+	int (*info_get)(struct rt_client *client, struct rt_info *ret);
+	int (*target_add)(struct rt_client *client, int fd, const struct rt_options *options, struct rt_target *ret);
+	int (*target_add_number)(struct rt_client *client, unsigned int major, unsigned int minor,
+				 const struct rt_options *options, struct rt_target *ret);	/* may be NULL */
+	int (*target_del)(struct rt_client *client, uint32_t id);
+	int (*target_reset)(struct rt_client *client, uint32_t id);
+	int (*target_set_journal)(struct rt_client *client, uint32_t id, const struct rt_extent *journal, size_t nr);
+	int (*target_list)(struct rt_client *client, size_t *nr, struct rt_target **ret);
+	int (*counters_get)(struct rt_client *client, uint32_t id, struct rt_counters *ret);
+	int (*counters_advance)(struct rt_client *client, uint32_t id, struct rt_counters *last,
+				struct rt_counters *span);
+	int (*history_get)(struct rt_client *client, uint32_t id, uint64_t after, struct rt_history *ret);
+	int (*lost_get)(struct rt_client *client, uint32_t id, struct rt_lost *ret);	/* NULL: none is ever lost */
+	void (*close)(struct rt_client *client);
+};
+
+extern const struct rt_source rt_module_source;
+
+/* A source that is open. */
+struct rt_client {
+	const struct rt_source *source;
+	char error[256];	/* text for the last failure, "" for none */
+	struct nl_sock *socket;	/* of the module: connected */
+	int family;	/* of the module: id of the raidtrace family */
+	void *door;	/* of the BPF programs */
+};
+
+/* exchange.c: close the socket. */
+void rt_exchange_close(struct rt_client *client);
+
+struct raidtrace_account;
+struct raidtrace_queue;
+struct raidtrace_submitters;
+
+/* The state of a disk that is counted in this process, behind its account. */
+struct rt_account_state {
+	const struct raidtrace_queue *queue;
+	const struct raidtrace_submitters *submitters;
+	uint32_t streams_alive_queued;
+	uint64_t streams_forgotten_queued;
+	bool bio_based;
+	bool has_windows;	/* the kernel shows windows of the page cache */
+};
+
+/*
+ * counted.c: the counters of an account since its start, as a snapshot of the module would have them. @ret: all zero;
+ * to be given to rt_counters_free() even on failure; its members from @id to @gone and @readahead_sectors are the
+ * caller's. Return: 0 or -ENOMEM.
+ */
+int rt_account_counters(const struct raidtrace_account *account, const struct rt_account_state *state,
+			struct rt_counters *ret);
 
 /* Create a request without attributes. Return: NULL if memory is short. */
 struct nl_msg *rt_request(struct rt_client *client, uint8_t command, int flags);

@@ -392,13 +392,22 @@ struct rt_history {
 
 struct rt_client;
 
-/* client.c: requests over netlink; reply.c parses the answers */
+/* source.c: a source of counters: the module over netlink (client.c), or BPF programs of this process (door.c) */
 
 /*
  * Connect to the module. @ret: the connection, to be given to rt_close().
  * Return: 0; -ENOENT when no module offers the family; another -errno.
  */
 int rt_open(struct rt_client **ret);
+
+/*
+ * Count by BPF programs, which end with this process. @ret: to be given to rt_close(). @text: the reason of a failure.
+ * Return: 0; -ENOENT if this raidtrace was built without them; another -errno.
+ */
+int rt_open_bpf(struct rt_client **ret, char *text, size_t size);
+
+/* "module" or "bpf" */
+const char *rt_source_name(const struct rt_client *client);
 
 /* End a connection. @client: of rt_open(), may be NULL. */
 void rt_close(struct rt_client *client);
@@ -416,6 +425,13 @@ const char *rt_reason(const struct rt_client *client, int err);
  */
 int rt_target_add(struct rt_client *client, int fd,
 		  const struct rt_options *options, struct rt_target *ret);
+
+/*
+ * The same by the disk's number; the disk need not be opened.
+ * Return: as rt_target_add(); -EOPNOTSUPP if the source is the module.
+ */
+int rt_target_add_number(struct rt_client *client, unsigned int major, unsigned int minor,
+			 const struct rt_options *options, struct rt_target *ret);
 
 /* Version and limits of the module. Return: 0 or -errno. */
 int rt_info_get(struct rt_client *client, struct rt_info *ret);
@@ -458,6 +474,22 @@ int rt_counters_advance(struct rt_client *client, uint32_t id,
  */
 int rt_history_get(struct rt_client *client, uint32_t id, uint64_t after,
 		   struct rt_history *ret);
+
+/* Kinds of records that BPF programs write; the names are those of kmod/engine.h. */
+#define RT_RECORDS	16
+
+/* Records of a disk that had no room. */
+struct rt_lost {
+	uint64_t records[RT_RECORDS];	/* by kind */
+	/* runs of a program, for any disk, that the kernel left out: they interrupted another run of it */
+	uint64_t missed;
+};
+
+/* The records lost since a disk was added. Return: 0 or -errno; always zeroes if the source is the module. */
+int rt_lost_get(struct rt_client *client, uint32_t id, struct rt_lost *ret);
+
+/* Name of a kind of record, NULL beyond the last. */
+const char *rt_record_name(unsigned int kind);
 
 /* counters.c: arithmetic on snapshots */
 

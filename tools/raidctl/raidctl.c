@@ -40,7 +40,7 @@ static const struct command commands[] = {
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set the counters of disks to zero" },
-	{ "record", &verb_record, NEED_ADMIN | NEED_MODULE,
+	{ "record", &verb_record, NEED_ADMIN,
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "mark", &verb_mark, 0,
 	  "begin a phase of a running recording" },
@@ -137,6 +137,23 @@ int connect_module(struct context *context)
 	if (is_admin())
 		owner_sweep(context->client);
 	return 0;
+}
+
+int connect_source(struct context *context, const char *source)
+{
+	char text[512];
+	int err;
+
+	if (source ? !strcmp(source, "module") : rt_module_loaded() > 0)
+		return connect_module(context);
+	err = rt_open_bpf(&context->client, text, sizeof(text));
+	if (!err)
+		err = rt_info_get(context->client, &context->info);
+	if (!err)
+		return 0;
+	if (!source)
+		fail("raidtrace is not loaded; load it with: raidctl load (as root)");
+	return fail("%s by BPF programs: %s", source ? "counting is not possible" : "nor can it count", text);
 }
 
 static int set_up(const struct command *command, struct context *context)

@@ -28,8 +28,8 @@
 
 /* Connection and paths for all verbs. */
 struct context {
-	struct rt_client *client;	/* connection to the module; NULL without NEED_MODULE */
-	struct rt_info info;	/* the module; all zero without NEED_MODULE */
+	struct rt_client *client;	/* source of counters; NULL without NEED_MODULE or connect_source() */
+	struct rt_info info;	/* the source; all zero without NEED_MODULE or connect_source() */
 	const char *directory;	/* directory of the executable */
 };
 
@@ -59,5 +59,11 @@ extern const struct verb verb_unload;
  * printed.
  */
 int connect_module(struct context *context);
+
+/*
+ * Open a source of counters: @source "module" or "bpf", NULL for the module if it is loaded, otherwise BPF programs. As
+ * connect_module().
+ */
+int connect_source(struct context *context, const char *source);
 
 #endif

@@ -32,6 +32,7 @@
 #define KEY_STREAMS	263
 #define KEY_EVENTS	264
 #define KEY_HWQ		265
+#define KEY_SOURCE	266
 
 #define MIN_INTERVAL_NS		((uint64_t)1000000)
 #define DEFAULT_INTERVAL_NS	((uint64_t)100000000)
@@ -45,6 +46,7 @@ struct record_options {
 	bool no_members;
 	bool detach;
 	bool stop;
+	const char *source;
 	struct record_run run;
 	char default_path[64];
 };
@@ -70,6 +72,9 @@ static const struct argp_option options[] = {
 	{ "hwq", KEY_HWQ, NULL, 0, "Also count the requests of each hardware queue", 0 },
 	{ "events", KEY_EVENTS, NULL, 0,
 	  "Also keep every single request, and report how many were lost; a sample then takes 20ms unless --interval is given",
+	  0 },
+	{ "source", KEY_SOURCE, "SOURCE", 0,
+	  "Count by the module or by BPF programs of this process: module or bpf (default: the module if it is loaded, otherwise bpf)",
 	  0 },
 	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, independent of the terminal", 0 },
 	{ "stop", KEY_STOP, NULL, 0,
@@ -120,6 +125,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_EVENTS:
 		record->run.events = true;
+		return 0;
+	case KEY_SOURCE:
+		if (strcmp(arg, "module") && strcmp(arg, "bpf"))
+			argp_error(state, "source: %s: give module or bpf", arg);
+		record->source = arg;
 		return 0;
 	case KEY_DETACH:
 		record->detach = true;
@@ -292,8 +302,6 @@ static int run(struct context *context, void *data)
 	if (record->stop)
 		return detached_stop(record->run.command ?
 				     record->run.command[0] : NULL);
-	record->run.client = context->client;
-	record->run.info = &context->info;
 	status = check(record, &record->run.cutter);
 	if (!status)
 		status = find_disks(record, &nr, &disks);
@@ -302,7 +310,12 @@ static int run(struct context *context, void *data)
 		return status;
 	if (record->detach)
 		status = detach(record, &detached);
-	else if (!record->run.command)
+	/* BPF programs and their thread belong to the process that records. */
+	if (!status)
+		status = connect_source(context, record->source);
+	record->run.client = context->client;
+	record->run.info = &context->info;
+	if (!status && !record->detach && !record->run.command)
 		note("recording to %s%s%s; end it%s with Ctrl-C",
 		     record->run.path, record->duration ? " for " : "",
 		     record->duration ? record->duration : "",

@@ -5,6 +5,7 @@
 #include "record/record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,11 +34,32 @@ static int find_attached(struct recorder *recorder, const struct disk *disk,
 	return err;
 }
 
+/* Only the module needs the disk open. Return: 0 or -errno; @text gets the reason, "" if there is none. */
+static int add(struct rt_client *client, const struct disk *disk, const struct rt_options *options,
+	       struct rt_target *ret, char *text, size_t size)
+{
+	int err = rt_target_add_number(client, disk->major, disk->minor, options, ret), fd;
+
+	if (err == -EOPNOTSUPP) {
+		fd = disk_open(disk);
+		if (fd < 0) {
+			snprintf(text, size, "cannot be opened: %s", fd == -ENODEV ?
+				 "there is no such node in /dev" : strerror(-fd));
+			return fd;
+		}
+		err = rt_target_add(client, fd, options, ret);
+		close(fd);
+	}
+	snprintf(text, size, "cannot be attached: %s", rt_reason(client, err));
+	return err;
+}
+
 static int attach_one(struct recorder *recorder, const struct disk *disk,
 		      struct recorded *ret)
 {
 	struct rt_options options = { 0 };
-	int fd, err = owner_adding(recorder->owner, disk->major, disk->minor);
+	char text[320];
+	int err = owner_adding(recorder->owner, disk->major, disk->minor);
 
 	if (err)
 		return fail("%s: not attached, because /run cannot be written: %s",
@@ -52,13 +74,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	options.history = recorder->events;
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
-	fd = disk_open(disk);
-	if (fd < 0)
-		return fail("%s: cannot be opened: %s", disk->name,
-			    fd == -ENODEV ? "there is no such node in /dev" :
-					    strerror(-fd));
-	err = rt_target_add(recorder->client, fd, &options, &ret->target);
-	close(fd);
+	err = add(recorder->client, disk, &options, &ret->target, text, sizeof(text));
 	if (!err) {
 		ret->ours = true;
 		owner_added(recorder->owner, &ret->target);
@@ -67,9 +83,8 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	if (err == -EEXIST && !find_attached(recorder, disk, &ret->target))
 		return 0;
 	/* A refusal has a text. Without a text the answer was lost, and the disk may be attached. */
-	recorder->unsure = !rt_error(recorder->client)[0];
-	return fail("%s: cannot be attached: %s", disk->name,
-		    rt_reason(recorder->client, err));
+	recorder->unsure = strncmp(text, "cannot be opened", 16) && !rt_error(recorder->client)[0];
+	return fail("%s: %s", disk->name, text);
 }
 
 int recorder_attach(struct recorder *recorder, const struct disk *disks,

@@ -82,6 +82,8 @@ static int put_meta(struct rows *rows, const struct record_run *run, uint64_t st
 	if (!err)
 		err = store_put_meta(rows, "module_version", run->info->version);
 	if (!err)
+		err = store_put_meta(rows, "counted_by", rt_source_name(run->client));
+	if (!err)
 		err = store_put_meta(rows, "unavailable", run->info->unavailable);
 	if (!err)
 		err = store_put_meta_number(rows, "abi", run->info->abi);

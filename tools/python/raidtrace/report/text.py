@@ -128,6 +128,10 @@ def _meta(recorded: Recorded, verbose: bool) -> Iterator[Part]:
     invariants = fact("invariants")
     if verbose or invariants != "hold":
         yield words("invariants", invariants or "not checked")
+    if fact("counted_by") == "bpf":
+        gone = fact("records_lost")
+        yield words("counted by", "BPF programs, without the module; " + (
+            f"{gone} events lost" if gone else "the number of lost events is not known"))  # fmt: skip
     lost = fact("requests_lost")
     if lost and (verbose or lost != "0"):
         yield words("requests", f"recorded one by one, {lost} lost")
