@@ -195,8 +195,10 @@ static void put_interrupts(struct host_rows *rows, const struct host *before,
 						     line->number);
 		char subject[HOST_SUBJECT];
 
+		/* A line without interrupts has no row, and its device is slow to find. */
 		if (!then ||
 		    before->lines.nr_processors != after->lines.nr_processors ||
+		    !memcmp(then, now, after->lines.nr_processors * sizeof(*now)) ||
 		    !is_controller(after, line->number))
 			continue;
 		snprintf(subject, sizeof(subject), "%u %.48s", line->number,
