@@ -269,8 +269,12 @@ static void take_tick(struct follow *follow, int fd)
 {
 	uint64_t expired;
 
-	if (read(fd, &expired, sizeof(expired)) != sizeof(expired) ||
-	    follow->store_error)
+	if (read(fd, &expired, sizeof(expired)) != sizeof(expired))
+		return;
+	/* The wait that SIGCHLD asked for may have failed, and there is no second signal. */
+	if (follow->child.pid && !follow->child.exited)
+		child_reap(&follow->child, note_ended, follow);
+	if (follow->store_error)
 		return;
 	keep_first_error(follow, recorder_sample(follow->recorder));
 	show_progress(&follow->progress, follow->recorder,
