@@ -153,7 +153,7 @@ void child_signal(const struct child *child, int signal)
 }
 
 /* waitid() that is not interrupted by a signal. Return: is there one? */
-static bool is_one(idtype_t type, pid_t id, siginfo_t *ret, int how)
+static bool is_one(struct child *child, idtype_t type, pid_t id, siginfo_t *ret, int how)
 {
 	int err;
 
@@ -161,6 +161,8 @@ static bool is_one(idtype_t type, pid_t id, siginfo_t *ret, int how)
 		*ret = (siginfo_t){ 0 };
 		err = waitid(type, (id_t)id, ret, how | WNOHANG);
 	} while (err && errno == EINTR);
+	if (err && errno != ECHILD)
+		child->unsure = true;
 	return !err && ret->si_pid;
 }
 
@@ -170,21 +172,24 @@ bool child_reap(struct child *child, void (*ended)(void *data, pid_t pid),
 	siginfo_t info;
 	int status;
 
-	while (is_one(P_ALL, 0, &info, WEXITED | WNOWAIT)) {
+	child->unsure = false;
+	while (is_one(child, P_ALL, 0, &info, WEXITED | WNOWAIT)) {
 		pid_t pid = info.si_pid;
 
 		if (ended)
 			ended(data, pid);
 		while (waitpid(pid, &status, 0) < 0)
-			if (errno != EINTR)
+			if (errno != EINTR) {
+				child->unsure = true;
 				return child->exited;
+			}
 		if (pid == child->pid) {
 			child->exited = true;
 			child->status = status;
 		}
 	}
 	while (child->pid && !child->exited &&
-	       is_one(P_PID, child->pid, &info, WSTOPPED))
+	       is_one(child, P_PID, child->pid, &info, WSTOPPED))
 		kill(-child->pid, SIGCONT);
 	return child->exited;
 }

@@ -271,8 +271,8 @@ static void take_tick(struct follow *follow, int fd)
 
 	if (read(fd, &expired, sizeof(expired)) != sizeof(expired))
 		return;
-	/* The wait that SIGCHLD asked for may have failed, and there is no second signal. */
-	if (follow->child.pid && !follow->child.exited)
+	/* There is no second SIGCHLD for the same end. */
+	if (follow->child.unsure)
 		child_reap(&follow->child, note_ended, follow);
 	if (follow->store_error)
 		return;

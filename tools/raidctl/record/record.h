@@ -193,6 +193,7 @@ struct child {
 	pid_t pid;		/* its process and process group, 0 for none */
 	int fd[NR_STREAMS];	/* our ends of the pipes of its output, -1 after close */
 	bool exited;
+	bool unsure;		/* a wait failed: a process may have ended that was not waited for */
 	int status;		/* of waitpid(), after it has exited */
 	bool foreground;	/* it has the terminal, which we must take back */
 };
