@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from raidtrace.quantity import terminal, units
 from raidtrace.quantity.shown import visible
 from raidtrace.recording.breakdown import Breakdown, Gain, Interval, Level, More, Way
+from raidtrace.recording.quantities import is_layer
 
 BLOCKS = 3  # with more phases and disks than these, each direction has a row instead
 BAR, SHORT_BAR = 20, 8  # characters for the whole time
@@ -110,18 +111,19 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
 
 
 def takes(one: Breakdown, way: Way) -> str:
-    """The time of a bio, and how much of it is at the disk."""
+    """The time of a bio, and how much of it its request is issued: at the disk, or in the driver of a layer and below."""
+    place = f"in {visible(one.disk)} and below it" if is_layer(one.disk) else "at the disk"
     if way.q2c_mean_ns is None:
-        at_disk = f"; {units.ns(way.d2c_mean_ns)} at the disk" if way.d2c_mean_ns is not None else ""
-        return f"not available: {way.missing['q2c_mean_ns']}{at_disk}"
+        issued = f"; {units.ns(way.d2c_mean_ns)} {place}" if way.d2c_mean_ns is not None else ""
+        return f"not available: {way.missing['q2c_mean_ns']}{issued}"
     time = units.ns(way.q2c_mean_ns)
     if way.at_disk is not None:
-        return f"{time}, {_share(way.at_disk)} of it at the disk"
+        return f"{time}, {_share(way.at_disk)} of it {place}"
     if one.bio_based:
         return time
-    disk = f"a request is {units.ns(way.d2c_mean_ns)} at the disk" if way.d2c_mean_ns is not None else (
-        f"the time at the disk is not available: {way.missing['at_disk_share']}")  # fmt: skip
-    return f"{time}; {disk}"
+    issued = f"a request is {units.ns(way.d2c_mean_ns)} {place}" if way.d2c_mean_ns is not None else (
+        f"the time {place} is not available: {way.missing['at_disk_share']}")  # fmt: skip
+    return f"{time}; {issued}"
 
 
 def _share(part: Interval) -> str:
@@ -163,7 +165,7 @@ def answer(more: Gain, of: str = "") -> str:
     if more.verdict is More.NOT_AVAILABLE:
         return f"{alone}not available ({more.reason})"
     if more.gain is None or more.start is None or more.end is None:
-        return f"{alone}1 to n times, not known ({more.reason}): {TO_MEASURE}"
+        return f"{alone}not known ({more.reason}): {TO_MEASURE}"
     rate = (
         f"the rate at {at(more.end)} is {span(more.gain, 2)} times that at {at(more.start)} (linear: {more.linear:.3g})"
     )
@@ -178,10 +180,10 @@ def answer(more: Gain, of: str = "") -> str:
 def _short(more: Gain) -> str:
     if more.verdict is More.HELPS and more.gain:
         return f"x{span(more.gain, 1)}"
-    return {More.NO_HELP: "no", More.NOT_KNOWN: "not known"}.get(more.verdict, "n/a")
+    return {More.NO_HELP: "no gain", More.NOT_KNOWN: "not known"}.get(more.verdict, "n/a")
 
 
-HEADS = ("WHERE TIME WENT", "", "IN FLIGHT", "", "AT A TIME", "TAKES", "AT DISK", "MORE HELPS")
+HEADS = ("WHERE TIME WENT", "", "IN FLIGHT", "", "AT A TIME", "TAKES", "D2C", "MORE GIVES")
 SPARE = ((), (6,), (3, 6), (3, 5, 6), (1, 3, 4, 5, 6))  # columns that a narrow terminal leaves out
 
 
