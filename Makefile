@@ -12,6 +12,7 @@
 #   make check-packages    installation from packages
 #   make battery           explain against known causes, and measured (hours; SEEDS=100-103)
 #   make battery-why       raidctl why against known causes (in the lab, an hour)
+#   make battery-here      explain against known causes on this machine's disk, without the module (half an hour)
 #   make board             published changes of the kernel, judged by lab ab (an hour)
 #   make bisect-demo       git bisect finds a slow commit
 #   make reproduce         the 28 tests of the white paper of 2004, in the lab (an hour, can be interrupted)
@@ -37,7 +38,7 @@ OUT     ?= demo-out
 ARGS    ?=
 
 .PHONY: all modules tools quick clean install uninstall html figures
-.PHONY: demo reproduce misconceptions board farm kcsan battery battery-why
+.PHONY: demo reproduce misconceptions board farm kcsan battery battery-why battery-here
 .PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-packages check-bare check-kernels check-exporter lint
 .PHONY: sweep-kills why-kills kills soak sanitize mutate
 .PHONY: bench bench-lab bench-record bench-import bisect-demo
@@ -103,6 +104,10 @@ check-causes-vm: tools
 check-html: tools
 	@tools/setup html
 	@tests/html/run $(ARGS)
+
+battery-here: tools
+	@tools/setup check
+	@tests/battery/here $(ARGS)
 
 battery-why: tools
 	@tools/setup demo
