@@ -318,6 +318,27 @@ TEST(classes_are_cut)
 	assert_int_equal(text[12], 'x');
 }
 
+/* Losses name disk and kind, and are cut at the size. */
+TEST(losses)
+{
+	const struct rt_target targets[] = { target(1, "sda"), target(2, "sdb") };
+	struct top top = { 0 };
+	char text[256];
+
+	assert_int_equal(top_targets(&top, targets, 2), 0);
+	top_losses_text(text, sizeof(text), &top);
+	assert_string_equal(text, "");
+	top.rows[0].losses = (struct losses){ .lost = { .records = { [1] = 3, [4] = 1 } }, .undelivered = 2 };
+	top.rows[1].losses.lost.missed = 7;
+	top_losses_text(text, sizeof(text), &top);
+	assert_string_equal(text, "LOST sda: 6 events: 3 queue, 1 insert (a buffer was full), 2 ends of requests (not delivered by the kernel); sdb: 7 events: 7 of any disk (missed: they interrupted another)");
+	memset(text, 'x', sizeof(text));
+	top_losses_text(text, 9, &top);
+	assert_string_equal(text, "LOST sda");
+	assert_int_equal(text[9], 'x');
+	top_free(&top);
+}
+
 /* Four disks with all counters, two with fewer; then one is new, one is gone, one is reset, one has no answer. */
 TEST(everything)
 {

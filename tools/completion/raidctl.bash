@@ -15,7 +15,7 @@ _raidctl_words() {
 	tail) echo "--lines --slower --failed --csv --follow --json --help" ;;
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --hwq --source --events --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
-	top) echo "--interval --help" ;;
+	top) echo "--interval --source --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
 	export) echo "--csv --perfetto --json --help" ;;
 	exporter) echo "--cgroups --listen --help" ;;
@@ -99,6 +99,7 @@ _raidctl() {
 	-r | --record | --stop) mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_recordings)" -- "$word") && return ;;
 	-w | --with) mapfile -t COMPREPLY < <(compgen -W "amcc-9500s-2004 caltech-3ware-2002 coraid-sr-2007 software-raid-howto" -- "$word") && return ;;
 	--array) mapfile -t COMPREPLY < <(compgen -W "$(raidctl lab profiles 2>/dev/null | cut -d ' ' -f 1)" -- "$word") && return ;;
+	--source) mapfile -t COMPREPLY < <(compgen -W "module bpf" -- "$word") && return ;;
 	-i | --interval | --duration | --phase | --note | -s | --data-size) return ;;
 	help) verb="" ;;
 	esac

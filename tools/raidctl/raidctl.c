@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/claim.h"
+#include "attach/source.h"
 #include "base/base.h"
 #include "cmd/command.h"
 #include "machine/machine.h"
@@ -35,8 +35,8 @@ static const struct command commands[] = {
 	  "begin to count the requests of disks" },
 	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
 	  "stop counting disks and drop their counters" },
-	{ "show", &verb_show, NEED_MODULE, "print the current counters of disks" },
-	{ "tail", &verb_tail, NEED_OBSERVE | NEED_MODULE,
+	{ "show", &verb_show, 0, "print the current counters of disks" },
+	{ "tail", &verb_tail, NEED_OBSERVE,
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set the counters of disks to zero" },
@@ -116,44 +116,14 @@ static void usage(FILE *to)
 	      to);
 }
 
-int connect_module(struct context *context)
-{
-	int err = rt_open(&context->client);
-
-	/* libnl reports the same error for a missing family and for a lack of memory. */
-	if (err == -ENOENT && !access("/sys/module/raidtrace", F_OK))
-		return fail("raidtrace is loaded, but not reachable over netlink: leave this network namespace if it is not that of the host; otherwise try again, because the module is being loaded or unloaded, or memory is short");
-	if (err == -ENOENT)
-		return fail("raidtrace is not loaded; load it with: raidctl load (as root)");
-	if (err)
-		return fail("netlink: %s", strerror(-err));
-	err = rt_info_get(context->client, &context->info);
-	if (err)
-		return fail("raidtrace: no answer: %s %s", strerror(-err),
-			    rt_error(context->client));
-	if (context->info.abi != RAIDTRACE_ABI)
-		return fail("raidtrace: the loaded module has ABI %u, this raidctl has ABI %u; load the module of the same version: raidctl unload, then raidctl load FILE",
-			    context->info.abi, RAIDTRACE_ABI);
-	if (is_admin())
-		owner_sweep(context->client);
-	return 0;
-}
-
 int connect_source(struct context *context, const char *source)
 {
-	char text[512];
-	int err;
+	return source_open(source, &context->client, &context->info);
+}
 
-	if (source ? !strcmp(source, "module") : rt_module_loaded() > 0)
-		return connect_module(context);
-	err = rt_open_bpf(&context->client, text, sizeof(text));
-	if (!err)
-		err = rt_info_get(context->client, &context->info);
-	if (!err)
-		return 0;
-	if (!source)
-		fail("raidtrace is not loaded; load it with: raidctl load (as root)");
-	return fail("%s by BPF programs: %s", source ? "counting is not possible" : "nor can it count", text);
+int connect_module(struct context *context)
+{
+	return connect_source(context, SOURCE_MODULE);
 }
 
 static int set_up(const struct command *command, struct context *context)
@@ -162,9 +132,12 @@ static int set_up(const struct command *command, struct context *context)
 	    (command->flags & NEED_OBSERVE && !may_observe()))
 		return fail("%s: not permitted; run it as root: sudo raidctl %s",
 			    command->name, command->name);
-	if (command->flags & NEED_MODULE)
-		return connect_module(context);
-	return 0;
+	if (!(command->flags & NEED_MODULE))
+		return 0;
+	if (!rt_module_loaded())
+		return fail("%s: only the module counts after a command has ended, and raidtrace is not loaded; load it with: raidctl load (as root), or use a verb that counts while it runs: record, top, show DISK, tail DISK",
+			    command->name);
+	return connect_module(context);
 }
 
 static int run(const struct command *command, int argc, char **argv)

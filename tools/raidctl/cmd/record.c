@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/source.h"
 #include "base/base.h"
 #include "cmd/command.h"
 #include "disk/disk.h"
@@ -32,7 +33,6 @@
 #define KEY_STREAMS	263
 #define KEY_EVENTS	264
 #define KEY_HWQ		265
-#define KEY_SOURCE	266
 
 #define MIN_INTERVAL_NS		((uint64_t)1000000)
 #define DEFAULT_INTERVAL_NS	((uint64_t)100000000)
@@ -73,9 +73,7 @@ static const struct argp_option options[] = {
 	{ "events", KEY_EVENTS, NULL, 0,
 	  "Also keep every single request, and report how many were lost; a sample then takes 20ms unless --interval is given",
 	  0 },
-	{ "source", KEY_SOURCE, "SOURCE", 0,
-	  "Count by the module or by BPF programs of this process: module or bpf (default: the module if it is loaded, otherwise bpf)",
-	  0 },
+	OPTION_SOURCE,
 	{ "detach", KEY_DETACH, NULL, 0, "Record in the background, independent of the terminal", 0 },
 	{ "stop", KEY_STOP, NULL, 0,
 	  "End the background recording with the number ID; ID may be omitted if only one runs",
@@ -127,9 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		record->run.events = true;
 		return 0;
 	case KEY_SOURCE:
-		if (strcmp(arg, "module") && strcmp(arg, "bpf"))
-			argp_error(state, "source: %s: give module or bpf", arg);
-		record->source = arg;
+		record->source = source_parse(arg, state);
 		return 0;
 	case KEY_DETACH:
 		record->detach = true;

@@ -11,17 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/source.h"
 #include "base/base.h"
 #include "cmd/command.h"
 #include "disk/disk.h"
 #include "machine/machine.h"
 #include "record/record.h"
+#include "report/losses.h"
 #include "top/top.h"
 
 #define KEY_INTERVAL	'i'
 
 struct top_options {
 	struct words disks;
+	const char *source;
 	uint64_t interval_ns;
 };
 
@@ -40,6 +43,7 @@ static const struct argp_option options[] = {
 	{ "interval", KEY_INTERVAL, "TIME", 0,
 	  "Length of an interval, in ms, s or m, from 50ms to 1m (default 1s)",
 	  0 },
+	OPTION_SOURCE,
 	{ 0 }
 };
 
@@ -59,6 +63,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		    top->interval_ns > TOP_LONGEST_NS)
 			argp_error(state, "interval: %s is not between 50ms and 1m",
 				   arg);
+		return 0;
+	case KEY_SOURCE:
+		top->source = source_parse(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		return words_add(&top->disks, arg);
@@ -97,6 +104,8 @@ static void sample(struct watch *watch)
 					  &row->last, &span);
 		if (!err)
 			err = top_row_count(row, &span);
+		if (!err)
+			err = losses_get(watch->client, row->target.id, &row->last, &row->losses);
 		else if (err == -ERANGE)
 			top_row_restart(row);
 		if (err == -ENOENT || err == -ENOMEM || err == -ERANGE)
@@ -218,6 +227,7 @@ static void run_view(struct watch *watch, int signals)
 {
 	struct top_picture picture = {
 		.top = &watch->top, .keys = &watch->keys,
+		.source = rt_source_name(watch->client),
 		.simulated = watch->simulated,
 	};
 	bool go_on = true;
@@ -241,8 +251,6 @@ static void run_view(struct watch *watch, int signals)
 static int attach(struct watch *watch, const struct context *context,
 		  const struct words *words)
 {
-	struct disk *disks;
-	size_t nr;
 	int status;
 
 	if (!words->nr && context->info.nr_targets)
@@ -250,13 +258,9 @@ static int attach(struct watch *watch, const struct context *context,
 	if (!is_admin())
 		return fail("top: %s not permitted to attach disks; run it as root: sudo raidctl top",
 			    words->nr ? "it is" : "no disk is attached, and it is");
-	status = args_disks(words, "top", &nr, &disks);
-	if (status)
-		return status;
-	status = recorder_attach(&watch->recorder, disks, nr);
-	if (!status && nr)
+	status = recorder_attach_words(&watch->recorder, words, "top");
+	if (!status && watch->recorder.nr)
 		watch->top.picked = watch->recorder.disks[0].target.id;
-	free(disks);
 	return status;
 }
 
@@ -293,12 +297,14 @@ static int watch_disks(struct watch *watch, const struct context *context,
 	if (!status)
 		run_view(watch, signals);
 	top_view_end();
+	for (size_t i = 0; i < watch->top.nr; i++)
+		losses_note(watch->top.rows[i].target.disk, &watch->top.rows[i].losses);
 	recorder_detach(&watch->recorder);
 	recorder_free(&watch->recorder);
 	close(signals);
 	if (watch->failed[0])
-		return fail("top: %s; to see whether the module is loaded: raidctl",
-			    watch->failed);
+		return fail("top: %s%s", watch->failed, source_is_own(watch->client) ? "" :
+			    "; to see whether the module is loaded: raidctl");
 	return status;
 }
 
@@ -315,7 +321,7 @@ static int run(struct context *context, void *data)
 		status = usage_error("top: standard %s is not a terminal; print the counters once with: raidctl show, or keep them with: raidctl record",
 				     isatty(STDOUT_FILENO) ? "input" : "output");
 	if (!status)
-		status = connect_module(context);
+		status = connect_source(context, given->source);
 	if (!status) {
 		watch.client = context->client;
 		watch.recorder.client = context->client;
@@ -331,7 +337,7 @@ static int run(struct context *context, void *data)
 const struct verb verb_top = {
 	.argp = {
 		options, parse, "[DISK...]",
-		"Watch attached disks live. top attaches each DISK; without DISK and without attached disks, all 3ware units (in a guest of the lab, all simulated disks). At its end it detaches the disks that it attached. Press ? for the keys.",
+		"Watch disks live. top attaches each DISK; without DISK and without attached disks, all 3ware units (in a guest of the lab, all simulated disks). At its end it detaches the disks that it attached. Press ? for the keys.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct top_options),

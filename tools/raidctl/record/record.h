@@ -134,6 +134,12 @@ int recorder_attach(struct recorder *recorder, const struct disk *disks,
 		    size_t nr);
 
 /*
+ * Attach the disks of a command line. Without a word, these are all 3ware units (in a guest of the lab, all simulated
+ * disks). @verb: for messages. As recorder_attach().
+ */
+int recorder_attach_words(struct recorder *recorder, const struct words *words, const char *verb);
+
+/*
  * Describe the disks and begin the first phase. The first sample of a disk that was attached for this recording begins
  * at its attach, that of another disk now. Return: 0 or -errno; store_error() has a text unless it is "".
  */

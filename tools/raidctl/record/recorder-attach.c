@@ -115,6 +115,19 @@ int recorder_attach(struct recorder *recorder, const struct disk *disks,
 	return err;
 }
 
+int recorder_attach_words(struct recorder *recorder, const struct words *words, const char *verb)
+{
+	struct disk *disks;
+	size_t nr;
+	int status = args_disks(words, verb, &nr, &disks);
+
+	if (status)
+		return status;
+	status = recorder_attach(recorder, disks, nr);
+	free(disks);
+	return status;
+}
+
 void recorder_detach(struct recorder *recorder)
 {
 	bool left = recorder->unsure;

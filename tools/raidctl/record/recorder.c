@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "attach/claim.h"
+#include "attach/source.h"
 #include "base/base.h"
 #include "disk/disk.h"
 #include "machine/machine.h"
 #include "numbers/numbers.h"
+#include "report/losses.h"
 #include "store/store.h"
 
 /* Shortest time between two readings of settings of the queue, except at changes of phase. */
@@ -401,49 +403,27 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size)
 	}
 }
 
-/*
- * Events that BPF programs did not deliver: records without room, runs that the kernel counts as missed, and ends of
- * requests that it left out without a count (observed with 6.18 on a busy machine, up to 1 in 1,000): these requests
- * are counted as abandoned.
- */
+/* The counters lack the events that were lost. Nothing is lost of a target that another process deleted. */
 static int put_lost_records(struct recorder *recorder)
 {
 	struct rows *rows = writer_rows(recorder->writer);
-	uint64_t all = 0, abandoned = 0;
-	char text[512];
+	uint64_t all = 0;
 
-	if (!strcmp(rt_source_name(recorder->client), "module"))
+	if (!source_is_own(recorder->client))
 		return 0;
-
 	for (size_t i = 0; i < recorder->nr; i++) {
 		struct recorded *disk = &recorder->disks[i];
-		struct rt_lost lost;
-		size_t used = 0;
+		struct losses losses;
 
-		/* Nothing is lost of a target that another process deleted. */
-		if (rt_lost_get(recorder->client, disk->target.id, &lost))
+		if (losses_get(recorder->client, disk->target.id, &disk->total, &losses))
 			continue;
-		for (unsigned int kind = 0; kind < RT_RECORDS; kind++) {
-			all += lost.records[kind];
-			if (lost.records[kind] && used < sizeof(text))
-				used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRIu64 " %s",
-							 used ? ", " : "", lost.records[kind], rt_record_name(kind));
-		}
-		for (unsigned int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++)
-			abandoned += disk->total.flow[d].abandoned;
-		if (!i)
-			all += lost.missed;
-		if (!i && lost.missed)
-			note("%" PRIu64 " events were missed, because they interrupted an event of the same kind; the counters lack them",
-			     lost.missed);
-		if (used)
-			note("%s: records were lost, because a buffer was full: %s; the counters lack them",
-			     disk->target.disk, text);
+		/* The sum for all disks is counted once. */
+		if (i)
+			losses.lost.missed = 0;
+		all += losses_sum(&losses);
+		losses_note(disk->target.disk, &losses);
 	}
-	if (abandoned)
-		note("the ends of %" PRIu64 " requests were not delivered by the kernel; the counters lack them",
-		     abandoned);
-	return store_put_meta_number(rows, "records_lost", all + abandoned);
+	return store_put_meta_number(rows, "records_lost", all);
 }
 
 int recorder_end(struct recorder *recorder, const char *why)

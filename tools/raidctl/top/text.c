@@ -157,6 +157,19 @@ void top_classes_text(char *ret, size_t size, const struct top_row *row)
 	}
 }
 
+void top_losses_text(char *ret, size_t size, const struct top *top)
+{
+	char text[LOSSES_TEXT];
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < top->nr && used < size; i++)
+		if (losses_text(text, &top->rows[i].losses)[0])
+			used += (size_t)snprintf(ret + used, size - used, "%s %s: %" PRIu64 " events: %s",
+						 used ? ";" : "LOST", top->rows[i].target.disk,
+						 losses_sum(&top->rows[i].losses), text);
+}
+
 void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		     bool reads, int line)
 {
@@ -250,6 +263,7 @@ const char *top_help_line(int line)
 		"n/a          not counted for this disk, or there was no request",
 		"streams      share of requests that continue one of the last streams",
 		"I2D, Q2C     from insert to issue, from queue to completion",
+		"LOST         events by kind that BPF programs did not deliver since the start",
 		"",
 		"any key goes back",
 	};

@@ -11,6 +11,7 @@
 
 #include "numbers/numbers.h"
 #include "raidtrace.h"
+#include "report/losses.h"
 
 /* model.c: a row for each target, with the values of one interval; pure */
 
@@ -64,6 +65,7 @@ struct top_row {
 	uint64_t seeks[RT_CLASSES];
 	uint64_t errors;		/* failed requests since attach or reset */
 	uint64_t readahead_sectors;
+	struct losses losses;		/* since attach */
 };
 
 struct top {
@@ -189,6 +191,9 @@ void top_detail_text(char *ret, size_t size, const struct top_row *row,
 		     bool reads, int line);
 const char *top_detail_label(int line);
 
+/* Write the losses of all disks, "" if nothing was lost. */
+void top_losses_text(char *ret, size_t size, const struct top *top);
+
 /* Write the classes of the seeks, "" if they are not known. */
 void top_classes_text(char *ret, size_t size, const struct top_row *row);
 
@@ -200,6 +205,7 @@ const char *top_help_line(int line);
 struct top_picture {
 	const struct top *top;
 	const struct top_keys *keys;
+	const char *source;	/* name of the source of the counters */
 	const char *simulated;	/* profile of the simulated controller, "" for none */
 };
 

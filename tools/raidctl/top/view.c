@@ -28,7 +28,8 @@
 #define NAME_WIDTH	9
 #define HEAD_LINES	3
 #define DETAIL_LINES	13
-#define LEAST_LINES	(HEAD_LINES + 2)
+/* A row, losses and the prompt. */
+#define LEAST_LINES	(HEAD_LINES + 3)
 #define LEAST_WIDTH	40
 #define TEXT_MAX	256
 
@@ -313,8 +314,8 @@ static void draw_title(const struct top_picture *picture)
 	localtime_r(&now, &local);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &local);
 	snprintf(text, sizeof(text),
-		 "raidctl top%s  every %g s%s  sorted by %s  full bar = %" PRIu64,
-		 picture->simulated[0] ? " (simulated)" : "",
+		 "raidctl top (%s%s)  every %g s%s  sorted by %s  full bar = %" PRIu64,
+		 picture->source, picture->simulated[0] ? ", simulated" : "",
 		 (double)keys->interval_ns / (double)NS_PER_S,
 		 keys->frozen ? "  FROZEN" : "",
 		 top_column_name(picture->top->sort),
@@ -348,14 +349,17 @@ static void draw_help(void)
 static void draw_list(const struct top *top)
 {
 	const struct top_row *picked = top_picked(top);
+	char losses[TEXT_MAX];
 	bool detail = LINES >= LEAST_LINES + DETAIL_LINES;
-	int room = LINES - HEAD_LINES - 1 - (detail ? DETAIL_LINES : 0);
+	int room = LINES - HEAD_LINES - 2 - (detail ? DETAIL_LINES : 0);
 	int at = picked ? (int)(picked - top->rows) : 0;
 	int first = at >= room ? at - room + 1 : 0;
 	struct layout layout = lay_out(COLS);
 	uint64_t full = top_full_depth(top);
 	int y = HEAD_LINES;
 
+	top_losses_text(losses, sizeof(losses), top);
+	put(LINES - 2, 0, A_BOLD | COLOR_PAIR(PAIR_ALARM), losses);
 	draw_head(&layout, top->sort);
 	for (int i = first; i < (int)top->nr && i < first + room; i++, y++)
 		draw_row(y, &layout, &top->rows[i], i == at, full);
