@@ -6,6 +6,7 @@ import mmap
 import os
 import pathlib
 import platform
+import signal
 import subprocess
 import time
 
@@ -13,6 +14,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 RAIDCTL = TOP / "tools/bin/raidctl"
 PLACE = TOP / "build/here"
 READS, BYTES = 2000, 4096
+SMALL = {"RAIDTRACE_RING_BYTES": "65536"}  # of a ring, which 1,000 reads fill
 BPF_PROG_GET_NEXT_ID, SYS_BPF = 11, 321
 results: list[bool] = []
 
@@ -103,3 +105,10 @@ def read_directly(path: pathlib.Path, number: int) -> None:
     for i in range(number):
         os.preadv(fd, [memory], 2 * i % blocks * BYTES)
     os.close(fd)
+
+
+def lose(process: subprocess.Popen, data: pathlib.Path) -> None:
+    """Read while a process that counts is stopped, until its small rings are full."""
+    process.send_signal(signal.SIGSTOP)
+    read_directly(data, 1000)
+    process.send_signal(signal.SIGCONT)

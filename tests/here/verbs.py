@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The verbs that count while they run, by BPF programs: top."""
+"""The verbs that count while they run, by BPF programs."""
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -12,20 +13,9 @@ import subprocess
 import termios
 import time
 
-from machine import RAIDCTL, killed, ok, read_directly
+from machine import RAIDCTL, SMALL, diskstats, killed, lose, ok, read_directly
 
 PATIENCE_S = 60
-RING = 120000  # reads that are more than the rings hold
-
-
-def lose(process: subprocess.Popen, data: pathlib.Path) -> None:
-    """Read while a process that counts is stopped, until its rings are full."""
-    process.send_signal(signal.SIGSTOP)
-    number, end = 0, time.monotonic() + PATIENCE_S
-    while number < RING and time.monotonic() < end:
-        read_directly(data, 5000)
-        number += 5000
-    process.send_signal(signal.SIGCONT)
 
 
 class Screen:
@@ -35,7 +25,7 @@ class Screen:
         self.end, other = pty.openpty()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.process = subprocess.Popen([RAIDCTL, "top", *words], stdin=other, stdout=other, stderr=subprocess.PIPE,
-                                        text=True, env=os.environ | {"TERM": "xterm"})  # fmt: skip
+                                        text=True, env=os.environ | {"TERM": "xterm"} | SMALL)  # fmt: skip
         os.close(other)
         self.raw = ""
 
@@ -64,6 +54,63 @@ def test_top(data: pathlib.Path, disk: str) -> None:
     killed(screen.process, "top")
 
 
+def started(*words: str, small: bool = False) -> subprocess.Popen[str]:
+    """Start a verb of raidctl, with small rings or others, and wait until it has attached the disk."""
+    process = subprocess.Popen([RAIDCTL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=os.environ | (SMALL if small else {}))  # fmt: skip
+    claim, end = pathlib.Path(f"/run/raidtrace/record-{process.pid}"), time.monotonic() + PATIENCE_S
+    while process.poll() is None and time.monotonic() < end:
+        if claim.exists() and "\ntarget " in claim.read_text(encoding="ascii"):
+            break
+        time.sleep(0.02)
+    return process
+
+
+def test_show(data: pathlib.Path, disk: str) -> None:
+    """show counts a disk for a time, as the kernel does, and tells source and losses in text and in JSON."""
+    show = "show", "--source", "bpf", "--duration", "1h"
+    process = started(*show, "--json", disk)
+    before = diskstats(disk)
+    read_directly(data, 2000)
+    after = diskstats(disk)
+    process.send_signal(signal.SIGINT)
+    (shown,) = json.loads(process.communicate(timeout=PATIENCE_S)[0])
+    flow = shown["directions"]["read"]["flow"]
+    ok(shown["source"] == "bpf" and 2000 <= after[0] - before[0] <= flow["issued"] + sum(shown["lost_records"].values()),
+       "show: the kernel's own count of reads is in it", f"{before[0]} {after[0]} {flow['issued']}")  # fmt: skip
+    ok(shown["undelivered_ends"] == sum(each["flow"]["abandoned"] for each in shown["directions"].values() if "flow" in each),
+       "show: ends that were not delivered are in JSON", shown["undelivered_ends"])  # fmt: skip
+    for words in (), ("--json",):
+        process = started(*show, *words, disk, small=True)
+        lose(process, data)
+        process.send_signal(signal.SIGINT)
+        text = process.communicate(timeout=PATIENCE_S)[0]
+        told = json.loads(text)[0]["lost_records"].get("queue") if words else " by bpf," in text and "  LOST  " in text
+        ok(told, f"{' '.join(('show', *words))}: what was lost is told", text[:500])
+    killed(started(*show, disk), "show")
+    once = subprocess.run([RAIDCTL, "show", "--source", "bpf", disk], capture_output=True, text=True, check=False)
+    ok(once.returncode == 0 and "counted for 1." in once.stdout, "show counts for a second", once.stdout[:200])
+
+
+def test_refusals(disk: str) -> None:
+    """Verbs of the module say why they do not work, and what does."""
+    if pathlib.Path("/sys/module/raidtrace").exists():
+        print("# the module is loaded: nothing is refused")
+        return
+    for verb in "attach", "detach", "reset":
+        refused = subprocess.run([RAIDCTL, verb, disk], capture_output=True, text=True, check=False)
+        ok(refused.returncode == 1 and "only the module counts after a command has ended" in refused.stderr
+           and "show DISK" in refused.stderr, f"{verb} without the module is refused", refused.stderr)  # fmt: skip
+    unnamed = subprocess.run([RAIDCTL, "show", "--source", "module"], capture_output=True, text=True, check=False)
+    ok(
+        unnamed.returncode == 1 and "not loaded" in unnamed.stderr,
+        "the module is not replaced silently",
+        unnamed.stderr,
+    )
+
+
 def test_all(data: pathlib.Path, disk: str) -> None:
     """Run the tests of this file."""
     test_top(data, disk)
+    test_show(data, disk)
+    test_refusals(disk)

@@ -42,6 +42,7 @@ static const uint64_t unknown[NR_DISKS] = {
 
 static struct rt_submitter submitters[NR_DISKS][FULL_SUBMITTERS];
 static struct span spans[NR_DISKS];
+static struct counted counted[NR_DISKS];
 static const struct metric_info info = { .hostname = "raid", .kernel = "", .tool_version = "" };
 
 static int make_spans(void **unused)
@@ -90,7 +91,11 @@ static char *printed(__typeof__(text_counters) *print)
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	print(to, targets, spans, NR_DISKS);
+	for (unsigned int disk = 0; disk < NR_DISKS; disk++)
+		counted[disk] = (struct counted){ .target = &targets[disk], .source = "module", .span = spans[disk] };
+	counted[1].source = "bpf";
+	counted[1].losses = (struct losses){ .lost = { .records = { [1] = 3, [4] = 12345 } }, .undelivered = 2 };
+	print(to, counted, NR_DISKS);
 	fclose(to);
 	return text;
 }

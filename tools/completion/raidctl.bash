@@ -11,7 +11,7 @@ _raidctl_words() {
 	unload) echo "--force --help" ;;
 	attach) echo "--groups --streams --slower --help" ;;
 	detach | reset) echo "--all --force --help" ;;
-	show) echo "--json --help" ;;
+	show) echo "--duration --source --json --help" ;;
 	tail) echo "--lines --slower --failed --csv --follow --json --help" ;;
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --hwq --source --events --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;

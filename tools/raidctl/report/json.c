@@ -414,23 +414,20 @@ static struct json_object *span_object(const struct span *span)
 	return object;
 }
 
-void json_counters(FILE *to, const struct rt_target *targets,
-		   const struct span *spans, size_t nr)
+void json_counters(FILE *to, const struct counted *counted, size_t nr)
 {
 	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < nr; i++) {
-		struct json_object *object = span_object(&spans[i]);
+		const struct rt_counters *c = &counted[i].span.counters;
+		struct json_object *object = span_object(&counted[i].span);
 
+		losses_json(object, counted[i].source, &counted[i].losses);
 		json_add_bool(object, "simulated", lab_has_devices());
-		json_add_bool(object, "gone", spans[i].counters.gone);
-		json_add_count(object, "readahead_sectors",
-			       spans[i].counters.readahead_sectors);
-		json_add_count(object, "readahead_kib",
-			       spans[i].counters.readahead_sectors *
-				  SECTOR_BYTES / 1024);
-		json_member(object, "target",
-			    target_object(&targets[i]));
+		json_add_bool(object, "gone", c->gone);
+		json_add_count(object, "readahead_sectors", c->readahead_sectors);
+		json_add_count(object, "readahead_kib", c->readahead_sectors * SECTOR_BYTES / 1024);
+		json_member(object, "target", target_object(counted[i].target));
 		json_element(array, object);
 	}
 	json_finish(to, array);

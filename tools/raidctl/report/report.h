@@ -13,6 +13,7 @@
 #include "disk/disk.h"
 #include "numbers/numbers.h"
 #include "raidtrace.h"
+#include "report/losses.h"
 
 /* The module, the attached disks and the running recordings. */
 struct status {
@@ -31,15 +32,21 @@ struct status {
 	int module_enrolled;		/* the kernel has the key of this signer; -1: not known */
 };
 
-/* raidctl list, raidctl status, and raidctl show, which has a span since attach or reset for each target. */
+/* The counters of a disk for raidctl show. */
+struct counted {
+	const struct rt_target *target;
+	const char *source;	/* name of the source of counters */
+	struct losses losses;	/* since attach */
+	struct span span;
+};
+
+/* raidctl list, raidctl status, and raidctl show. */
 void text_disks(FILE *to, const struct disk *disks, size_t nr);
 void json_disks(FILE *to, const struct disk *disks, size_t nr);
 void text_status(FILE *to, const struct status *status);
 void json_status(FILE *to, const struct status *status);
-void text_counters(FILE *to, const struct rt_target *targets,
-		   const struct span *spans, size_t nr);
-void json_counters(FILE *to, const struct rt_target *targets,
-		   const struct span *spans, size_t nr);
+void text_counters(FILE *to, const struct counted *counted, size_t nr);
+void json_counters(FILE *to, const struct counted *counted, size_t nr);
 
 /* Print the summary of raidctl record: a row for each phase, disk and direction that moved data. */
 void glance_table(FILE *to, const struct span *spans, size_t nr);
