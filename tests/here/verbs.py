@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The verbs that count while they run, by BPF programs."""
 
+import csv
 import fcntl
+import io
 import json
 import os
 import pathlib
@@ -92,6 +94,39 @@ def test_show(data: pathlib.Path, disk: str) -> None:
     ok(once.returncode == 0 and "counted for 1." in once.stdout, "show counts for a second", once.stdout[:200])
 
 
+def test_tail(data: pathlib.Path, disk: str) -> None:
+    """tail prints the next requests one by one, and tells source and losses."""
+    process = started("tail", "--source", "bpf", "--lines", "100", disk)
+    read_directly(data, 200)
+    text, told = process.communicate(timeout=PATIENCE_S)
+    ok(text.count("\n") >= 102 and text.endswith("Counted by bpf.\n"), "tail ends after the requests that it waits for",
+       text[-300:])  # fmt: skip
+    ok("waiting for 100 requests" in told, "tail says that it waits", told)
+    process = started("tail", "--source", "bpf", "--csv", "--follow", disk)
+    time.sleep(0.2)  # it continues at the last request
+    read_directly(data, 300)
+    process.send_signal(signal.SIGINT)
+    rows = list(csv.DictReader(io.StringIO(process.communicate(timeout=PATIENCE_S)[0])))
+    direct = [row for row in rows if row["class"] == "direct" and row["direction"] == "read" and row["bytes"] == "4096"]
+    times = [
+        [int(row[name]) for name in ("queued_ns", "inserted_ns", "issued_ns", "completed_ns") if row[name]]
+        for row in direct
+    ]
+    ok(
+        len(direct) >= 295 and all(each == sorted(each) for each in times),
+        "tail follows the direct reads in order",
+        len(direct),
+    )
+    process = started("tail", "--source", "bpf", "--json", disk, small=True)
+    lose(process, data)
+    process.send_signal(signal.SIGINT)
+    text, told = process.communicate(timeout=PATIENCE_S)
+    found = json.loads(text)
+    ok(found["source"] == "bpf" and found["lost_records"].get("queue") and "events were lost" in told,
+       "tail tells what was lost", f"{told} {text[:300]}")  # fmt: skip
+    killed(started("tail", "--source", "bpf", "--slower", "1h", disk), "tail")
+
+
 def test_refusals(disk: str) -> None:
     """Verbs of the module say why they do not work, and what does."""
     if pathlib.Path("/sys/module/raidtrace").exists():
@@ -113,4 +148,5 @@ def test_all(data: pathlib.Path, disk: str) -> None:
     """Run the tests of this file."""
     test_top(data, disk)
     test_show(data, disk)
+    test_tail(data, disk)
     test_refusals(disk)

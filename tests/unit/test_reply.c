@@ -609,12 +609,14 @@ static char *printed(int how, const struct requests *requests, size_t first)
 TEST(printed_requests)
 {
 	static struct rt_history history;
-	struct requests requests = { .has_awaited = true, .classes = true };
+	struct requests requests = {
+		.has_awaited = true, .classes = true, .source = "bpf", .losses.lost.records[3] = 4,
+	};
 	struct nl_msg *msg = history_answer();
 	char *text;
 
 	text = printed('t', &requests, 0);
-	assert_string_equal(text, "sda: no request was kept since it was attached\n");
+	assert_string_equal(text, "sda: no request was kept since it was attached (counted by bpf)\n");
 	free(text);
 	put_ended(msg, 5, RAIDTRACE_CLASS_JOURNAL, 1012000000);
 	put_ended(msg, 8, RAIDTRACE_CLASS_DATA, 1502000000);
@@ -626,7 +628,8 @@ TEST(printed_requests)
 			    " 490 ms 2.00 ms 10.0 ms     7 write      20480   64 KiB journal   -- fio\n"
 			    "        2 requests were lost here\n"
 			    "   0 ns 2.00 ms  500 ms     7 write      32768   64 KiB data      FA -\n"
-			    "The last request is the one that tail waited for.\n");
+			    "The last request is the one that tail waited for.\n"
+			    "Counted by bpf.\n");
 	free(text);
 	text = printed('c', &requests, 1);
 	assert_string_equal(text,
@@ -635,6 +638,7 @@ TEST(printed_requests)
 	free(text);
 	text = printed('j', &requests, 0);
 	assert_non_null(strstr(text, "\"lost\":2"));
+	assert_non_null(strstr(text, "\"source\":\"bpf\",\n  \"lost_records\":{\n    \"end\":4\n  }"));
 	assert_non_null(strstr(text, "\"inserted_ns\":null"));
 	assert_non_null(strstr(text, "\"ended\":true"));
 	assert_non_null(strstr(text, "\"simulated\":false"));

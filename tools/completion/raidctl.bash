@@ -12,7 +12,7 @@ _raidctl_words() {
 	attach) echo "--groups --streams --slower --help" ;;
 	detach | reset) echo "--all --force --help" ;;
 	show) echo "--duration --source --json --help" ;;
-	tail) echo "--lines --slower --failed --csv --follow --json --help" ;;
+	tail) echo "--lines --slower --failed --csv --follow --source --json --help" ;;
 	record) echo "--disk --output --interval --duration --phase --phases --note --no-members --streams --hwq --source --events --detach --stop --force --quiet --help" ;;
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --source --help" ;;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl tail: the last requests of a disk, or those before a request that is slow or fails. */
+/* raidctl tail: the last requests of a disk, the next ones, or those before a request that is slow or fails. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "account.h"
+#include "attach/source.h"
 #include "base/base.h"
 #include "cmd/command.h"
 #include "disk/disk.h"
+#include "record/record.h"
 #include "report/report.h"
 
 #define KEY_SLOWER	's'
@@ -24,11 +26,14 @@
 #define LINES	20
 #define FOLLOW_MS	20
 
-/* The module keeps this many. */
+/* The source keeps this many. */
 #define KEPT	4096
 
 struct tail_options {
 	struct words words;
+	const char *source;
+	bool next;	/* wait for the number of requests: the source kept none before */
+	int signals;	/* a descriptor; the first signal ends the waiting */
 	uint64_t slower_ns;
 	bool failed;
 	long lines;
@@ -47,6 +52,7 @@ static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0,
 	  "With --csv: print each request that completes from now on, until Ctrl-C, then the number of lost requests",
 	  0 },
+	OPTION_SOURCE,
 	OPTION_JSON,
 	{ 0 }
 };
@@ -86,6 +92,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_FOLLOW:
 		tail->follow = true;
 		return 0;
+	case KEY_SOURCE:
+		tail->source = source_parse(arg, state);
+		return 0;
 	case KEY_JSON:
 		tail->json = true;
 		return 0;
@@ -93,7 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return words_add(&tail->words, arg);
 	case ARGP_KEY_END:
 		if (tail->words.nr != 1)
-			argp_error(state, "name one attached disk");
+			argp_error(state, "name one disk");
 		if (tail->csv && tail->json)
 			argp_error(state, "give --csv or --json, not both");
 		if (tail->follow && (!tail->csv || tail->slower_ns || tail->failed || tail->lines >= 0))
@@ -152,35 +161,67 @@ static void cut_off(struct requests *requests, size_t first, const struct tail_o
 	requests->nr -= less;
 }
 
-/* Read completed requests until an expected one or a signal arrives. */
-static int wait_for_one(struct rt_client *client, const struct rt_target *target,
-			struct requests *requests, const struct tail_options *tail)
+/* Return: the number of requests to print, 0 for all. */
+static size_t nr_lines(const struct tail_options *tail)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	struct pollfd signals = { .fd = signals_open(numbers), .events = POLLIN };
-	int err = signals.fd < 0 ? signals.fd : read_behind(client, target->id, 0, requests);
+	return tail->lines >= 0 ? (size_t)tail->lines : tail->csv || tail->json ? 0 : LINES;
+}
+
+static bool is_complete(const struct requests *requests, const struct tail_options *tail)
+{
+	if (tail->slower_ns || tail->failed)
+		return requests->has_awaited;
+	return nr_lines(tail) && requests->nr >= nr_lines(tail);
+}
+
+static void announce(const struct rt_target *target, const struct tail_options *tail)
+{
+	if (tail->slower_ns || tail->failed)
+		note("waiting for such a request of %s; Ctrl-C prints the requests so far", target->disk);
+	else if (nr_lines(tail))
+		note("waiting for %zu requests of %s; Ctrl-C prints the requests so far", nr_lines(tail), target->disk);
+	else
+		note("waiting for requests of %s; Ctrl-C prints them", target->disk);
+}
+
+/* Read completed requests until the expected ones or a signal arrive. */
+static int wait_for_requests(struct rt_client *client, const struct rt_target *target,
+			     struct requests *requests, const struct tail_options *tail)
+{
+	struct pollfd signals = { .fd = tail->signals, .events = POLLIN };
+	int err = read_behind(client, target->id, 0, requests);
 
 	if (!err)
-		note("waiting for such a request of %s; Ctrl-C prints the requests so far", target->disk);
+		announce(target, tail);
 	while (!err && poll(&signals, 1, FOLLOW_MS) <= 0) {
 		size_t known = requests->nr;
 
 		err = read_behind(client, target->id, known ? requests->ended[known - 1].number : 0,
 				  requests);
 		cut_off(requests, known, tail);
-		if (requests->has_awaited)
+		if (is_complete(requests, tail))
 			break;
 	}
-	if (signals.fd >= 0)
-		close(signals.fd);
+	return err;
+}
+
+/* Events that were lost are missing among the requests, too. */
+static int read_losses(struct rt_client *client, const struct rt_target *target, struct losses *ret)
+{
+	struct rt_counters counters;
+	int err = rt_counters_get(client, target->id, &counters);
+
+	if (!err)
+		err = losses_get(client, target->id, &counters, ret);
+	rt_counters_free(&counters);
 	return err;
 }
 
 static int print(struct requests *requests, const struct rt_target *target,
 		 const struct tail_options *tail)
 {
-	long lines = tail->lines >= 0 ? tail->lines : tail->csv || tail->json ? 0 : LINES;
-	size_t first = lines && (size_t)lines < requests->nr ? requests->nr - (size_t)lines : 0;
+	size_t lines = nr_lines(tail);
+	size_t first = lines && lines < requests->nr ? requests->nr - lines : 0;
 
 	if (tail->csv) {
 		requests_csv_names(stdout);
@@ -196,12 +237,17 @@ static int print(struct requests *requests, const struct rt_target *target,
 static int tail_of(struct rt_client *client, const struct rt_target *target,
 		   const struct tail_options *tail)
 {
-	struct requests requests = { .classes = target->groups & RAIDTRACE_GROUPS_CLASSES };
+	struct requests requests = {
+		.classes = target->groups & RAIDTRACE_GROUPS_CLASSES, .source = rt_source_name(client),
+	};
 	int err, status;
 
-	err = tail->slower_ns || tail->failed ? wait_for_one(client, target, &requests, tail) :
-						read_behind(client, target->id, 0, &requests);
+	err = tail->slower_ns || tail->failed || tail->next ? wait_for_requests(client, target, &requests, tail) :
+							      read_behind(client, target->id, 0, &requests);
+	if (!err)
+		err = read_losses(client, target, &requests.losses);
 	status = err ? explain(client, target, err) : print(&requests, target, tail);
+	losses_note(target->disk, &requests.losses);
 	free(requests.ended);
 	return status;
 }
@@ -225,12 +271,12 @@ static int print_next(struct rt_client *client, const struct rt_target *target, 
 	return err;
 }
 
-static int follow(struct rt_client *client, const struct rt_target *target)
+static int follow(struct rt_client *client, const struct rt_target *target, const struct tail_options *tail)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	struct pollfd signals = { .fd = signals_open(numbers), .events = POLLIN };
+	struct pollfd signals = { .fd = tail->signals, .events = POLLIN };
 	struct rt_history *now = malloc(sizeof(*now));
-	int err = now ? signals.fd < 0 ? signals.fd : 0 : -ENOMEM;
+	int err = now ? 0 : -ENOMEM;
+	struct losses losses = { 0 };
 	uint64_t after = 0, nr = 0, lost = 0;
 
 	if (!err)
@@ -247,33 +293,60 @@ static int follow(struct rt_client *client, const struct rt_target *target)
 			break;
 	}
 	free(now);
-	close(signals.fd);
+	if (!err)
+		err = read_losses(client, target, &losses);
 	if (err)
 		return explain(client, target, err);
-	note("%s: %" PRIu64 " requests, %" PRIu64 " lost", target->disk, nr, lost);
+	note("%s: %" PRIu64 " requests, %" PRIu64 " lost, counted by %s", target->disk, nr, lost,
+	     rt_source_name(client));
+	losses_note(target->disk, &losses);
 	return ferror(stdout) ? fail("tail: the output cannot be written") : EXIT_DONE;
+}
+
+static int print_requests(struct rt_client *client, const struct tail_options *tail)
+{
+	struct rt_target *targets;
+	size_t nr;
+	int status = args_targets(client, &tail->words, &nr, &targets);
+
+	if (status)
+		return status;
+	status = tail->follow ? follow(client, &targets[0], tail) : tail_of(client, &targets[0], tail);
+	free(targets);
+	return status;
 }
 
 static int run(struct context *context, void *data)
 {
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct tail_options *tail = data;
-	struct rt_target *targets;
-	size_t nr;
-	int status = args_targets(context->client, &tail->words, &nr, &targets);
+	struct recorder recorder = { .owner = -1, .events = true };
+	int status = connect_source(context, tail->source);
 
+	recorder.client = context->client;
+	tail->signals = -1;
+	tail->next = !status && source_is_own(context->client);
+	if (!status && (tail->next || tail->follow || tail->slower_ns || tail->failed)) {
+		tail->signals = signals_open(numbers);
+		if (tail->signals < 0)
+			status = fail("tail: %s", strerror(-tail->signals));
+	}
+	if (!status && tail->next)
+		status = recorder_attach_words(&recorder, &tail->words, "tail");
+	if (!status)
+		status = print_requests(context->client, tail);
+	recorder_detach(&recorder);
+	recorder_free(&recorder);
+	if (tail->signals >= 0)
+		close(tail->signals);
 	free(tail->words.word);
-	if (status)
-		return status;
-	status = tail->follow ? follow(context->client, &targets[0]) :
-				tail_of(context->client, &targets[0], tail);
-	free(targets);
 	return status;
 }
 
 const struct verb verb_tail = {
 	.argp = {
 		options, parse, "DISK",
-		"Print the last completed requests of the attached disk DISK, the newest last: time from queueing to issue and from issue to completion, position, size, purpose and process. The module keeps the last 4,096.",
+		"Print the last completed requests of the attached disk DISK, the newest last: time from queueing to issue and from issue to completion, position, size, purpose and process. The module keeps the last 4,096. Where it is not loaded, wait for requests, and print those.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct tail_options),

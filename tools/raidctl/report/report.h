@@ -66,6 +66,8 @@ void span_groups(FILE *to, const struct rt_counters *counters);
 struct requests {
 	bool has_awaited;		/* the last one is the expected one */
 	bool classes;		/* classes were counted */
+	const char *source;	/* name of the source of counters */
+	struct losses losses;	/* since the disk was attached */
 	size_t nr;
 	struct rt_ended *ended;	/* free with free() */
 };

@@ -69,7 +69,8 @@ static void line(FILE *to, const struct rt_ended *e, const char *class_, uint64_
 void requests_text(FILE *to, const struct requests *requests, size_t first, const char *disk)
 {
 	if (!requests->nr) {
-		terminal_print(to, "%s: no request was kept since it was attached\n", disk);
+		terminal_print(to, "%s: no request was kept since it was attached (counted by %s)\n", disk,
+			       requests->source);
 		return;
 	}
 	terminal_print(to, "%s%7s %7s %7s %5s %-5s %10s %8s %-9s %2s %s%s\n", bold(to), "before", "q2d",
@@ -84,6 +85,7 @@ void requests_text(FILE *to, const struct requests *requests, size_t first, cons
 	}
 	if (requests->has_awaited)
 		terminal_print(to, "The last request is the one that tail waited for.\n");
+	terminal_print(to, "Counted by %s.\n", requests->source);
 	if (lab_has_devices())
 		terminal_print(to, "Simulated: this machine is a guest of the lab.\n");
 }
@@ -168,6 +170,7 @@ void requests_json(FILE *to, const struct requests *requests, size_t first, cons
 	json_add_bool(root, "simulated", lab_has_devices());
 	json_add_bool(root, "ended", requests->has_awaited);
 	json_add_count(root, "lost", lost);
+	losses_json(root, requests->source, &requests->losses);
 	json_member(root, "requests", array);
 	json_finish(to, root);
 }
