@@ -78,17 +78,21 @@ def programs_of(pid: int) -> set[int]:
     return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith("prog_id:")}
 
 
+def none_left(held: set[int]) -> bool:
+    """Whether programs go within 5 s: links are freed after a grace period."""
+    end = time.monotonic() + 5
+    while held & programs() and time.monotonic() < end:
+        time.sleep(0.05)
+    return not held & programs()
+
+
 def killed(process: subprocess.Popen, what: str) -> None:
     """Kill a process that counts. None of its programs stays in the kernel."""
     held = programs_of(process.pid)
     process.kill()
     process.communicate()
-    for _ in range(100):  # links are freed after a grace period
-        if not held & programs():
-            break
-        time.sleep(0.05)
     ok(len(held) >= 10, f"{what}: its programs are in the kernel while it runs", held)
-    ok(not held & programs(), f"{what}: none is left after SIGKILL", held & programs())
+    ok(none_left(held), f"{what}: none is left after SIGKILL", held & programs())
 
 
 def diskstats(disk: str) -> list[int]:

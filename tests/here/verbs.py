@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The verbs that count while they run, by BPF programs."""
 
+import contextlib
 import csv
 import fcntl
 import io
@@ -15,7 +16,7 @@ import subprocess
 import termios
 import time
 
-from machine import RAIDCTL, SMALL, diskstats, killed, lose, ok, read_directly
+from machine import PLACE, RAIDCTL, SMALL, diskstats, killed, lose, none_left, ok, programs_of, read_directly
 
 PATIENCE_S = 60
 
@@ -127,6 +128,76 @@ def test_tail(data: pathlib.Path, disk: str) -> None:
     killed(started("tail", "--source", "bpf", "--slower", "1h", disk), "tail")
 
 
+class Loop:
+    """A read-only loop disk over a file of our own, for verbs that change settings of a disk."""
+
+    def __init__(self, data: pathlib.Path) -> None:
+        command = ["losetup", "--find", "--show", "--read-only", str(data)]
+        self.path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        self.name = self.path.removeprefix("/dev/")
+
+    def __enter__(self) -> "Loop":
+        return self
+
+    def __exit__(self, *_unused: object) -> None:
+        subprocess.run(["losetup", "--detach", self.path], check=False)
+
+
+def recorder_below(parent: int) -> int:
+    """The process of raidctl record that a process started, as soon as it holds BPF programs."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        children = pathlib.Path(f"/proc/{parent}/task/{parent}/children")
+        for pid in map(int, children.read_text(encoding="ascii").split() if children.exists() else ()):
+            with contextlib.suppress(OSError):
+                if len(programs_of(pid)) >= 10:
+                    return pid
+        time.sleep(0.02)
+    return 0
+
+
+def killed_above(process: subprocess.Popen[str], what: str) -> None:
+    """Kill a verb whose recorder counts. None of its programs stays in the kernel."""
+    recorder = recorder_below(process.pid)
+    held = programs_of(recorder) if recorder else set()
+    process.kill()
+    process.communicate()
+    gone = none_left(held)
+    ok(bool(held) and gone, f"{what}: no program is left after SIGKILL", held)
+
+
+def test_why(data: pathlib.Path) -> None:
+    """why --disk tells source and losses of its runs, in text and in JSON."""
+    out = PLACE / "why"
+    with Loop(data) as loop:
+        why = [RAIDCTL, "why", "--quiet", "--source", "bpf", "--disk", loop.name, "--runs", "5", "--out", out]
+        # it waits for most of its time, because a busy machine would make the runs differ too much
+        reads = f"dd if={loop.path} of=/dev/null bs=4k count=500 iflag=direct; sleep 1"
+        command = ["--", "sh", "-c", reads]
+        small = os.environ | {"RAIDTRACE_RING_BYTES": "4096"}
+        done = subprocess.run([*why, *command], capture_output=True, text=True, check=False, env=small)
+        if done.returncode:
+            ok(False, "why runs", done)
+            return
+        made = json.loads((out / "why.json").read_text(encoding="utf-8"))
+        text = " ".join(done.stdout.split())
+        ok(
+            "Counted by BPF programs; LOST events, which the counters lack: " in text,
+            "why tells source and losses",
+            text,
+        )
+        ok(
+            made["source"] == "bpf" and made["losses"].get(loop.name, {}).get("queue"),
+            "so does its JSON",
+            made["losses"],
+        )
+        log = (out / "run-001/record.log").read_text(encoding="utf-8")
+        ok("events were lost" in log, "so does the recorder of a run", log)
+        waits = subprocess.Popen([*why, "--", "sleep", "60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        killed_above(waits, "why")
+        subprocess.run([RAIDCTL, "why", "restore"], capture_output=True, check=False)
+
+
 def test_refusals(disk: str) -> None:
     """Verbs of the module say why they do not work, and what does."""
     if pathlib.Path("/sys/module/raidtrace").exists():
@@ -149,4 +220,5 @@ def test_all(data: pathlib.Path, disk: str) -> None:
     test_top(data, disk)
     test_show(data, disk)
     test_tail(data, disk)
+    test_why(data)
     test_refusals(disk)

@@ -23,7 +23,7 @@ _raidctl_words() {
 	lab) echo "run shell ab expect build clean workloads profiles show --help" ;;
 	demo) echo "--out --jobs --seeds --fresh --help" ;;
 	explain) echo "--phase --disk --direction --from --to --verbose --json --help" ;;
-	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --help" ;;
+	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --source --help" ;;
 	compare) echo "--with --array --verbose --phase --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
 	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --seeds --jobs --kernel --store --host --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;

@@ -14,6 +14,7 @@
 #include "attach/source.h"
 #include "base/base.h"
 #include "disk/disk.h"
+#include "format/format.h"
 #include "machine/machine.h"
 #include "numbers/numbers.h"
 #include "report/losses.h"
@@ -406,14 +407,17 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size)
 /* The counters lack the events that were lost. Nothing is lost of a target that another process deleted. */
 static int put_lost_records(struct recorder *recorder)
 {
+	struct json_object *by_disk = json_new_object();
 	struct rows *rows = writer_rows(recorder->writer);
 	uint64_t all = 0;
+	int err;
 
-	if (!source_is_own(recorder->client))
-		return 0;
 	for (size_t i = 0; i < recorder->nr; i++) {
+		struct json_object *of_disk = json_new_object();
 		struct recorded *disk = &recorder->disks[i];
 		struct losses losses;
+
+		json_member(by_disk, disk->target.disk, of_disk);
 
 		if (losses_get(recorder->client, disk->target.id, &disk->total, &losses))
 			continue;
@@ -422,8 +426,13 @@ static int put_lost_records(struct recorder *recorder)
 			losses.lost.missed = 0;
 		all += losses_sum(&losses);
 		losses_note(disk->target.disk, &losses);
+		losses_json(of_disk, &losses);
 	}
-	return store_put_meta_number(rows, "records_lost", all);
+	err = store_put_meta_number(rows, "records_lost", all);
+	if (!err)
+		err = store_put_meta(rows, "losses", json_object_to_json_string_ext(by_disk, JSON_C_TO_STRING_PLAIN));
+	json_object_put(by_disk);
+	return err;
 }
 
 int recorder_end(struct recorder *recorder, const char *why)
@@ -444,7 +453,7 @@ int recorder_end(struct recorder *recorder, const char *why)
 		err = surroundings_end(&recorder->surroundings, recorder->now_ns);
 	if (!err && recorder->events)
 		err = store_put_meta_number(rows, "requests_lost", lost);
-	if (!err)
+	if (!err && source_is_own(recorder->client))
 		err = put_lost_records(recorder);
 	recorder_check(recorder, text, sizeof(text));
 	if (!err)

@@ -422,7 +422,8 @@ void json_counters(FILE *to, const struct counted *counted, size_t nr)
 		const struct rt_counters *c = &counted[i].span.counters;
 		struct json_object *object = span_object(&counted[i].span);
 
-		losses_json(object, counted[i].source, &counted[i].losses);
+		json_add_text(object, "source", counted[i].source);
+		losses_json(object, &counted[i].losses);
 		json_add_bool(object, "simulated", lab_has_devices());
 		json_add_bool(object, "gone", c->gone);
 		json_add_count(object, "readahead_sectors", c->readahead_sectors);

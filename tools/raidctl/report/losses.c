@@ -64,14 +64,13 @@ void losses_note(const char *disk, const struct losses *losses)
 		note("%s: %" PRIu64 " events were lost: %s; the counters lack them", disk, losses_sum(losses), text);
 }
 
-void losses_json(struct json_object *to, const char *source, const struct losses *losses)
+void losses_json(struct json_object *to, const struct losses *losses)
 {
 	struct json_object *kinds = json_new_object();
 
 	for (unsigned int kind = 0; kind < RT_RECORDS; kind++)
 		if (losses->lost.records[kind])
 			json_add_count(kinds, rt_record_name(kind), losses->lost.records[kind]);
-	json_add_text(to, "source", source);
 	json_member(to, "lost_records", kinds);
 	json_add_count(to, "missed_events", losses->lost.missed);
 	json_add_count(to, "undelivered_ends", losses->undelivered);

@@ -37,7 +37,7 @@ char *losses_text(char *ret, const struct losses *losses);
 /* Print the losses of a disk, if there are any, as a note. Its counters lack them. */
 void losses_note(const char *disk, const struct losses *losses);
 
-/* Add the source of counters and the losses by kind to an object. */
-void losses_json(struct json_object *to, const char *source, const struct losses *losses);
+/* Add the losses by kind to an object. */
+void losses_json(struct json_object *to, const struct losses *losses);
 
 #endif

@@ -170,7 +170,8 @@ void requests_json(FILE *to, const struct requests *requests, size_t first, cons
 	json_add_bool(root, "simulated", lab_has_devices());
 	json_add_bool(root, "ended", requests->has_awaited);
 	json_add_count(root, "lost", lost);
-	losses_json(root, requests->source, &requests->losses);
+	json_add_text(root, "source", requests->source);
+	losses_json(root, &requests->losses);
 	json_member(root, "requests", array);
 	json_finish(to, root);
 }

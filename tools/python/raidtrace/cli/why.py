@@ -13,6 +13,7 @@ from types import FrameType
 from raidtrace.explain import runs
 from raidtrace.quantity import usage
 from raidtrace.quantity.shown import UserError
+from raidtrace.recording import source
 from raidtrace.sweep import device, journal
 from raidtrace.why import chance
 from raidtrace.why import disk as why_disk
@@ -48,6 +49,8 @@ def main(arguments: Sequence[str]) -> int:
         top.error(
             "name the disk: --lab [PROFILE], --disk DISK (not written), or --destroy-data DISK (may be overwritten)"
         )
+    if options.lab and options.source:
+        top.error("--source is for real disks; in the lab the module counts")
     if not options.lab and (options.set or options.lab_option or options.other_kernel):
         top.error("--set, --lab-option and --other-kernel are for --lab")
 
@@ -158,6 +161,7 @@ def parser() -> argparse.ArgumentParser:
     real.add_argument(
         "--in-use", action="store_true", help="allow a disk that is in use; the command may write files there"
     )
+    usage.add_source(real)
     real.add_argument("--freeze", action="append", default=[], metavar="CGROUP",
                       help="control group that may be frozen during a run, to measure its cost, such as "
                       "system.slice/backup.service")  # fmt: skip
@@ -206,7 +210,7 @@ def _disk(options: argparse.Namespace, command: Sequence[str]) -> int:
             print(f"restored after a killed run: {line}", file=sys.stderr)
         setup = why_disk.Setup(RAIDCTL, options.out.absolute(), name, tuple(command), options.prepare, options.beside,
                                options.phase, bool(options.destroy_data), options.in_use,
-                               tuple(options.freeze))  # fmt: skip
+                               tuple(options.freeze), usage.source_words(options.source))  # fmt: skip
         force = options.force_signature
         with why_disk.Disk.opened(setup, machine, force, options.runs or MAX_RUNS, options.budget or BUDGET_S) as place:
             return _experiment(options, command, place, name)
@@ -233,7 +237,7 @@ def _experiment(
             print(textwrap.fill(estimate, verdict.COLUMNS), file=sys.stderr, flush=True)
 
     table = experiment.Experiment(place, options.metric, say, forecast).run()
-    table.runs = place.runs
+    table.runs, table.source = place.runs, source.total(place.sources)
     judgement = verdict.judge(table, disk, command, str(RAIDCTL.parent / "why-preload.so"))
     simulated = table.baseline.simulated  # also if raidctl runs in a guest
     about = {"command": list(command), "disk": disk, "simulated": simulated, "profile": options.lab}

@@ -20,6 +20,23 @@ WORDS = (
 )
 
 
+SOURCES = ("module", "bpf")
+
+
+def add_source(group: argparse._ActionsContainer) -> None:
+    """Add the option that chooses the source of counters."""
+    group.add_argument(
+        "--source",
+        choices=SOURCES,
+        help="count by the module or by BPF programs (default: the module if it is loaded, otherwise bpf)",
+    )
+
+
+def source_words(source: str | None) -> tuple[str, ...]:
+    """The words of raidctl record that choose the source of counters."""
+    return ("--source", source) if source else ()
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that ends with `usage_status` if the command line is wrong."""
 

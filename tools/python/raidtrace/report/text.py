@@ -12,6 +12,7 @@ from raidtrace.quantity import terminal, units
 from raidtrace.quantity.bins import DEPTH_OPEN, KINDS, PLACE_BINS
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.recording import source
 from raidtrace.recording.breakdown import of_recording
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
@@ -130,8 +131,10 @@ def _meta(recorded: Recorded, verbose: bool) -> Iterator[Part]:
         yield words("invariants", invariants or "not checked")
     if fact("counted_by") == "bpf":
         gone = fact("records_lost")
+        kinds = source.losses(source.read(recorded.meta)) if gone not in ("", "0") else ""
         yield words("counted by", "BPF programs, without the module; " + (
-            f"{gone} events lost" if gone else "the number of lost events is not known"))  # fmt: skip
+            f"{gone} events lost" if gone else "the number of lost events is not known") + (
+            f": {kinds}" if kinds else ""))  # fmt: skip
     lost = fact("requests_lost")
     if lost and (verbose or lost != "0"):
         yield words("requests", f"recorded one by one, {lost} lost")

@@ -14,6 +14,7 @@ Each line is a JSON object:
 """
 
 import contextlib
+import ctypes
 import dataclasses
 import fcntl
 import json
@@ -40,6 +41,10 @@ QUEUE = ("queue/scheduler", "device/queue_depth", "queue/nr_requests", "queue/ma
 BLKROSET, BLKROGET = 0x125D, 0x125E  # linux/fs.h: set or get the read-only state of a disk
 NO_LIMIT = "rbps=max wbps=max riops=max wiops=max"  # of io.max, which has no line in this case
 PASSES = 3  # a scheduler resets nr_requests, so one pass may not be enough
+
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_LIBC = ctypes.CDLL(None)
 
 
 class JournalError(UserError):
@@ -276,6 +281,11 @@ def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
     if wrong:
         raise JournalError("not restored: " + "; ".join(wrong))
     return restored
+
+
+def ends_with_us() -> None:
+    """In a new process: receive SIGTERM when this program is killed. A recorder then ends, with its BPF programs."""
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def end_left(marker: str) -> list[str]:

@@ -40,7 +40,7 @@ LEAD_S = 0.5  # s by which the concurrent load starts before the command
 class Setup:
     """The options of the command line. prepare, load: shell commands, before and during a run. destroy: the disk may be
     overwritten. in_use: it is in use, and the command may write files. freeze: control groups that may be frozen for a
-    run."""
+    run. source: words for raidctl record that choose the source of counters, or none."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
@@ -52,6 +52,7 @@ class Setup:
     destroy: bool = False
     in_use: bool = False
     freeze: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
 
 
 class Disk(Place):
@@ -222,8 +223,8 @@ class Disk(Place):
                 load = self._start(["sh", "-c", setup.load], out / "beside.log") if loaded else None
                 if load:
                     time.sleep(LEAD_S)
-                command = [str(setup.raidctl), "record", "-q", "-f", "-d", setup.disk, "-o", figures.RECORDING, "--",
-                           "sh", figures.MEASURED]  # fmt: skip
+                command = [str(setup.raidctl), "record", "-q", "-f", *setup.source, "-d", setup.disk, "-o",
+                           figures.RECORDING, "--", "sh", figures.MEASURED]  # fmt: skip
                 status = self._wait(self._start(command, out / "record.log", out))
                 _keep(out / figures.AFTER, self._settings())
                 if load:
@@ -233,7 +234,9 @@ class Disk(Place):
             if not (out / figures.STATUS).exists():
                 last = figures.last_words(out / "record.log")
                 return Run(failure=f"raidctl record: exit status {status}: {last}")
-            return figures.read(out, setup.disk, setup.phase, cap_s)
+            run = figures.read(out, setup.disk, setup.phase, cap_s)
+            self.sources.append(run.counted)
+            return run
         finally:
             if self.permit:
                 self.permit.hold([setup.disk])
@@ -276,7 +279,7 @@ class Disk(Place):
         environment["PATH"] = f"{self.setup.raidctl.parent}:{environment.get('PATH', '')}"
         with log.open("ab") as output:
             child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=cwd, env=environment,
-                                     start_new_session=True)  # fmt: skip
+                                     start_new_session=True, preexec_fn=journal.ends_with_us)  # fmt: skip
         self._children.append(child)
         return child
 

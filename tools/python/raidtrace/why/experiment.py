@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from raidtrace.explain import runs
 from raidtrace.quantity.shown import UserError
 from raidtrace.recording.columns import RecordingError
+from raidtrace.recording.source import Source
 from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import TOOK_TOO_LONG, Run, also_changed, invalid
@@ -70,7 +71,8 @@ class Place(abc.ABC):
     """The place of the runs, and the runs and seconds that an experiment may take there.
 
     each: runs of one change. jobs: concurrent runs. runs: made so far; wall_s: their durations. late: a measurement
-    other than a run was left out for lack of time. looks: evaluations of a test. most_pairs: of one change.
+    other than a run was left out for lack of time. sources: of the counters of all runs. looks: evaluations of a test.
+    most_pairs: of one change.
     """
 
     looks = chance.LOOKS
@@ -84,6 +86,7 @@ class Place(abc.ABC):
     wall_s: list[float] = dataclasses.field(default_factory=list)
     begun: float = dataclasses.field(default_factory=time.monotonic)
     late: bool = False
+    sources: list[Source] = dataclasses.field(default_factory=list)
 
     @abc.abstractmethod
     def baselines(self) -> Iterator[Run]:
@@ -174,7 +177,7 @@ class Table:
     """All results. noise, late: standard deviation of the logarithm of the baselines' cost, and of their p99 latency.
     together: settings of a group, and the factor that was lost without each. rates: of the disk, for any kind of
     request. layer: a mapping through which the command reads. ended: the option that ended the experiment, or empty;
-    more: the option that continues it."""
+    more: the option that continues it. source: of the counters of all runs, and its losses."""
 
     baseline: Run
     costs: list[float]
@@ -190,6 +193,7 @@ class Table:
     layer: mapping.Layer = mapping.Layer()
     ended: str = ""
     more: str = ""
+    source: Source = Source()
 
     def row(self, change: Change) -> Row | None:
         return next((row for row in self.rows if row.change == change), None)

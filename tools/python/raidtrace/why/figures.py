@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from raidtrace.quantity import shown, units
 from raidtrace.quantity.expression import BadExpression, Expression, NotKnown
-from raidtrace.recording import invariants
+from raidtrace.recording import invariants, source
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.figures import Figures
+from raidtrace.recording.source import Source
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Span
 from raidtrace.why.changes import FILES, OF_REQUESTS, Change, label
 
@@ -80,7 +81,7 @@ class Run:
     allowed values of settings. observed: calls of the program that the preloaded library observed. failure: the reason
     why there is no figure, or empty. recording: its path. idle: the disk got no request. in_order: most bios continue a
     stream. simulated: in a guest of the lab. stderr: the last lines that a failed command printed, without control
-    characters."""
+    characters. counted: source of the counters, and its losses."""
 
     seconds: float = 0.0
     requested_bytes: int = 0
@@ -100,6 +101,7 @@ class Run:
     in_order: bool = False
     simulated: bool = False
     stderr: str = ""
+    counted: Source = Source()
 
     def reads(self) -> bool:
         """Whether the run only reads. A few writes of time stamps and journal are allowed."""
@@ -223,6 +225,7 @@ def read(directory: pathlib.Path, disk: str, phase: str, cap_s: float) -> Run:
         failure=failure,
         in_order=2 * along > queued,
         simulated=recorded.meta.get("simulated") == "yes",
+        counted=source.read(recorded.meta),
         idle=all(span.idle(name) for span in spans for name in COUNTED),
         stderr=last_words(directory / STDERR) if status else "",
         recording=str(directory / RECORDING),

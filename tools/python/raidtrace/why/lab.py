@@ -216,7 +216,9 @@ class Lab(Place):
             why = {124: f"stopped after {limit_s:.0f} s of real time"}.get(guest.returncode)
             last = " ".join(text.strip().splitlines()[-2:])
             return Run(failure=why or f"the guest: exit status {guest.returncode}: {last}")
-        return figures.read(out, self.setup.disk, self.setup.phase, MAX_BASELINES * cap_s)
+        run = figures.read(out, self.setup.disk, self.setup.phase, MAX_BASELINES * cap_s)
+        self.sources.append(run.counted)
+        return run
 
     def _limit_s(self) -> float:
         return WALL_S + WALL_FACTOR * max(self.wall_s[:BASELINES]) if len(self.wall_s) >= BASELINES else FIRST_S

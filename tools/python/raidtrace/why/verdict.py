@@ -11,6 +11,7 @@ from typing import Any
 
 from raidtrace.explain import runs
 from raidtrace.quantity import units
+from raidtrace.recording import source
 from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
 from raidtrace.why.experiment import MAX_P99_FACTOR, MIN_MEMBER, Row, Table, recommended
@@ -373,7 +374,7 @@ def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
     sentence += f" {table.runs} run{'s' if table.runs != 1 else ''} in all." + (
         " Simulated: the lab's model of the disk and of time." if simulated else ""
     )
-    out += textwrap.wrap(sentence, COLUMNS)
+    out += textwrap.wrap(f"{sentence} {source.sentence(table.source)}".strip(), COLUMNS)
     if table.layer.pairs and not table.layer.costs():
         out += textwrap.wrap(f"{layers(table.layer)}: {table.layer.kind} costs nothing beyond chance.", COLUMNS)
     if table.layer.untried:
@@ -439,6 +440,7 @@ def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
             "baseline": {"costs": table.costs, "settings": dict(table.baseline.read_back), "noise": table.noise},
             "rows": rows,
             "runs": table.runs,
+            **source.as_json(table.source),
             "unfinished": table.unfinished,
             "ended_by": table.ended or None,
             "rates": {

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sources of the counters of recordings, and the events that they lost, by disk and kind."""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from raidtrace.quantity.shown import visible
+
+MODULE, BPF = "module", "bpf"
+KINDS = {"missed_events": "missed", "undelivered_ends": "ends of requests not delivered"}  # beside kinds of records
+WORDS = {MODULE: "the module", BPF: "BPF programs"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """The sources of counters, and their losses. names: one or several. lost: number of events by disk and kind. unknown:
+    recordings whose losses are not known, because they were not ended."""
+
+    names: tuple[str, ...] = ()
+    lost: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    unknown: int = 0
+
+
+def read(meta: Mapping[str, str]) -> Source:
+    """The source of one recording, from its table meta. Recordings before 1.1 are the module's."""
+    name = meta.get("counted_by", MODULE)
+    if name != BPF:
+        return Source((name,))
+    try:
+        losses = json.loads(meta["losses"])
+    except (KeyError, ValueError):
+        return Source((name,), unknown=1)
+    return Source((name,), {disk: _kinds(of_disk) for disk, of_disk in losses.items()})
+
+
+def _kinds(losses: Mapping[str, Any]) -> dict[str, int]:
+    kinds = dict[str, int](losses.get("lost_records", {})) | {name: int(losses.get(name, 0)) for name in KINDS}
+    return {kind: number for kind, number in kinds.items() if number}
+
+
+def total(sources: Iterable[Source]) -> Source:
+    """The sum of several recordings."""
+    names: dict[str, None] = {}
+    lost: dict[str, dict[str, int]] = {}
+    unknown = 0
+    for source in sources:
+        names |= dict.fromkeys(source.names)
+        unknown += source.unknown
+        for disk, kinds in source.lost.items():
+            for kind, number in kinds.items():
+                of_disk = lost.setdefault(disk, {})
+                of_disk[kind] = of_disk.get(kind, 0) + number
+    return Source(tuple(names), lost, unknown)
+
+
+def losses(source: Source) -> str:
+    """The losses as text, such as "vda: 3 queue, 1 end"; empty: none."""
+    parts = [
+        f"{visible(disk)}: " + ", ".join(f"{number} {KINDS.get(kind, kind)}" for kind, number in kinds.items())
+        for disk, kinds in source.lost.items()
+        if kinds
+    ]
+    if source.unknown:
+        parts.append(f"not known of {source.unknown} recording{'s' if source.unknown != 1 else ''}")
+    return "; ".join(parts)
+
+
+def sentence(source: Source) -> str:
+    """The source and its losses as a sentence; empty: nothing was counted."""
+    if not source.names:
+        return ""
+    text = f"Counted by {' and by '.join(WORDS.get(name, visible(name)) for name in source.names)}"
+    lost = losses(source)
+    if lost:
+        return f"{text}; LOST events, which the counters lack: {lost}."
+    return f"{text}; no event was lost." if BPF in source.names else f"{text}."
+
+
+def as_json(source: Source) -> dict[str, Any]:
+    """Members of a JSON object. source: the name, or null if there is none or if there are several."""
+    return {
+        "source": source.names[0] if len(source.names) == 1 else None,
+        "losses": {disk: dict(kinds) for disk, kinds in source.lost.items() if kinds},
+        "losses_unknown": source.unknown,
+    }
