@@ -10,6 +10,7 @@ import os
 import pathlib
 import pty
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -143,22 +144,30 @@ class Loop:
         subprocess.run(["losetup", "--detach", self.path], check=False)
 
 
-def recorder_below(parent: int) -> int:
-    """The process of raidctl record that a process started, as soon as it holds BPF programs."""
+def children(parent: int) -> list[int]:
+    """The children of all threads of a process."""
+    found = []
+    for path in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [int(pid) for pid in path.read_text(encoding="ascii").split()]
+    return found
+
+
+def recorder_below(process: subprocess.Popen[str]) -> int:
+    """The process of raidctl record that a verb started, as soon as it holds BPF programs and runs its command."""
     end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        children = pathlib.Path(f"/proc/{parent}/task/{parent}/children")
-        for pid in map(int, children.read_text(encoding="ascii").split() if children.exists() else ()):
+    while process.poll() is None and time.monotonic() < end:
+        for pid in children(process.pid):
             with contextlib.suppress(OSError):
-                if len(programs_of(pid)) >= 10:
+                if len(programs_of(pid)) >= 10 and children(pid):
                     return pid
-        time.sleep(0.02)
+        time.sleep(0.005)
     return 0
 
 
 def killed_above(process: subprocess.Popen[str], what: str) -> None:
     """Kill a verb whose recorder counts. None of its programs stays in the kernel."""
-    recorder = recorder_below(process.pid)
+    recorder = recorder_below(process)
     held = programs_of(recorder) if recorder else set()
     process.kill()
     process.communicate()
@@ -198,6 +207,42 @@ def test_why(data: pathlib.Path) -> None:
         subprocess.run([RAIDCTL, "why", "restore"], capture_output=True, check=False)
 
 
+PLAN = """title = "Read, for tests"
+[[matrix]]
+array = "one"
+filesystem = "none"
+workload = "dd"
+data_size = "512 MiB"
+"""
+
+
+def test_sweep() -> None:
+    """sweep tells source and losses of its recordings."""
+    out, plan, empty = PLACE / "sweep", PLACE / "plan.toml", PLACE / "empty"
+    plan.write_text(PLAN, encoding="ascii")
+    with open(empty, "wb") as file:
+        file.truncate(1 << 30)
+    shutil.rmtree(out, ignore_errors=True)
+    with Loop(empty) as loop:
+        words = [RAIDCTL, "sweep", "--source", "bpf", "--disk", loop.name, "--ignore-check", "--out", out, plan]
+        sweep = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 env=os.environ | {"RAIDTRACE_RING_BYTES": "4096"})  # fmt: skip
+        recorder = recorder_below(sweep)
+        if recorder:
+            os.kill(recorder, signal.SIGSTOP)
+            time.sleep(2)
+            os.kill(recorder, signal.SIGCONT)
+        text = sweep.communicate(timeout=PATIENCE_S)[0]
+        told = f"Counted by BPF programs; LOST events, which the counters lack: {loop.name}: "
+        ok(sweep.returncode == 0 and told in text, "sweep tells source and losses", text)
+        again = subprocess.run([RAIDCTL, "sweep", "show", out], capture_output=True, text=True, check=False)
+        ok(told in again.stdout, "sweep show repeats them", again)
+        shutil.rmtree(out, ignore_errors=True)
+        killed_above(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), "sweep")
+        subprocess.run([RAIDCTL, "sweep", "restore"], capture_output=True, check=False)
+    empty.unlink()
+
+
 def test_refusals(disk: str) -> None:
     """Verbs of the module say why they do not work, and what does."""
     if pathlib.Path("/sys/module/raidtrace").exists():
@@ -221,4 +266,5 @@ def test_all(data: pathlib.Path, disk: str) -> None:
     test_show(data, disk)
     test_tail(data, disk)
     test_why(data)
+    test_sweep()
     test_refusals(disk)

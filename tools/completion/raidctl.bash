@@ -26,7 +26,7 @@ _raidctl_words() {
 	why) echo "restore --lab --disk --prepare --beside --metric --phase --budget --runs --out --json --quiet --set --lab-option --other-kernel --destroy-data --force-signature --in-use --freeze --source --help" ;;
 	compare) echo "--with --array --verbose --phase --json --help" ;;
 	workload) echo "list show run parse --parameter --json --directory --disk --data-size --dry-run --help" ;;
-	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --seeds --jobs --kernel --store --host --destroy-data --disk --array --force-signature --ignore-check --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
+	sweep) echo "plans show merge restore --lab --out --dry-run --resume --retry-failed --data-size --trials --seeds --jobs --kernel --store --host --destroy-data --disk --array --force-signature --ignore-check --source --no-record --parquet --stack --help amcc bnl caltech coraid howto quick" ;;
 	esac
 }
 

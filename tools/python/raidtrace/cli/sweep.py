@@ -14,6 +14,7 @@ from types import FrameType
 
 from raidtrace.quantity import usage
 from raidtrace.quantity.shown import UserError
+from raidtrace.recording import source
 from raidtrace.sweep import destruction, device
 from raidtrace.sweep import index as sweep_index
 from raidtrace.sweep import journal, plan, steps
@@ -95,6 +96,7 @@ def parser() -> argparse.ArgumentParser:
     )
     real.add_argument("--ignore-check", action="store_true", help="continue if raidctl check fails")
     real.add_argument("--no-record", action="store_true", help="do not record; use only the figures of the benchmark")
+    usage.add_source(real)
     return top
 
 
@@ -174,7 +176,11 @@ def _sweep(options: argparse.Namespace) -> int:
         raise _Usage("--lab and real disks (--destroy-data, --disk) exclude each other: name one of them")
     if not options.lab and not real:
         raise _Usage("name the disks: --lab, or real ones: --destroy-data DISK, --disk DISK")
-    names = ("array", "force_signature", "ignore_check", "no_record") if options.lab else ("jobs", "kernel", "store")
+    names = (
+        ("array", "force_signature", "ignore_check", "no_record", "source")
+        if options.lab
+        else ("jobs", "kernel", "store")
+    )
     if useless := [f"--{name.replace('_', '-')}" for name in names if getattr(options, name)]:
         where = "in the lab" if options.lab else "on real disks"
         raise _Usage(f"{', '.join(useless)}: no effect {where}; leave out {'it' if len(useless) == 1 else 'them'}")
@@ -254,7 +260,13 @@ def _guest_options(options: argparse.Namespace) -> dict[str, str]:
 def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str, plan.Value]) -> int:
     machine = device.Machine()
     selection = cell_disk.select(
-        machine, the_plan, options.destroy_data, options.disk, options.array, not options.no_record
+        machine,
+        the_plan,
+        options.destroy_data,
+        options.disk,
+        options.array,
+        not options.no_record,
+        usage.source_words(options.source),
     )
     if options.dry_run:
         known = cell_disk.known(options.out) if options.resume else ()
@@ -282,7 +294,7 @@ def _disks(options: argparse.Namespace, the_plan: plan.Plan, overrides: dict[str
             index.note("disks", cell_disk.stored(permit.identities))
             log = journal.Journal.begin(selection.disks, machine)
             disks = cell_disk.Disks(RAIDCTL, options.out.resolve(), the_plan, selection.arrays, permit, log,
-                                    not options.no_record, machine)  # fmt: skip
+                                    not options.no_record, machine, source=selection.source)  # fmt: skip
             try:
                 return _run(options, the_plan, index, disks, 1, cell_disk.ram_bytes())
             finally:
@@ -353,6 +365,12 @@ def _not_again(options: argparse.Namespace) -> set[str]:
     return {entry.identity for entry in entries if entry.state in states}
 
 
+def _counted(index: sweep_index.Index, out: pathlib.Path) -> str:
+    """A sentence with the source of the counters of all finished cells, and their losses; empty: none was recorded."""
+    paths = [out / entry.directory / "run.rtdb" for entry in index.entries() if entry.state == sweep_index.DONE]
+    return source.sentence(source.total(source.of_file(path) for path in paths if path.is_file()))
+
+
 def report(index: sweep_index.Index, out: pathlib.Path) -> None:
     """Print the tables, and write them to `out`."""
     meta = index.meta()
@@ -368,6 +386,8 @@ def report(index: sweep_index.Index, out: pathlib.Path) -> None:
     print("\n".join(sweep_table.text(lines, names)))
     for line in sweep_table.unlike_published(lines):
         print(f"Differs from the publication: {line}.")
+    if not any(line.simulated for line in lines) and (counted := _counted(index, out)):
+        print(counted)
     if any(line.simulated for line in lines):
         print("Simulated: real Linux and drivers, model disks, simulated time. MB/s: 1000 KiB/s, as published.")
     if sweep_table.surfaces(lines):

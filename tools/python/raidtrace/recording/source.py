@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The sources of the counters of recordings, and the events that they lost, by disk and kind."""
 
+import contextlib
 import dataclasses
 import json
+import pathlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from raidtrace.quantity.shown import visible
+from raidtrace.recording import database
 
 MODULE, BPF = "module", "bpf"
 KINDS = {"missed_events": "missed", "undelivered_ends": "ends of requests not delivered"}  # beside kinds of records
@@ -33,6 +36,12 @@ def read(meta: Mapping[str, str]) -> Source:
     except (KeyError, ValueError):
         return Source((name,), unknown=1)
     return Source((name,), {disk: _kinds(of_disk) for disk, of_disk in losses.items()})
+
+
+def of_file(path: pathlib.Path) -> Source:
+    """The source of a recording. Raises sqlite3.DatabaseError."""
+    with contextlib.closing(database.read(path)) as db:
+        return read(dict(db.execute("SELECT key, value FROM meta")))
 
 
 def _kinds(losses: Mapping[str, Any]) -> dict[str, int]:

@@ -52,7 +52,7 @@ class Step:
 @dataclasses.dataclass(frozen=True)
 class Place:
     """The place of a cell: disks (names without /dev/), mount point, and bytes of RAM. host: in the lab, with this
-    machine's programs."""
+    machine's programs. source: words of raidctl record that choose the source of counters, or none."""
 
     disks: tuple[str, ...]
     mount: str
@@ -61,6 +61,7 @@ class Place:
     record: bool = True
     settle_s: int = 0
     host: bool = False
+    source: tuple[str, ...] = ()
 
 
 UNLIMITED = ("nvme", "vd")  # disks of drivers without device/queue_depth
@@ -217,7 +218,7 @@ def _recorded(cell: plan.Cell, place: Place, command: list[str]) -> tuple[str, .
     if not place.record:
         return tuple(command)
     disks = list(dict.fromkeys((top(cell, place), *(members(cell, place) if has_md(cell) else ()))))
-    words = ["raidctl", "record", "-q", "-f", "-o", "run.rtdb"]
+    words = ["raidctl", "record", "-q", "-f", *place.source, "-o", "run.rtdb"]
     # in the lab, ten samples a second take no simulated time; real disks should not be disturbed
     words += ["-i", "100ms" if place.lab else "1s"]
     return (*words, *(word for name in disks for word in ("-d", name)), "--", *command)

@@ -15,13 +15,13 @@ from raidtrace.quantity import units
 from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import destruction, device, plan, steps
 from raidtrace.sweep.index import NAME, Index, Outcome
-from raidtrace.sweep.journal import MARKER, Journal
+from raidtrace.sweep.journal import MARKER, Journal, ends_with_us
 from raidtrace.sweep.run import lab as cell_lab
 
 
 @dataclasses.dataclass
 class Disks:
-    """The disks of a sweep. arrays: the disks of each array of the plan."""
+    """The disks of a sweep. arrays: the disks of each array of the plan. source: words of raidctl record."""
 
     raidctl: pathlib.Path
     out: pathlib.Path
@@ -32,10 +32,11 @@ class Disks:
     record: bool
     machine: device.Machine = device.Machine()
     stopped: bool = False
+    source: tuple[str, ...] = ()
     _child: subprocess.Popen[str] | None = None
 
     def place(self, cell: plan.Cell) -> steps.Place:
-        return place(self.arrays[cell.text("array")], self.mount(), self.record)
+        return place(self.arrays[cell.text("array")], self.mount(), self.record, self.source)
 
     def mount(self) -> str:
         """The mount point of file systems: a directory of this sweep only."""
@@ -97,7 +98,8 @@ class Disks:
         out, err = (directory / "stdout", directory / "stderr") if step.measured else (log, log)
         with out.open("ab") as stdout, err.open("ab") as stderr:
             self._child = subprocess.Popen(step.argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, cwd=directory,
-                                           env=environment, start_new_session=True, text=True)  # fmt: skip
+                                           env=environment, start_new_session=True, text=True,
+                                           preexec_fn=ends_with_us)  # fmt: skip
             status = self._child.wait()
         if status:
             last = err.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-2:]
@@ -123,8 +125,8 @@ class Disks:
         return Outcome("", figures, rows, kept, seconds, os.uname().release)
 
 
-def place(disks: tuple[str, ...], mount: str, record: bool) -> steps.Place:
-    return steps.Place(disks, mount, ram_bytes(), lab=False, record=record)
+def place(disks: tuple[str, ...], mount: str, record: bool, source: tuple[str, ...] = ()) -> steps.Place:
+    return steps.Place(disks, mount, ram_bytes(), lab=False, record=record, source=source)
 
 
 def ram_bytes() -> int:
@@ -166,17 +168,18 @@ MOUNT = "/run/raidtrace/sweep/ID.mnt"  # as --dry-run prints it
 
 @dataclasses.dataclass(frozen=True)
 class Selection:
-    """The disks of a sweep. disks: all. destroyed: those that cells overwrite."""
+    """The disks of a sweep. disks: all. destroyed: those that cells overwrite. source: words of raidctl record."""
 
     the_plan: plan.Plan
     disks: tuple[str, ...]
     destroyed: tuple[str, ...]
     arrays: dict[str, tuple[str, ...]]
     record: bool
+    source: tuple[str, ...] = ()
 
     def place(self, cell: plan.Cell) -> steps.Place:
         """The place of a cell, as far as it is known before the run."""
-        return place(self.arrays[cell.text("array")], MOUNT, self.record)
+        return place(self.arrays[cell.text("array")], MOUNT, self.record, self.source)
 
     def least_bytes(self) -> int:
         """The smallest data set of the plan in bytes."""
@@ -220,13 +223,14 @@ def select(
     read: Sequence[str],
     arrays: Sequence[str],
     record: bool,
+    source: tuple[str, ...] = (),
 ) -> Selection:
     """The disks of the command line and the plan. Raises DeviceError if a cell would overwrite a disk that was not
     named."""
     named = tuple(dict.fromkeys(machine.whole(word) for words in destroy for word in words.split(",")))
     only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
     disks = tuple(dict.fromkeys(named + only_read))
-    selection = Selection(the_plan, disks, (), arrays_of(the_plan, arrays, disks, machine), record)
+    selection = Selection(the_plan, disks, (), arrays_of(the_plan, arrays, disks, machine), record, source)
     once = {cell.axes: cell for cell in the_plan.cells}.values()  # all trials of a cell have the same steps
     overwritten = sorted({
         disk for cell in once for disk in steps.destroyed(steps.steps(cell, the_plan, selection.place(cell)))
