@@ -12,10 +12,12 @@ import pty
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import termios
 import time
+import urllib.request
 
 from machine import PLACE, RAIDCTL, SMALL, diskstats, killed, lose, none_left, ok, programs_of, read_directly
 
@@ -243,6 +245,41 @@ def test_sweep() -> None:
     empty.unlink()
 
 
+def scraped(port: int) -> dict[str, float]:
+    """The samples of the exporter."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S) as answer:
+        lines = answer.read().decode("utf-8").splitlines()
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+
+
+def test_exporter(data: pathlib.Path, disk: str) -> None:
+    """The exporter counts from its start, names its source, and has the losses by disk and kind."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    process = started("exporter", "--source", "bpf", "--listen", f"127.0.0.1:{port}", disk, small=True)
+    assert process.stdout
+    process.stdout.readline()
+    issued = f'raidtrace_issued_requests_total{{disk="{disk}",direction="read"}}'
+    queue = f'raidtrace_lost_events_total{{disk="{disk}",kind="queue"}}'
+    first, before = scraped(port), diskstats(disk)
+    read_directly(data, 500)
+    after, second = diskstats(disk), scraped(port)
+    lost = sum(second[name] - first[name] for name in first if name.startswith("raidtrace_lost_events_total"))
+    ok(first['raidtrace_source_info{source="bpf"}'] == 1 and "raidtrace_module_loaded" not in first,
+       "the exporter names its source", sorted(first)[:5])  # fmt: skip
+    ok(500 <= after[0] - before[0] <= second[issued] - first[issued] + lost, "it has the kernel's own count of reads",
+       f"{before[0]} {after[0]} {first[issued]} {second[issued]} {lost}")  # fmt: skip
+    lose(process, data)
+    ok(scraped(port)[queue] > second[queue], "it has what was lost", second[queue])
+    killed(process, "exporter")
+    process = started("exporter", "--source", "bpf", "--listen", f"127.0.0.1:{port}", disk)
+    process.stdout and process.stdout.readline()
+    held = programs_of(process.pid)
+    process.send_signal(signal.SIGTERM)
+    ok(process.wait(timeout=PATIENCE_S) == 0 and none_left(held), "SIGTERM ends it well", process.returncode)
+
+
 def test_refusals(disk: str) -> None:
     """Verbs of the module say why they do not work, and what does."""
     if pathlib.Path("/sys/module/raidtrace").exists():
@@ -265,6 +302,7 @@ def test_all(data: pathlib.Path, disk: str) -> None:
     test_top(data, disk)
     test_show(data, disk)
     test_tail(data, disk)
+    test_exporter(data, disk)
     test_why(data)
     test_sweep()
     test_refusals(disk)

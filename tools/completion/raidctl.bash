@@ -18,7 +18,7 @@ _raidctl_words() {
 	top) echo "--interval --source --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
 	export) echo "--csv --perfetto --json --help" ;;
-	exporter) echo "--cgroups --listen --help" ;;
+	exporter) echo "--cgroups --listen --source --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build clean workloads profiles show --help" ;;
 	demo) echo "--out --jobs --seeds --fresh --help" ;;
@@ -105,7 +105,7 @@ _raidctl() {
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$(_raidctl_words "$verb")" -- "$word")
 	case $verb in
-	check | attach | detach | show | tail | reset | top)
+	check | attach | detach | show | tail | reset | top | exporter)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$(_raidctl_disks)" -- "$word") ;;
 	load | report | export | import | explain | compare)
 		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word") ;;

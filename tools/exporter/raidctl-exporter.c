@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* raidctl exporter: the counters of attached disks over HTTP, for Prometheus. */
+/* raidctl exporter: the counters of disks over HTTP, for Prometheus: attached ones, or those that it counts by BPF. */
 
 #include <argp.h>
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -17,10 +18,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "attach/source.h"
 #include "base/base.h"
 #include "cgroups.h"
 #include "export/openmetrics.h"
 #include "raidtrace.h"
+#include "record/record.h"
+#include "report/losses.h"
 #include "version.h"
 
 #define DEFAULT_LISTEN	"127.0.0.1:9809"
@@ -31,9 +35,12 @@
 #define CONNECTIONS	16U
 #define PATIENCE_S	10U
 
-struct exporter_options {
+struct exporter {
 	const char *listen;
+	const char *source;
+	struct words disks;
 	bool cgroups;
+	struct recorder own;	/* counts by BPF programs; without a client, each scrape asks the module */
 };
 
 const char *argp_program_version = "raidctl " RAIDTRACE_VERSION;
@@ -43,12 +50,13 @@ static const struct argp_option options[] = {
 	{ "listen", 'l', "ADDRESS:PORT", 0, "Listen at this address (default " DEFAULT_LISTEN ")", 0 },
 	{ "cgroups", 'g', NULL, 0,
 	  "Also serve the I/O of each cgroup; needs CAP_PERFMON and CAP_DAC_READ_SEARCH", 0 },
+	OPTION_SOURCE,
 	{ 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct exporter_options *given = state->input;
+	struct exporter *given = state->input;
 
 	switch (key) {
 	case 'l':
@@ -57,9 +65,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'g':
 		given->cgroups = true;
 		return 0;
+	case KEY_SOURCE:
+		given->source = source_parse(arg, state);
+		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "%s: the exporter serves all attached disks; to attach one: raidctl attach DISK",
-			   arg);
+		return words_add(&given->disks, arg);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -69,6 +79,44 @@ static void write_loaded(FILE *to, int loaded)
 	metric_head(to, "module_loaded", "gauge", NULL,
 		    "0: the module is not loaded, and nothing is counted");
 	fprintf(to, "raidtrace_module_loaded %d\n", loaded);
+}
+
+/* Name the source, and the events of each disk that it lost: they are missing in the counters. */
+static void write_source(FILE *to, struct rt_client *client)
+{
+	metric_head(to, "source_info", "gauge", NULL, "label source: module, or bpf for BPF programs of the exporter");
+	fprintf(to, "raidtrace_source_info{source=\"%s\"} 1\n", rt_source_name(client));
+}
+
+static void write_lost(FILE *to, const struct span *span, const char *kind, uint64_t nr)
+{
+	fputs("raidtrace_lost_events_total", to);
+	metric_labels(to, span->disk, "kind", kind);
+	fprintf(to, "} %" PRIu64 "\n", nr);
+}
+
+/* With the module nothing is lost. */
+static int write_losses(FILE *to, struct rt_client *client, const struct span *spans, size_t nr)
+{
+	struct losses losses = { 0 };
+
+	if (!source_is_own(client))
+		return 0;
+	metric_head(to, "lost_events", "counter", "events",
+		    "events that are missing in the counters: records without room by kind, undelivered ends of requests");
+	for (size_t i = 0; i < nr; i++) {
+		int err = losses_get(client, spans[i].counters.id, &spans[i].counters, &losses);
+
+		if (err)
+			return err;
+		for (unsigned int kind = 0; kind < RT_RECORDS; kind++)
+			write_lost(to, &spans[i], rt_record_name(kind), losses.lost.records[kind]);
+		write_lost(to, &spans[i], "undelivered-end", losses.undelivered);
+	}
+	metric_head(to, "missed_events", "counter", "events",
+		    "events of any disk that are missing in the counters: they interrupted another");
+	fprintf(to, "raidtrace_missed_events_total %" PRIu64 "\n", losses.lost.missed);
+	return 0;
 }
 
 /* Every attached disk as a span; one that is detached meanwhile is left out. */
@@ -111,10 +159,14 @@ static int write_live(struct rt_client *client, bool cgroups, FILE *to)
 		spans = calloc(nr + 1, sizeof(*spans));
 		err = spans ? read_spans(client, targets, nr, cgroups, spans, &nr_spans) : -ENOMEM;
 	}
-	if (!err) {
+	if (!err && !source_is_own(client))
 		write_loaded(to, 1);
-		err = openmetrics_write(to, &info, spans, nr_spans);
+	if (!err) {
+		write_source(to, client);
+		err = write_losses(to, client, spans, nr_spans);
 	}
+	if (!err)
+		err = openmetrics_write(to, &info, spans, nr_spans);
 	for (size_t i = 0; i < nr_spans; i++)
 		rt_counters_free(&spans[i].counters);
 	free(spans);
@@ -126,7 +178,7 @@ static int write_live(struct rt_client *client, bool cgroups, FILE *to)
  * Each scrape connects again: the module can be unloaded, loaded again and replaced meanwhile. A connection needs no
  * privilege. A module that is not loaded is no failure. @why gets the reason of a failure.
  */
-static int write_metrics(FILE *to, bool cgroups, char *why, size_t size)
+static int write_module(FILE *to, bool cgroups, char *why, size_t size)
 {
 	struct rt_client *client;
 	struct rt_info info;
@@ -156,8 +208,20 @@ static int write_metrics(FILE *to, bool cgroups, char *why, size_t size)
 	return err;
 }
 
+static int write_metrics(FILE *to, const struct exporter *exporter, char *why, size_t size)
+{
+	int err;
+
+	if (!exporter->own.client)
+		return write_module(to, exporter->cgroups, why, size);
+	err = write_live(exporter->own.client, exporter->cgroups, to);
+	if (err)
+		snprintf(why, size, "BPF programs: %s", rt_reason(exporter->own.client, err));
+	return err;
+}
+
 /* Return: text to free(); NULL after a failure. */
-static char *metrics_text(bool cgroups, size_t *size,
+static char *metrics_text(const struct exporter *exporter, size_t *size,
 			  char *why, size_t why_size)
 {
 	char *text = NULL;
@@ -169,7 +233,7 @@ static char *metrics_text(bool cgroups, size_t *size,
 		snprintf(why, why_size, "%s", strerror(errno));
 		return NULL;
 	}
-	err = write_metrics(to, cgroups, why, why_size);
+	err = write_metrics(to, exporter, why, why_size);
 	if (fclose(to) && !err)
 		err = -errno;
 	if (!err)
@@ -209,7 +273,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 			      const char *version, const char *upload,
 			      size_t *upload_size, void **state)
 {
-	const bool *cgroups = data;
+	const struct exporter *exporter = data;
 	char why[256], message[300], *text;
 	size_t size;
 
@@ -224,7 +288,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection,
 	if (strcmp(url, "/metrics"))
 		return refuse(connection, MHD_HTTP_NOT_FOUND,
 			      "raidtrace's counters are at /metrics\n");
-	text = metrics_text(*cgroups, &size, why, sizeof(why));
+	text = metrics_text(exporter, &size, why, sizeof(why));
 	if (!text) {
 		fail("exporter: %s", why);
 		snprintf(message, sizeof(message), "%s\n", why);
@@ -277,9 +341,9 @@ static int listening(const struct addrinfo *address)
 }
 
 /* The server's own thread inherits that signals are blocked. */
-static int serve(const struct addrinfo *address, const char *listen,
-		 bool *cgroups)
+static int serve(const struct addrinfo *address, struct exporter *exporter)
 {
+	const char *listen = exporter->listen;
 	unsigned int flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD |
 		(address->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
 	struct MHD_Daemon *daemon;
@@ -295,7 +359,7 @@ static int serve(const struct addrinfo *address, const char *listen,
 		return fail("exporter: %s: %s%s", listen, strerror(errno),
 			    errno == EADDRINUSE ?
 			    "; another exporter may be running; to use another port: --listen" : "");
-	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, cgroups,
+	daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, exporter,
 				  MHD_OPTION_LISTEN_SOCKET, fd,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				  MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S,
@@ -312,30 +376,59 @@ static int serve(const struct addrinfo *address, const char *listen,
 	return EXIT_DONE;
 }
 
+/*
+ * Count disks by BPF programs if they are chosen. Without a name of a disk this needs --source, because an exporter
+ * that waits for the module needs no privilege. Return: 0 or an exit status.
+ */
+static int count_disks(struct exporter *exporter)
+{
+	const char *chosen = source_chosen(exporter->source);
+	struct rt_info info;
+	int status;
+
+	if (!strcmp(chosen, SOURCE_MODULE) && exporter->disks.nr)
+		return usage_error("exporter: %s: the module serves all attached disks; leave out the name, or count the disk by BPF programs: --source bpf",
+				   exporter->disks.word[0]);
+	if (!strcmp(chosen, SOURCE_MODULE))
+		return 0;
+	if (!exporter->source && !exporter->disks.nr) {
+		note("raidtrace is not loaded, and nothing is counted until it is; to count by BPF programs: raidctl exporter DISK");
+		return 0;
+	}
+	status = source_open(exporter->source, &exporter->own.client, &info);
+	return status ? status : recorder_attach_words(&exporter->own, &exporter->disks, "exporter");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse, NULL,
-		"Serve the counters of all attached disks to Prometheus at http://" DEFAULT_LISTEN "/metrics, until Ctrl-C. The exporter attaches and changes nothing. Without CAP_PERFMON it serves only the counter group flow.\v"
+		options, parse, "[DISK...]",
+		"Serve the counters of disks to Prometheus at http://" DEFAULT_LISTEN "/metrics, until Ctrl-C: those of all attached disks, or each DISK by BPF programs where the module is not loaded. The exporter changes nothing. With the module and without CAP_PERFMON it serves only the counter group flow.\v"
 		"There is no password: anyone who can reach the address can read the names of the disks and their counters.",
 		NULL, NULL, NULL,
 	};
-	struct exporter_options given = { .listen = DEFAULT_LISTEN };
+	struct exporter exporter = { .listen = DEFAULT_LISTEN, .own.owner = -1 };
 	struct addrinfo *address = NULL;
 	char name[] = "raidctl exporter";
 	int status = EXIT_DONE;
 
 	argv[0] = name;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &given))
+	if (argp_parse(&argp, argc, argv, 0, NULL, &exporter))
 		return EXIT_USAGE;
-	if (find_address(given.listen, &address))
+	if (find_address(exporter.listen, &address))
 		return usage_error("exporter: --listen %s: not an ADDRESS:PORT of numbers, as " DEFAULT_LISTEN,
-				   given.listen);
+				   exporter.listen);
 	/* Without the privilege the module gives one row for all processes. */
-	if (given.cgroups && !may_observe())
+	if (exporter.cgroups && !may_observe())
 		status = fail("exporter: --cgroups needs CAP_PERFMON: others may not read the processes and their bios");
 	if (!status)
-		status = serve(address, given.listen, &given.cgroups);
+		status = count_disks(&exporter);
+	if (!status)
+		status = serve(address, &exporter);
+	recorder_detach(&exporter.own);
+	recorder_free(&exporter.own);
+	rt_close(exporter.own.client);
+	free(exporter.disks.word);
 	freeaddrinfo(address);
 	return status;
 }
