@@ -32,9 +32,9 @@ def totals() -> int:
     return bool(failed)
 
 
-def own_disk() -> str:
-    """The name of the whole disk that has this directory, "" if there is none with requests."""
-    number = os.stat(PLACE).st_dev
+def own_disk(directory: pathlib.Path = PLACE) -> str:
+    """The name of the whole disk that has a directory, "" if there is none with requests."""
+    number = os.stat(directory).st_dev
     path = pathlib.Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve()
     disk = path.parent if (path / "partition").exists() else path
     return disk.name if (disk / "mq").is_dir() else ""
