@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other tools that observe the requests of a disk: blktrace and ftrace in the kernel, bpftrace, and blktrace with btt."""
+"""Other ways to observe the requests of a disk: raidctl's BPF programs; blktrace and ftrace in the kernel, bpftrace, biosnoop,
+and blktrace with btt."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import tempfile
@@ -103,6 +105,53 @@ def _needs(program: str) -> None:
 
 
 @contextlib.contextmanager
+def bpf(disk: str) -> Iterator[None]:
+    """raidctl record without the module: the same groups, counted in user space."""
+    if not pathlib.Path("/sys/kernel/btf/vmlinux").exists():
+        raise Missing("the kernel has no BTF")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        recording = f"{folder}/bpf.rtdb"
+        words = ["raidctl", "record", "-q", "--source", "bpf", "-d", disk, "-o", recording]
+        running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        while running.poll() is None and _fact(recording, "end") != "running":
+            time.sleep(0.2)
+        if running.poll() is not None:
+            raise Missing(running.communicate()[0].strip())
+        try:
+            yield
+        finally:
+            running.send_signal(signal.SIGINT)
+            output, _ = running.communicate(timeout=60)
+        kmod.equal(f"events that were lost ({output.strip()})", _fact(recording, "records_lost"), "0")
+
+
+def _fact(recording: str, name: str) -> str:
+    """A value of the table meta, empty as long as there is none."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{recording}?mode=ro", uri=True)) as db:
+            row = db.execute("SELECT value FROM meta WHERE key = ?", (name,)).fetchone()
+    except sqlite3.Error:
+        return ""
+    return str(row[0]) if row else ""
+
+
+@contextlib.contextmanager
+def biosnoop(disk: str) -> Iterator[None]:
+    """biosnoop of libbpf-tools: a line for each request."""
+    _needs("biosnoop")
+    with open("/dev/null", "wb") as nowhere:
+        running = subprocess.Popen(["biosnoop", "-d", disk], stdout=nowhere, stderr=subprocess.STDOUT)
+    time.sleep(5)  # until its probes are attached
+    try:
+        if running.poll() is not None:
+            raise Missing("biosnoop ends at once")
+        yield
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.wait()
+
+
+@contextlib.contextmanager
 def bpftrace(disk: str) -> Iterator[None]:
     """A program of bpftrace with maps that are read at the end."""
     _needs("bpftrace")
@@ -144,5 +193,6 @@ def blktrace_and_btt(disk: str) -> Iterator[None]:
         subprocess.run(["btt", "-i", traces[0]], check=True, stdout=subprocess.DEVNULL)
 
 
-PEERS = {"blktrace": blktrace, "ftrace": ftrace, "ftrace histogram": ftrace_histogram, "bpftrace": bpftrace}
-READ = {"blktrace and btt": blktrace_and_btt}  # with the result read
+PEERS = {"bpf": bpf, "blktrace": blktrace, "ftrace": ftrace, "ftrace histogram": ftrace_histogram, "biosnoop": biosnoop,
+         "bpftrace": bpftrace}  # fmt: skip
+READ = {"bpf and read": bpf, "blktrace and btt": blktrace_and_btt}  # with the result read
