@@ -57,32 +57,46 @@ static __always_inline bool is_mounted(struct inode *inode)
 	return false;
 }
 
-static __always_inline enum raidtrace_class class_of_inode(struct inode *inode)
+static __always_inline enum raidtrace_class class_of_inode(struct inode *inode, u32 mode, u32 fs_flags)
 {
-	u32 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	u32 type = mode & S_IFMT;
 
 	if (type == S_IFBLK)
 		return is_mounted(inode) ? RAIDTRACE_CLASS_METADATA : RAIDTRACE_CLASS_DATA;
 	if (type != S_IFREG)
 		return RAIDTRACE_CLASS_METADATA;
-	return BPF_CORE_READ(inode, i_sb, s_type, fs_flags) & FS_REQUIRES_DEV ?
-		RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
+	return fs_flags & FS_REQUIRES_DEV ? RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
+}
+
+/* The begin of a page, by one read: three would cost as much each. */
+#define PAGE_WORDS	4
+
+struct page_words {
+	u64 word[PAGE_WORDS];
+};
+
+#define page_word(from, type, member)	\
+	((from)->word[bpf_core_field_offset(type, member) / sizeof(u64) % PAGE_WORDS])
+
+static __always_inline u64 flags_of(const struct page_words *from)
+{
+	if (bpf_core_field_exists(struct page___memdesc, flags.f))
+		return page_word(from, struct page___memdesc, flags.f);
+	return page_word(from, struct page, flags);
 }
 
 /*
  * The first page of the folio of a page. From 7.1 on the word has either its address or, with its lowest bit, a mask: a
  * power of two, negated.
  */
-static __always_inline struct page *head_of(struct page *page)
+static __always_inline struct page *head_of(struct page *page, const struct page_words *from)
 {
-	u64 word;
+	u64 word = 0;
 
-	if (bpf_core_field_exists(page->compound_head))
-		word = BPF_CORE_READ(page, compound_head);
-	else if (bpf_core_field_exists(page->compound_info))
-		word = BPF_CORE_READ(page, compound_info);
-	else
-		return page;
+	if (bpf_core_field_exists(struct page, compound_head))
+		word = page_word(from, struct page, compound_head);
+	else if (bpf_core_field_exists(struct page, compound_info))
+		word = page_word(from, struct page, compound_info);
 	if (!(word & 1))
 		return page;
 	word &= ~1ULL;
@@ -91,33 +105,8 @@ static __always_inline struct page *head_of(struct page *page)
 	return (struct page *)word;
 }
 
-static __always_inline u64 flags_of(struct page *page)
+static __always_inline enum raidtrace_class class_of_page(u64 flags, u64 mapping)
 {
-	struct page___memdesc *other = (void *)page;
-
-	if (bpf_core_field_exists(other->flags.f))
-		return BPF_CORE_READ(other, flags.f);
-	return BPF_CORE_READ(page, flags);
-}
-
-/* See class_of_memory() of the module, which has the reasons. */
-static __always_inline enum raidtrace_class class_of_memory(struct bio *bio)
-{
-	u32 at = bio->bi_iter.bi_idx;
-	struct bio_vec *vec = bio->bi_io_vec;
-	struct page *page = NULL;
-	u64 flags, mapping;
-	struct inode *inode;
-
-	if (has_bit(bio->bi_flags, door_constants.bio_page_pinned))
-		return RAIDTRACE_CLASS_DIRECT;
-	vec = (void *)vec + at * bpf_core_type_size(struct bio_vec);
-	bpf_core_read(&page, sizeof(page), &vec->bv_page);
-	if (!page)
-		return RAIDTRACE_CLASS_OTHER;
-	page = head_of(page);
-	flags = flags_of(page);
-	mapping = (u64)BPF_CORE_READ(page, mapping);
 	/* In a file's page the bit of the swap cache is another. */
 	if (has_bit(flags, door_constants.pg_swapcache) &&
 	    has_bit(flags, door_constants.pg_swapbacked))
@@ -126,10 +115,38 @@ static __always_inline enum raidtrace_class class_of_memory(struct bio *bio)
 			RAIDTRACE_CLASS_SWAP : RAIDTRACE_CLASS_DIRECT;
 	if (mapping & 1)
 		return RAIDTRACE_CLASS_DIRECT;
-	if (!mapping || mapping & PAGE_MAPPING_FLAGS)
+	return !mapping || mapping & PAGE_MAPPING_FLAGS ? RAIDTRACE_CLASS_OTHER : RAIDTRACE_CLASS_DATA;
+}
+
+/* See class_of_memory() of the module, which has the reasons. */
+static __always_inline enum raidtrace_class class_of_memory(struct bio *bio)
+{
+	u32 at = bio->bi_iter.bi_idx;
+	struct bio_vec *vec = bio->bi_io_vec;
+	struct page *page = NULL, *head;
+	struct address_space *mapping;
+	struct page_words from = {};
+	enum raidtrace_class class;
+	struct inode *inode;
+
+	if (has_bit(bio->bi_flags, door_constants.bio_page_pinned))
+		return RAIDTRACE_CLASS_DIRECT;
+	vec = (void *)vec + at * bpf_core_type_size(struct bio_vec);
+	bpf_core_read(&page, sizeof(page), &vec->bv_page);
+	if (!page)
 		return RAIDTRACE_CLASS_OTHER;
-	inode = BPF_CORE_READ((struct address_space *)mapping, host);
-	return inode ? class_of_inode(inode) : RAIDTRACE_CLASS_OTHER;
+	bpf_probe_read_kernel(&from, sizeof(from), page);
+	head = head_of(page, &from);
+	if (head != page)
+		bpf_probe_read_kernel(&from, sizeof(from), head);
+	mapping = (void *)page_word(&from, struct page, mapping);
+	class = class_of_page(flags_of(&from), (u64)mapping);
+	if (class != RAIDTRACE_CLASS_DATA)
+		return class;
+	inode = BPF_CORE_READ(mapping, host);
+	if (!inode)
+		return RAIDTRACE_CLASS_OTHER;
+	return class_of_inode(inode, BPF_CORE_READ(inode, i_mode), BPF_CORE_READ(inode, i_sb, s_type, fs_flags));
 }
 
 /* @bio: a read or write with data. */
@@ -155,6 +172,8 @@ static __always_inline enum raidtrace_class class_of(const struct door_disk *dis
 static __always_inline void set_task(struct door_queue *record, struct bio *bio, bool interrupt)
 {
 	struct blkcg_gq *blkg = bio->bi_blkg;
+	struct task_struct *task;
+	u32 i;
 
 	record->cgroup = blkg ? blkg->blkcg->css.cgroup->kn->id : 0;
 	if (interrupt) {
@@ -163,8 +182,10 @@ static __always_inline void set_task(struct door_queue *record, struct bio *bio,
 		record->comm[1] = DOOR_INTERRUPT_SECOND;
 		return;
 	}
-	record->pid = bpf_get_current_pid_tgid() >> 32;
-	bpf_get_current_comm(record->comm, sizeof(record->comm));
+	task = bpf_get_current_task_btf();
+	record->pid = task->tgid;
+	for (i = 0; i < RAIDTRACE_COMM_WORDS; i++)
+		record->comm[i] = ((u64 *)task->comm)[i];
 }
 
 static __always_inline void write_queue(const struct door_disk *disk, struct bio *bio, bool interrupt)
