@@ -95,7 +95,8 @@ void raidtrace_account_release(struct raidtrace_account *account, unsigned int r
 }
 
 /* Move @nr counters of a lot, from the counter @at on. */
-static void move_lot(u64 *to, u64 *from, unsigned int at, unsigned int nr, u64 *changed, u64 now)
+static void move_lot(u64 *to, u64 *from, unsigned int at, unsigned int nr,
+		     struct raidtrace_changes *changes, u64 now)
 {
 	unsigned int i;
 
@@ -104,8 +105,8 @@ static void move_lot(u64 *to, u64 *from, unsigned int at, unsigned int nr, u64 *
 			to[i] += from[i];
 		from[i] = 0;
 	}
-	if (changed)
-		changed[at / RAIDTRACE_LOT] = now;
+	if (changes)
+		raidtrace_changes_note(changes, at, now);
 }
 
 static bool is_zero(const u64 *lot)
@@ -114,12 +115,12 @@ static bool is_zero(const u64 *lot)
 }
 
 /*
- * Add an account to another, unless that is NULL, and set it to zero. @changed, if not NULL, is set
- * to @now for each lot that held something. Most lots are zero, and there are thousands: their
- * tests are a large part of the cost of a snapshot.
+ * Add an account to another, unless that is NULL, and set it to zero. Each lot that held something
+ * is noted in @changes, if not NULL, as changed in the snapshot @now. Most lots are zero, and there
+ * are thousands: their tests are a large part of the cost of a snapshot.
  */
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
-			    u64 *changed, u64 now)
+			    struct raidtrace_changes *changes, u64 now)
 {
 	const unsigned int nr = sizeof(*part) / sizeof(u64), whole = nr - nr % RAIDTRACE_LOT;
 	u64 *to = (u64 *)sum, *from = (u64 *)part;
@@ -127,11 +128,11 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 
 	for (at = 0; at < whole; at += RAIDTRACE_LOT) {
 		if (!is_zero(from + at))
-			move_lot(to, from, at, RAIDTRACE_LOT, changed, now);
+			move_lot(to, from, at, RAIDTRACE_LOT, changes, now);
 	}
 	for (; at < nr; at++) {
 		if (from[at])
-			move_lot(to, from, at, 1, changed, now);
+			move_lot(to, from, at, 1, changes, now);
 	}
 }
 

@@ -367,6 +367,41 @@ struct raidtrace_account {
 #define RAIDTRACE_LOT	8 /* is_zero() tests so many */
 #define RAIDTRACE_LOTS \
 	((sizeof(struct raidtrace_account) / sizeof(u64) + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT)
+#define RAIDTRACE_BLOCK	16 /* lots */
+#define RAIDTRACE_BLOCKS ((RAIDTRACE_LOTS + RAIDTRACE_BLOCK - 1) / RAIDTRACE_BLOCK)
+
+/**
+ * struct raidtrace_changes - the snapshots in which counters changed last
+ * @lot: number of the snapshot, per lot
+ * @block: the highest of a block of lots; a reader skips blocks that did not change
+ */
+struct raidtrace_changes {
+	u64 lot[RAIDTRACE_LOTS];
+	u64 block[RAIDTRACE_BLOCKS];
+};
+
+/* Note that the lot of a counter changed in the snapshot @now, the last one so far. */
+static inline void raidtrace_changes_note(struct raidtrace_changes *changes, unsigned int counter,
+					  u64 now)
+{
+	changes->lot[counter / RAIDTRACE_LOT] = now;
+	changes->block[counter / RAIDTRACE_LOT / RAIDTRACE_BLOCK] = now;
+}
+
+/* The first of the lots [@lot, @end) that changed since the snapshot @base; @end for none. */
+static inline unsigned int raidtrace_changes_next(const struct raidtrace_changes *changes, u64 base,
+						  unsigned int lot, unsigned int end)
+{
+	while (lot < end) {
+		if (changes->block[lot / RAIDTRACE_BLOCK] <= base)
+			lot = (lot / RAIDTRACE_BLOCK + 1) * RAIDTRACE_BLOCK;
+		else if (changes->lot[lot] <= base)
+			lot++;
+		else
+			return lot;
+	}
+	return end;
+}
 
 /**
  * struct raidtrace_place - how a disk is cut in RAIDTRACE_PLACE_BINS parts
@@ -469,7 +504,7 @@ void raidtrace_count_event(struct raidtrace_account *account, enum raidtrace_dir
 			   enum raidtrace_event_counter counter, u32 amount);
 void raidtrace_account_release(struct raidtrace_account *account, unsigned int row);
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
-			    u64 *changed, u64 now);
+			    struct raidtrace_changes *changes, u64 now);
 
 /**
  * struct raidtrace_histogram - properties of a kind of histogram

@@ -432,23 +432,22 @@ static int put_changed(struct sk_buff *skb, const struct snapshot *snapshot,
 		       enum raidtrace_histogram_kind kind, enum raidtrace_direction direction,
 		       const u64 *bins)
 {
-	u32 all = raidtrace_hist_bins(kind), at, first = 0, end = 0;
-	unsigned int offset, lot, lots;
-	const u64 *stamp;
+	u32 begin = bins - (const u64 *)snapshot->target->total, all = raidtrace_hist_bins(kind);
+	u32 lots = DIV_ROUND_UP(begin + all, RAIDTRACE_LOT), lot = begin / RAIDTRACE_LOT;
+	u32 at, first = 0, end = 0;
 	int err = 0;
 
-	stamp = raidtrace_target_stamps(snapshot->target, bins, &offset);
-	lots = DIV_ROUND_UP(offset + all, RAIDTRACE_LOT);
-	for (lot = 0; lot < lots && !err; lot++) {
-		if (stamp[lot] <= snapshot->base)
-			continue;
-		at = lot ? lot * RAIDTRACE_LOT - offset : 0;
+	for (; !err; lot++) {
+		lot = raidtrace_changes_next(snapshot->target->changes, snapshot->base, lot, lots);
+		if (lot >= lots)
+			break;
+		at = max_t(u32, lot * RAIDTRACE_LOT, begin) - begin;
 		if (end && at - end > CLOSE) {
 			err = put_piece(skb, kind, direction, first, end, bins);
 			end = 0;
 		}
 		first = end ? first : at;
-		end = min_t(u32, (lot + 1) * RAIDTRACE_LOT - offset, all);
+		end = min_t(u32, (lot + 1) * RAIDTRACE_LOT - begin, all);
 	}
 	return err || !end ? err : put_piece(skb, kind, direction, first, end, bins);
 }

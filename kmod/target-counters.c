@@ -14,8 +14,6 @@
 static struct raidtrace_account *spare;
 static DEFINE_MUTEX(spare_mutex);
 
-#define CHANGES_SIZE	(RAIDTRACE_LOTS * sizeof(u64))
-
 /*
  * Allocate a target's counters. Returns 0 or -ENOMEM; raidtrace_counters_free() follows in both
  * cases.
@@ -35,13 +33,13 @@ int raidtrace_counters_alloc(struct raidtrace_target *target)
 	mutex_unlock(&spare_mutex);
 	raidtrace_pages_free(first, sizeof(*first));
 	target->total = raidtrace_pages_alloc(sizeof(*target->total), NUMA_NO_NODE);
-	target->changes = raidtrace_pages_alloc(CHANGES_SIZE, NUMA_NO_NODE);
+	target->changes = raidtrace_pages_alloc(sizeof(*target->changes), NUMA_NO_NODE);
 	return target->total && target->changes ? 0 : -ENOMEM;
 }
 
 void raidtrace_counters_free(struct raidtrace_target *target)
 {
-	raidtrace_pages_free(target->changes, CHANGES_SIZE);
+	raidtrace_pages_free(target->changes, sizeof(*target->changes));
 	raidtrace_pages_free(target->total, sizeof(*target->total));
 }
 
@@ -63,8 +61,8 @@ static void release_row(struct raidtrace_target *target, unsigned int row)
 		const u64 *first = (const u64 *)&target->total->submitted[changed[i]];
 		const u64 *last = (const u64 *)&target->total->submitted[changed[i] + 1] - 1;
 
-		target->changes[(first - total) / RAIDTRACE_LOT] = target->snapshot;
-		target->changes[(last - total) / RAIDTRACE_LOT] = target->snapshot;
+		raidtrace_changes_note(target->changes, first - total, target->snapshot);
+		raidtrace_changes_note(target->changes, last - total, target->snapshot);
 	}
 }
 
@@ -105,33 +103,16 @@ u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base)
 }
 
 /*
- * Snapshots in which the lots from @counter on changed last; @offset: counters before it in its
- * lot. Context: target's lock.
- */
-const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
-				   unsigned int *offset)
-{
-	size_t at = counter - (const u64 *)target->total;
-
-	*offset = at % RAIDTRACE_LOT;
-	return target->changes + at / RAIDTRACE_LOT;
-}
-
-/*
  * Whether any counter of a structure changed since the snapshot @base, 0 for none. Context: target's
  * lock.
  */
 bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 			      const void *counters, size_t size)
 {
-	unsigned int offset, lots;
-	const u64 *stamp = raidtrace_target_stamps(target, counters, &offset);
+	unsigned int first = (const u64 *)counters - (const u64 *)target->total;
+	unsigned int end = DIV_ROUND_UP(first + size / sizeof(u64), RAIDTRACE_LOT);
 
-	for (lots = DIV_ROUND_UP(offset + size / sizeof(u64), RAIDTRACE_LOT); lots--; stamp++) {
-		if (!base || *stamp > base)
-			return true;
-	}
-	return false;
+	return !base || raidtrace_changes_next(target->changes, base, first / RAIDTRACE_LOT, end) < end;
 }
 
 void raidtrace_target_reset(struct raidtrace_target *target)

@@ -24,7 +24,7 @@
  * @options: how it is counted
  * @resets: number of resets
  * @total: counters until the last snapshot
- * @changes: number of the snapshot in which each lot of @total changed last
+ * @changes: the snapshots in which the counters of @total changed last
  * @snapshot: number of the last snapshot or reset
  * @collected_ns: time of that, CLOCK_MONOTONIC
  * @at_snapshot: state of the disk then, or when it went
@@ -45,7 +45,7 @@ struct raidtrace_target {
 	struct raidtrace_options options;
 	u32 resets;
 	struct raidtrace_account *total;
-	u64 *changes;
+	struct raidtrace_changes *changes;
 	u64 snapshot;
 	u64 collected_ns;
 	struct raidtrace_probe_state at_snapshot;
@@ -62,8 +62,6 @@ void raidtrace_counters_exit(void);
 void raidtrace_target_reset(struct raidtrace_target *target);
 void raidtrace_target_collect(struct raidtrace_target *target, u64 age_ns);
 u64 raidtrace_target_base(const struct raidtrace_target *target, u64 base);
-const u64 *raidtrace_target_stamps(const struct raidtrace_target *target, const u64 *counter,
-				   unsigned int *offset);
 bool raidtrace_target_changed(const struct raidtrace_target *target, u64 base,
 			      const void *counters, size_t size);
 

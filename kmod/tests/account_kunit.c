@@ -154,30 +154,52 @@ static void move_marks_changed_lots(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	struct raidtrace_account *total = kunit_kzalloc(test, sizeof(*total), GFP_KERNEL);
-	u64 *changed = kunit_kzalloc(test, RAIDTRACE_LOTS * sizeof(*changed), GFP_KERNEL);
+	struct raidtrace_changes *changes = kunit_kzalloc(test, sizeof(*changes), GFP_KERNEL);
 	u64 *counter = (u64 *)&f->account;
 	unsigned int i, lots = RAIDTRACE_LOTS, last = sizeof(*total) / sizeof(u64) - 1;
 	unsigned int flow = &f->account.flow[DIR_WRITE].issued - counter;
 	unsigned int bin = &f->account.q2c[DIR_WRITE][RAIDTRACE_D2C_BINS - 1] - counter;
 
 	KUNIT_ASSERT_NOT_NULL(test, total);
-	KUNIT_ASSERT_NOT_NULL(test, changed);
-	raidtrace_account_move(total, &f->account, changed, 1);
+	KUNIT_ASSERT_NOT_NULL(test, changes);
+	raidtrace_account_move(total, &f->account, changes, 1);
 	for (i = 0; i < lots; i++)
-		KUNIT_ASSERT_EQ(test, changed[i], 0ULL);
+		KUNIT_ASSERT_EQ(test, changes->lot[i], 0ULL);
 	counter[flow] = 1;
 	counter[bin] = 1;
-	raidtrace_account_move(total, &f->account, changed, 7);
+	raidtrace_account_move(total, &f->account, changes, 7);
 	for (i = 0; i < lots - 1; i++)
-		KUNIT_ASSERT_EQ(test, changed[i],
+		KUNIT_ASSERT_EQ(test, changes->lot[i],
 				i == flow / RAIDTRACE_LOT || i == bin / RAIDTRACE_LOT ? 7ULL : 0ULL);
 	counter[flow] = 1;
 	counter[last] = 1;
-	raidtrace_account_move(total, &f->account, changed, 9);
-	KUNIT_EXPECT_EQ(test, changed[flow / RAIDTRACE_LOT], 9ULL);
-	KUNIT_EXPECT_EQ(test, changed[bin / RAIDTRACE_LOT], 7ULL);
-	KUNIT_EXPECT_EQ(test, changed[lots - 1], 9ULL);
+	raidtrace_account_move(total, &f->account, changes, 9);
+	KUNIT_EXPECT_EQ(test, changes->lot[flow / RAIDTRACE_LOT], 9ULL);
+	KUNIT_EXPECT_EQ(test, changes->lot[bin / RAIDTRACE_LOT], 7ULL);
+	KUNIT_EXPECT_EQ(test, changes->lot[lots - 1], 9ULL);
 	KUNIT_EXPECT_EQ(test, ((u64 *)total)[last], 1ULL);
+}
+
+/* A search over blocks finds each lot that changed since a snapshot, and no other. */
+static void changes_are_found_from_each_lot(struct kunit *test)
+{
+	const unsigned int lots[] = { 0, RAIDTRACE_BLOCK - 1, RAIDTRACE_BLOCK, 5 * RAIDTRACE_BLOCK + 3,
+				      RAIDTRACE_LOTS - 1 };
+	struct raidtrace_changes *changes = kunit_kzalloc(test, sizeof(*changes), GFP_KERNEL);
+	unsigned int i, lot, next, end = RAIDTRACE_LOTS;
+
+	KUNIT_ASSERT_NOT_NULL(test, changes);
+	for (i = 0; i < ARRAY_SIZE(lots); i++)
+		raidtrace_changes_note(changes, lots[i] * RAIDTRACE_LOT + i, 3 + i);
+	for (i = 0; i < 8; i++) {
+		for (lot = 0; lot < end; lot++) {
+			for (next = lot; next < end && changes->lot[next] <= i; next++)
+				;
+			KUNIT_ASSERT_EQ(test, raidtrace_changes_next(changes, i, lot, end), next);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, raidtrace_changes_next(changes, 2, 1, RAIDTRACE_BLOCK - 1),
+			RAIDTRACE_BLOCK - 1);
 }
 
 static void histograms_are_of_the_directions_that_have_them(struct kunit *test)
@@ -216,6 +238,7 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(is_zero_reads_each_counter),
 	KUNIT_CASE(move_marks_changed_lots),
+	KUNIT_CASE(changes_are_found_from_each_lot),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
 	{}
 };
