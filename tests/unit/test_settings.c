@@ -74,6 +74,34 @@ TEST(settings_of_scheduler)
 	assert_int_equal(system(command), 0);
 }
 
+/* A file that is read often stays open, and a missing one is searched again when the disk is described. */
+TEST(settings_read_often)
+{
+	char directory[] = "/tmp/raidtrace-disk-XXXXXX", disk[64], command[256];
+	struct settings settings = { .disk = disk, .hctl = "", .changed = keep_setting };
+
+	assert_non_null(mkdtemp(directory));
+	snprintf(disk, sizeof(disk), "../..%s", directory);
+	snprintf(command, sizeof(command), "mkdir -p %s/queue %s/md && echo 'none [bfq] kyber' >%s/queue/scheduler && "
+		 "echo 64 >%s/queue/nr_requests", directory, directory, directory, directory);
+	assert_int_equal(system(command), 0);
+	reported[0] = '\0';
+	assert_int_equal(settings_queue(&settings), 0);
+	assert_string_equal(reported, "scheduler=bfq;nr_requests=64;");
+	snprintf(command, sizeof(command), "cd %s && echo '[none] bfq kyber' >queue/scheduler && "
+		 "echo 32 >queue/nr_requests && echo resync >md/sync_action", directory);
+	assert_int_equal(system(command), 0);
+	reported[0] = '\0';
+	assert_int_equal(settings_queue(&settings), 0);
+	assert_string_equal(reported, "scheduler=none;nr_requests=32;");
+	assert_int_equal(settings_device(&settings), 0);
+	assert_int_equal(settings_queue(&settings), 0);
+	assert_string_equal(reported, "scheduler=none;nr_requests=32;md_sync_action=resync;");
+	settings_free(&settings);
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	assert_int_equal(system(command), 0);
+}
+
 /* A slot that is not PCI Express has no link: nothing is reported. */
 TEST(no_link)
 {
@@ -191,4 +219,11 @@ TEST(idle)
 	/* Changes of another disk or partition do not count. */
 	assert_false(idle_since(before, 8, 0, &last));
 	assert_true(idle_since("   8       0 sda 10 0 80 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n", 8, 0, &last));
+	assert_true(idle_since(before, 8, 0, &last));
+	/* Another disk's line with the same counts at the offset of the last one. */
+	assert_false(idle_since(OTHER "   8      16 sdb 10 0 80 1 0 0 0 0 0 1 1 0 0 0 0 0 0\n", 8, 0, &last));
+	assert_false(idle_since(before, 8, 0, &last));
+	/* A line without requests in flight is cut short, so they are not known. */
+	assert_false(idle_since(OTHER "   8       0 sda 10 0 80 1\n", 8, 0, &last));
+	assert_false(idle_since(OTHER "   8       0 sda 10 0 80 1\n", 8, 0, &last));
 }

@@ -24,24 +24,27 @@
 /* Optimal sizes of 8 MiB and more: USB bridges and SAS disks report 16,773,120, 33,553,408 and 33,553,920 bytes. */
 #define BOGUS_READAHEAD (16 << 20)
 
+int disk_read(int fd, char *ret, size_t size)
+{
+	ssize_t len = pread(fd, ret, size - 1, 0);
+	int err = errno;
+
+	while (len > 0 && isspace((unsigned char)ret[len - 1]))
+		len--;
+	ret[len > 0 ? len : 0] = '\0';
+	return len < 0 ? -err : (int)len;
+}
+
 static int read_text(const char *path, char *ret, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), len;
 
 	ret[0] = '\0';
 	if (fd < 0)
 		return -errno;
-	len = read(fd, ret, size - 1);
-	if (len < 0)
-		len = -errno;
+	len = disk_read(fd, ret, size);
 	close(fd);
-	if (len < 0)
-		return (int)len;
-	while (len && isspace((unsigned char)ret[len - 1]))
-		len--;
-	ret[len] = '\0';
-	return (int)len;
+	return len;
 }
 
 int disk_attribute(const char *name, const char *attribute, char *ret,
@@ -97,22 +100,22 @@ static int64_t disk_number(const char *name, const char *attribute,
 }
 
 /* "none [mq-deadline] kyber". A file without brackets has a single choice. */
+const char *disk_active(char *text)
+{
+	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
+
+	if (!to)
+		return text;
+	*to = '\0';
+	return from + 1;
+}
+
 void disk_scheduler(const char *name, char *ret, size_t size)
 {
-	char text[256], *from, *to;
+	char text[256];
 
-	ret[0] = '\0';
-	if (disk_attribute(name, "queue/scheduler", text, sizeof(text)) <= 0)
-		return;
-	from = strchr(text, '[');
-	to = from ? strchr(from, ']') : NULL;
-	if (to) {
-		*to = '\0';
-		from++;
-	} else {
-		from = text;
-	}
-	snprintf(ret, size, "%s", from);
+	disk_attribute(name, "queue/scheduler", text, sizeof(text));
+	snprintf(ret, size, "%s", disk_active(text));
 }
 
 /* Is block device @devno, or a device below it, disk @name? */

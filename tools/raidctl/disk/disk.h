@@ -81,8 +81,14 @@ int disk_open(const struct disk *disk);
 int disk_attribute(const char *name, const char *attribute, char *ret,
 		   size_t size);
 
+/* Read an open file from its start, without trailing blanks. Return: its length or -errno. */
+int disk_read(int fd, char *ret, size_t size);
+
 /* Write the active scheduler to @ret, "" without a request queue. */
 void disk_scheduler(const char *name, char *ret, size_t size);
+
+/* The active scheduler in the text of queue/scheduler, which is changed. */
+const char *disk_active(char *text);
 
 /*
  * List the file systems on a disk, also on partitions, md and dm above it. Return: 0 or -errno; free with
@@ -191,6 +197,9 @@ struct setting {
 	char *value;
 };
 
+/* Most files of a struct settings that stay open. */
+#define SETTINGS_KEPT	16
+
 /*
  * The known settings of one disk or of the machine. changed() is called for each new or changed setting and returns 0
  * or -errno.
@@ -202,6 +211,7 @@ struct settings {
 	void *data;
 	size_t nr;
 	struct setting *known;
+	int kept[SETTINGS_KEPT];	/* 0, or the descriptor + 1 of a file that is read often, or -1 if it is missing */
 };
 
 /*
@@ -213,7 +223,10 @@ int settings_set(struct settings *settings, const char *name, const char *value)
 /* Store the text of a file without its newline. A file that is not readable or empty sets nothing. */
 int settings_file(struct settings *settings, const char *name, const char *path);
 
-/* Read the settings in sysfs that can change at any time. Cheap. */
+/*
+ * Read the settings in sysfs that can change at any time. Cheap: their files stay open. A missing file is searched
+ * again after settings_device().
+ */
 int settings_queue(struct settings *settings);
 
 /* Read the settings of the mount table. */

@@ -19,8 +19,11 @@ struct place {
 	const char *path;
 };
 
+#define SCHEDULER "scheduler"
+
 /* Files below /sys/block/DISK. */
 static const struct place queue_sources[] = {
+	{ SCHEDULER, "queue/scheduler" },
 	{ "nr_requests", "queue/nr_requests" },
 	{ "max_sectors_kb", "queue/max_sectors_kb" },
 	{ "nomerges", "queue/nomerges" },
@@ -75,6 +78,13 @@ static const struct place machine_places[] = {
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+_Static_assert(LENGTH(queue_sources) <= SETTINGS_KEPT && LENGTH(machine_places) <= SETTINGS_KEPT,
+	       "room for each file that stays open");
+
+/* Descriptors from this number on do not stay open: other files need some, and 1,024 is the usual limit. */
+#define KEPT_BELOW	512
+#define MISSING		(-1)
+
 int settings_set(struct settings *settings, const char *name,
 		 const char *value)
 {
@@ -126,14 +136,56 @@ int settings_file(struct settings *settings, const char *name,
 	return settings_set(settings, name, text);
 }
 
-int settings_machine(struct settings *settings)
+static int open_place(const struct settings *settings, const char *path)
 {
+	char whole[PATH_MAX];
+	int fd;
+
+	if (settings->disk)
+		snprintf(whole, sizeof(whole), "/sys/block/%s/%s", settings->disk, path);
+	fd = open(settings->disk ? whole : path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Read a file that stays open if possible. Return: as disk_read(). */
+static int read_kept(const struct settings *settings, int *kept, const char *path,
+		     char *ret, size_t size)
+{
+	int fd = *kept > 0 ? *kept - 1 : *kept == MISSING ? -ENOENT : open_place(settings, path), len;
+
+	if (fd == -ENOENT)
+		*kept = MISSING;
+	if (fd < 0)
+		return fd;
+	len = disk_read(fd, ret, size);
+	if (fd < KEPT_BELOW)
+		*kept = fd + 1;
+	else
+		close(fd);
+	return len;
+}
+
+/* A disk, machine or kernel may lack a file; then this setting is not set. */
+static int read_often(struct settings *settings, const struct place *place, size_t nr)
+{
+	char text[256];
 	int err = 0;
 
-	for (size_t i = 0; i < LENGTH(machine_places) && !err; i++)
-		err = settings_file(settings, machine_places[i].name,
-				    machine_places[i].path);
+	for (size_t i = 0; i < nr && !err; i++) {
+		const char *value = text;
+
+		if (read_kept(settings, &settings->kept[i], place[i].path, text, sizeof(text)) <= 0)
+			continue;
+		if (!strcmp(place[i].name, SCHEDULER))
+			value = disk_active(text);
+		err = settings_set(settings, place[i].name, value);
+	}
 	return err;
+}
+
+int settings_machine(struct settings *settings)
+{
+	return read_often(settings, machine_places, LENGTH(machine_places));
 }
 
 static int read_sources(struct settings *settings, const struct place *source,
@@ -152,14 +204,7 @@ static int read_sources(struct settings *settings, const struct place *source,
 
 int settings_queue(struct settings *settings)
 {
-	char scheduler[DISK_NAME];
-	int err;
-
-	disk_scheduler(settings->disk, scheduler, sizeof(scheduler));
-	err = scheduler[0] ? settings_set(settings, "scheduler", scheduler) : 0;
-	if (err)
-		return err;
-	return read_sources(settings, queue_sources, LENGTH(queue_sources));
+	return read_often(settings, queue_sources, LENGTH(queue_sources));
 }
 
 #define OF_SCHEDULER "iosched."
@@ -203,6 +248,9 @@ int settings_device(struct settings *settings)
 	int err = read_sources(settings, device_sources,
 			       LENGTH(device_sources));
 
+	for (size_t i = 0; i < LENGTH(settings->kept); i++)
+		if (settings->kept[i] == MISSING)
+			settings->kept[i] = 0;
 	if (!err)
 		err = read_scheduler(settings);
 	return err ? err : settings_driver(settings);
@@ -253,7 +301,11 @@ void settings_free(struct settings *settings)
 		free(settings->known[i].name);
 		free(settings->known[i].value);
 	}
+	for (size_t i = 0; i < LENGTH(settings->kept); i++)
+		if (settings->kept[i] > 0)
+			close(settings->kept[i] - 1);
 	free(settings->known);
+	memset(settings->kept, 0, sizeof(settings->kept));
 	settings->known = NULL;
 	settings->nr = 0;
 }

@@ -58,14 +58,16 @@ void surroundings_free(struct surroundings *s);
 /* The numbers of a line of /proc/diskstats; newer kernels may have more. */
 #define IDLE_LINE	256
 
-/* The line of one disk at its last sample, "" if not known. */
+/* The line of one disk at its last sample. All zero: not known. */
 struct idle_line {
-	char text[IDLE_LINE];
+	char text[IDLE_LINE];	/* "" if not known */
+	size_t offset;		/* of the line in the file; seldom changes */
+	bool in_flight;		/* it shows requests in flight */
 };
 
 /*
  * Did no request of a disk begin or end since its last sample, and is none in flight? @text: /proc/diskstats now, NULL
- * if it cannot be read. @last becomes the present line, unless the disk is idle.
+ * if it cannot be read. @last becomes the present line.
  */
 bool idle_since(const char *text, unsigned int major, unsigned int minor,
 		struct idle_line *last);

@@ -158,52 +158,54 @@ static int begin_after_reset(struct recorded *disk)
 /* The field of requests in flight, counted from the name. */
 #define IN_FLIGHT_FIELD	9
 
-static const char *find_line(const char *text, unsigned int major,
-			     unsigned int minor, size_t *len)
+static bool is_line_of(const char *line, unsigned int major, unsigned int minor)
 {
-	for (; text; text = proc_line(text)) {
-		char *end;
+	char *end;
 
-		/* This runs for each disk at each sample; sscanf() would take ten times as long. */
-		if (strtoul(text, &end, 10) != major ||
-		    strtoul(end, NULL, 10) != minor)
-			continue;
-		*len = strcspn(text, "\n");
-		return text;
-	}
-	return NULL;
+	/* This runs for each disk at each sample; sscanf() would take ten times as long. */
+	return strtoul(line, &end, 10) == major && strtoul(end, NULL, 10) == minor;
+}
+
+/* Find the line of a disk, first at the offset that it had last. */
+static const char *find_line(const char *text, unsigned int major,
+			     unsigned int minor, size_t offset)
+{
+	if (text && strnlen(text, offset) == offset &&
+	    (!offset || text[offset - 1] == '\n') &&
+	    is_line_of(text + offset, major, minor))
+		return text + offset;
+	while (text && !is_line_of(text, major, minor))
+		text = proc_line(text);
+	return text;
 }
 
 static bool in_flight(const char *line)
 {
-	unsigned long long requests = 1;
-	int end = 0;
-
-	sscanf(line, "%*u %*u %*s%n", &end);
-	for (int field = 0; end && field < IN_FLIGHT_FIELD; field++) {
-		int more = 0;
-
-		if (sscanf(line + end, "%llu%n", &requests, &more) != 1)
-			return true;
-		end += more;
+	/* Major and minor number and the name come first. */
+	for (int field = 0; field < 3 + IN_FLIGHT_FIELD - 1; field++) {
+		line += strspn(line, " ");
+		line += strcspn(line, " ");
 	}
-	return requests;
+	line += strspn(line, " ");
+	return *line < '0' || *line > '9' || strtoull(line, NULL, 10);
 }
 
 bool idle_since(const char *text, unsigned int major, unsigned int minor,
 		struct idle_line *last)
 {
-	size_t len = 0;
-	const char *line = find_line(text, major, minor, &len);
+	const char *line = find_line(text, major, minor, last->offset);
+	size_t len = line ? strcspn(line, "\n") : 0;
 
-	if (line && len < sizeof(last->text) && last->text[0] &&
-	    strlen(last->text) == len && !memcmp(last->text, line, len) &&
-	    !in_flight(last->text))
-		return true;
-	last->text[0] = '\0';
-	if (line && len < sizeof(last->text))
-		snprintf(last->text, sizeof(last->text), "%.*s", (int)len,
-			 line);
+	if (!line || len >= sizeof(last->text)) {
+		last->text[0] = '\0';
+		return false;
+	}
+	last->offset = (size_t)(line - text);
+	if (strlen(last->text) == len && !memcmp(last->text, line, len))
+		return !last->in_flight;
+	memcpy(last->text, line, len);
+	last->text[len] = '\0';
+	last->in_flight = in_flight(last->text);
 	return false;
 }
 
