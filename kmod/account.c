@@ -114,26 +114,63 @@ static bool is_zero(const u64 *lot)
 	return !(lot[0] | lot[1] | lot[2] | lot[3] | lot[4] | lot[5] | lot[6] | lot[7]);
 }
 
+/* Move the counters from @at to @end. Most lots are zero. @at is the first counter of a lot. */
+static void move_range(u64 *to, u64 *from, unsigned int at, unsigned int end,
+		       struct raidtrace_changes *changes, u64 now)
+{
+	unsigned int whole = end - end % RAIDTRACE_LOT;
+
+	for (; at < whole; at += RAIDTRACE_LOT) {
+		if (!is_zero(from + at))
+			move_lot(to, from, at, RAIDTRACE_LOT, changes, now);
+	}
+	for (; at < end; at++) {
+		if (from[at])
+			move_lot(to, from, at, 1, changes, now);
+	}
+}
+
+/* Directions from this one on are rare. */
+#define RARE	RAIDTRACE_DIRECTION_DISCARD
+
+/* Histograms whose events each count in the flow of their direction, too; rare ones, in order. */
+#define RARE_ROWS(member) \
+	{ offsetof(struct raidtrace_account, member[RARE]) / sizeof(u64), \
+	  offsetof(struct raidtrace_account, member[RAIDTRACE_DIRECTIONS]) / sizeof(u64) }
+
+static const struct {
+	unsigned int first;
+	unsigned int end;
+} rare[] = { RARE_ROWS(size), RARE_ROWS(d2c), RARE_ROWS(i2d) };
+
+static bool has_rare_events(const struct raidtrace_account *account)
+{
+	const u64 *at = (const u64 *)&account->flow[RARE];
+	u64 any = 0;
+
+	while (at < (const u64 *)&account->flow[RAIDTRACE_DIRECTIONS])
+		any |= *at++;
+	return any;
+}
+
 /*
  * Add an account to another, unless that is NULL, and set it to zero. Each lot that held something
- * is noted in @changes, if not NULL, as changed in the snapshot @now. Most lots are zero, and there
- * are thousands: their tests are a large part of the cost of a snapshot.
+ * is noted in @changes, if not NULL, as changed in the snapshot @now. There are thousands of lots:
+ * their tests are a large part of the cost of a snapshot.
  */
 void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_account *part,
 			    struct raidtrace_changes *changes, u64 now)
 {
-	const unsigned int nr = sizeof(*part) / sizeof(u64), whole = nr - nr % RAIDTRACE_LOT;
 	u64 *to = (u64 *)sum, *from = (u64 *)part;
-	unsigned int at;
+	unsigned int nr = has_rare_events(part) ? 0 : sizeof(rare) / sizeof(rare[0]);
+	unsigned int at = 0, i, first;
 
-	for (at = 0; at < whole; at += RAIDTRACE_LOT) {
-		if (!is_zero(from + at))
-			move_lot(to, from, at, RAIDTRACE_LOT, changes, now);
+	for (i = 0; i < nr; i++) {
+		first = (rare[i].first + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT * RAIDTRACE_LOT;
+		move_range(to, from, at, first, changes, now);
+		at = rare[i].end / RAIDTRACE_LOT * RAIDTRACE_LOT;
 	}
-	for (; at < nr; at++) {
-		if (from[at])
-			move_lot(to, from, at, 1, changes, now);
-	}
+	move_range(to, from, at, sizeof(*part) / sizeof(u64), changes, now);
 }
 
 #define HISTOGRAM(kind, member, nr, rows_, all_, group_, bios_) \

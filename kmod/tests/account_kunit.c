@@ -134,6 +134,34 @@ static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit 
 		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
 }
 
+/* Histograms of rare directions are skipped without an event of any, and all others are moved. */
+static void move_skips_only_rare_histograms(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+	struct raidtrace_account *account = &f->account;
+	u64 *counter = (u64 *)account;
+	unsigned int i, direction, n = sizeof(*account) / sizeof(*counter);
+
+	for (i = 0; i < n; i++)
+		counter[i] = 1;
+	memset(&account->flow[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->flow[0]));
+	memset(account->size[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->size[0]));
+	memset(account->d2c[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->d2c[0]));
+	memset(account->i2d[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->i2d[0]));
+	raidtrace_account_move(NULL, account, NULL, 0);
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
+	for (direction = RARE; direction < RAIDTRACE_DIRECTIONS; direction++) {
+		account->flow[direction].completed = 1;
+		account->size[direction][0] = 1;
+		account->d2c[direction][RAIDTRACE_D2C_BINS - 1] = 1;
+		account->i2d[direction][1] = 1;
+		raidtrace_account_move(NULL, account, NULL, 0);
+		for (i = 0; i < n; i++)
+			KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
+	}
+}
+
 /* The test for zero reads each counter, and none beyond the last. */
 static void is_zero_reads_each_counter(struct kunit *test)
 {
@@ -237,6 +265,7 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(is_zero_reads_each_counter),
+	KUNIT_CASE(move_skips_only_rare_histograms),
 	KUNIT_CASE(move_marks_changed_lots),
 	KUNIT_CASE(changes_are_found_from_each_lot),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
