@@ -169,5 +169,3 @@ CREATE TABLE output (
 	stream TEXT NOT NULL,
 	text TEXT NOT NULL
 );
-
-CREATE INDEX sample_of_phase ON sample (phase, target);
