@@ -52,7 +52,7 @@ void surroundings_free(struct surroundings *s);
 
 /*
  * Idle disks need no snapshot at each sample. /proc/diskstats, read once for all disks, shows that no request began or
- * ended. Their sample continues until one does, or for half a second.
+ * ended. Their sample continues until one does, or for half a second. The file is not read while all disks are busy.
  */
 
 /* The numbers of a line of /proc/diskstats; newer kernels may have more. */
@@ -81,6 +81,7 @@ struct recorded {
 	bool ended;			/* the disk is gone or the target was deleted */
 	bool left_out;			/* left out of the present sample */
 	struct idle_line idle;
+	bool busy;			/* its last sample has events */
 	bool reset_now;			/* reset by another process since the last sample */
 	bool was_reset;			/* reset by another process, so sums cannot be checked */
 	uint32_t before[RT_DIRECTIONS];	/* requests in flight at the start of the recording */

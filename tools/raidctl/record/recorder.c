@@ -209,11 +209,8 @@ bool idle_since(const char *text, unsigned int major, unsigned int minor,
 	return false;
 }
 
-/* Does a span have no event and no time? */
-static bool is_empty(const struct rt_counters *span)
+static bool has_events(const struct rt_counters *span)
 {
-	if (span->now_ns != span->since_ns)
-		return false;
 	for (int d = 0; d < RAIDTRACE_DIRECTION_ALL; d++) {
 		uint64_t any = 0;
 
@@ -221,9 +218,24 @@ static bool is_empty(const struct rt_counters *span)
 		RT_FLOW_COUNTERS(X)
 #undef X
 		if (any)
-			return false;
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/* Does a span have no event and no time? */
+static bool is_empty(const struct rt_counters *span)
+{
+	return span->now_ns == span->since_ns && !has_events(span);
+}
+
+/* The text of /proc/diskstats, NULL if each disk had events in its last sample: reading takes long. */
+static const char *read_diskstats(struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->nr; i++)
+		if (!recorder->disks[i].ended && !recorder->disks[i].busy)
+			return proc_read(&recorder->diskstats);
+	return NULL;
 }
 
 /* May the sample of an idle disk continue? */
@@ -243,7 +255,7 @@ static bool is_still_idle(struct recorded *disk, const char *diskstats,
  */
 static int take_snapshots(struct recorder *recorder, bool all)
 {
-	const char *diskstats = proc_read(&recorder->diskstats);
+	const char *diskstats = read_diskstats(recorder);
 	bool clock = false;
 
 	recorder->now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -267,6 +279,7 @@ static int take_snapshots(struct recorder *recorder, bool all)
 		if (err)
 			return err;
 		disk->reset_now = disk->last.resets != resets;
+		disk->busy = has_events(&disk->span);
 		if (!clock)
 			recorder->now_ns = disk->last.now_ns;
 		clock = true;
