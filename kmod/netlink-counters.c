@@ -474,19 +474,50 @@ static int put_disk_state(struct sk_buff *skb, struct raidtrace_target *target,
 	       put_streams(skb, snapshot);
 }
 
-/* Put a part of the message by its number. Returns 1 behind the last one, 0, or -EMSGSIZE. */
+/*
+ * The first of the rows from @row on that may have changed since the reader's snapshot; their number
+ * for none. Flows change without an event, too.
+ */
+static unsigned int next_row(const struct snapshot *snapshot, const struct rows *rows,
+			     unsigned int row)
+{
+	unsigned int first = rows->offset / sizeof(u64), per = rows->size / sizeof(u64), lot;
+
+	if (!has_group(snapshot, rows->group, rows->bios))
+		return rows->nr;
+	if (!snapshot->base || rows->nest == RAIDTRACE_A_COUNTERS_FLOW)
+		return row;
+	lot = raidtrace_changes_next(snapshot->target->changes, snapshot->base,
+				     (first + row * per) / RAIDTRACE_LOT,
+				     DIV_ROUND_UP(first + rows->nr * per, RAIDTRACE_LOT));
+	if (lot * RAIDTRACE_LOT <= first + row * per)
+		return row;
+	return min((lot * RAIDTRACE_LOT - first) / per, rows->nr);
+}
+
+/*
+ * Put a part of the message by its number, which becomes that of the next part; parts that did not
+ * change are skipped. Returns 1 behind the last one, 0, or -EMSGSIZE.
+ */
 static int put_part(struct sk_buff *skb, struct raidtrace_target *target,
-		    const struct snapshot *snapshot, unsigned int part)
+		    const struct snapshot *snapshot, unsigned int *number)
 {
 	const unsigned int directions = RAIDTRACE_DIRECTION_MAX + 1;
-	unsigned int i;
+	unsigned int part = *number, row, i;
 
+	*number += 1;
 	if (!part--)
 		return put_disk_state(skb, target, snapshot);
 	for (i = 0; i < ARRAY_SIZE(all_rows); i++) {
-		if (part < all_rows[i].nr)
-			return has_group(snapshot, all_rows[i].group, all_rows[i].bios) ?
-			       put_row(skb, snapshot, &all_rows[i], part) : 0;
+		if (part < all_rows[i].nr) {
+			row = next_row(snapshot, &all_rows[i], part);
+			if (row == all_rows[i].nr) {
+				*number += row - part - 1;
+				return 0;
+			}
+			*number += row - part;
+			return put_row(skb, snapshot, &all_rows[i], row);
+		}
 		part -= all_rows[i].nr;
 	}
 	if (!part--)
@@ -532,17 +563,19 @@ static int put_parts(struct sk_buff *skb, struct sk_buff **piece, struct raidtra
 		     const struct snapshot *snapshot)
 {
 	struct sk_buff *to = skb;
-	unsigned int part = 0, mark;
+	unsigned int part = 0, next, mark;
 	int err;
 
 	for (;;) {
 		mark = to->len;
-		err = put_part(to, target, snapshot, part);
+		next = part;
+		err = put_part(to, target, snapshot, &next);
 		if (err > 0)
 			return to == skb ? 0 : append(skb, to->data, to->len);
-		part += !err;
-		if (!err)
+		if (!err) {
+			part = next;
 			continue;
+		}
 		/* The piece is full. */
 		skb_trim(to, mark);
 		if (to == skb) {
