@@ -180,18 +180,22 @@ static void sum_up(const struct recorder *recorder,
 {
 	*ret = (struct record_progress){ .shown_ns = recorder->now_ns };
 	for (size_t i = 0; i < recorder->nr; i++) {
-		const struct rt_counters *total = &recorder->disks[i].total;
+		const struct recorded *disk = &recorder->disks[i];
+		struct rt_counters total = { 0 };
 		struct direction_stats stats;
 
-		stats_of(total, false, RAIDTRACE_DIRECTION_ALL, &stats);
-		ret->depth_ns += stats.depth_mean *
-				 (double)(total->now_ns - total->since_ns);
-		for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
-			stats_of(total, false, d, &stats);
-			ret->bytes += (double)stats.bytes;
-			ret->issued += (double)stats.requests;
-			ret->sequential += (double)stats.sequential;
+		/* Without memory, the line lacks this disk. */
+		if (!rt_counters_add(&total, &disk->total) && !rt_counters_add(&total, &disk->phase)) {
+			stats_of(&total, false, RAIDTRACE_DIRECTION_ALL, &stats);
+			ret->depth_ns += stats.depth_mean * (double)(total.now_ns - total.since_ns);
+			for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
+				stats_of(&total, false, d, &stats);
+				ret->bytes += (double)stats.bytes;
+				ret->issued += (double)stats.requests;
+				ret->sequential += (double)stats.sequential;
+			}
 		}
+		rt_counters_free(&total);
 	}
 }
 
@@ -345,8 +349,10 @@ static void take_events(struct follow *follow, const struct pollfd *polls,
 		take_signals(follow, signals);
 	if (polls[SOURCE_MARKS].revents)
 		take_marks(follow, polls[SOURCE_MARKS].fd);
-	if (polls[SOURCE_MOUNTS].revents)
+	if (polls[SOURCE_MOUNTS].revents) {
 		follow->recorder->mounts_changed = true;
+		follow->recorder->cgroups = 0;
+	}
 	if (polls[SOURCE_TICK].revents)
 		take_tick(follow, polls[SOURCE_TICK].fd);
 	if (polls[SOURCE_END].revents) {

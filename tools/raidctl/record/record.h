@@ -88,7 +88,7 @@ struct recorded {
 	struct rt_counters last;	/* snapshot at the end of the last sample, or of the one that is being stored */
 	struct rt_counters span;	/* sample that is being stored */
 	struct rt_counters phase;	/* all samples of the present phase */
-	struct rt_counters total;	/* all samples */
+	struct rt_counters total;	/* all phases that ended */
 	bool in_phase;			/* the present phase has a sample of the disk */
 	uint64_t begin_ns;		/* of its first sample */
 	int64_t carried;		/* reads and writes that may be in flight at its start, -1 if not known */
@@ -125,6 +125,7 @@ struct recorder {
 	bool gone;			/* at least one disk is gone */
 	struct proc_file diskstats;
 	bool mounts_changed;		/* read the mount table again */
+	int cgroups;			/* version of their hierarchy; 0: none, or search again after a mount */
 	uint64_t limits_ns;		/* next reading of limits of cgroups */
 	struct surroundings surroundings;
 };
@@ -159,13 +160,13 @@ int recorder_cut(struct recorder *recorder, const char *phase);
 int recorder_output(struct recorder *recorder, const char *stream,
 		    const char *text, size_t len);
 
-/* Do the sums of all samples agree? @text gets "hold", or the invariant that does not hold. */
+/* Do the sums of all phases that ended agree? @text gets "hold", or the invariant that does not hold. */
 void recorder_check(const struct recorder *recorder, char *text, size_t size);
 
 /* End the phase and store the reason of the end. Afterwards everything is stored. */
 int recorder_end(struct recorder *recorder, const char *why);
 
-/* Add the present phase to the spans. Return: 0 or -ENOMEM. */
+/* Add the present phase to the totals and the spans. Return: 0 or -ENOMEM. */
 int recorder_end_phase(struct recorder *recorder);
 
 /* Detach our targets. This is the last step. */

@@ -115,8 +115,9 @@ int recorder_put_limits(struct recorder *recorder, bool always)
 
 	if (!always && begin_ns < recorder->limits_ns)
 		return 0;
-	err = cgroup_mount(where, sizeof(where)) == 2 ?
-		      cgroup_limits_read(where, &limits) : -ENOENT;
+	if (!recorder->cgroups)
+		recorder->cgroups = cgroup_mount(where, sizeof(where));
+	err = recorder->cgroups == 2 ? cgroup_limits_read(where, &limits) : -ENOENT;
 	for (size_t i = 0; i < recorder->nr && !err; i++)
 		if (!recorder->disks[i].ended)
 			err = put_disk(&recorder->disks[i], &limits);

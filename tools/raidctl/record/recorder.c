@@ -293,8 +293,6 @@ static int put_span(struct recorded *disk)
 	int err = disk->reset_now ? begin_after_reset(disk) : 0;
 
 	cgroups_name(&disk->span);
-	if (!err)
-		err = rt_counters_add(&disk->total, &disk->span);
 	if (!err && !is_empty(&disk->span)) {
 		disk->in_phase = true;
 		err = rt_counters_add(&disk->phase, &disk->span);
@@ -356,6 +354,8 @@ int recorder_end_phase(struct recorder *recorder)
 
 		if (!disk->in_phase)
 			continue;
+		if (rt_counters_add(&disk->total, &disk->phase))
+			return -ENOMEM;
 		memcpy(span->phase, recorder->phase_name, sizeof(span->phase));
 		span->disk = disk->target.disk;
 		span->bio_based = disk->target.bio_based;
