@@ -34,6 +34,17 @@ def test_losses_that_were_not_stored_are_not_zero():
     assert "not known" in source.sentence(source.read({"counted_by": "bpf", "losses": "cut"}))
 
 
+def test_what_the_kernel_counted_and_we_did_not():
+    read = {
+        "requests": {"kernel": [98, 102], "counted": [90, 91]},
+        "bytes": {"kernel": [5000, 6000], "counted": [1, 5000]},
+    }
+    write = {"requests": {"kernel": [1, 2], "counted": [5, 9]}, "bytes": None}
+    witness = {"sda": {"read": read, "write": write}, "sdb": None}
+    assert source.missing({"witness": json.dumps(witness)}) == "sda: 7 more reads, 3 fewer writes"
+    assert not source.missing({}) and not source.missing({"witness": "cut"})
+
+
 def test_recordings_add_up():
     both = source.total([source.read(BPF), source.read(BPF), source.read({})])
     assert both.names == ("bpf", "module")

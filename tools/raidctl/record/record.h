@@ -19,6 +19,7 @@
 #include "numbers/numbers.h"
 #include "phase/phase.h"
 #include "raidtrace.h"
+#include "record/witness.h"
 #include "store/store.h"
 #include "watch/watch.h"
 
@@ -97,6 +98,7 @@ struct recorded {
 	uint64_t lost;			/* requests that the module dropped before they were read */
 	uint64_t put_readahead;		/* stored readahead in sectors, UINT64_MAX: none yet */
 	struct settings settings;
+	struct witness witness;		/* the kernel's own count, if BPF programs count */
 	struct recorder *recorder;
 };
 

@@ -74,7 +74,9 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	options.history = recorder->events;
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
+	witness_read(disk->major, disk->minor, &ret->witness.before_begin);
 	err = add(recorder->client, disk, &options, &ret->target, text, sizeof(text));
+	witness_read(disk->major, disk->minor, &ret->witness.after_begin);
 	if (!err) {
 		ret->ours = true;
 		owner_added(recorder->owner, &ret->target);

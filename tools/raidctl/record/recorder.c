@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attach/claim.h"
 #include "attach/source.h"
@@ -450,13 +451,46 @@ static int put_lost_records(struct recorder *recorder)
 	return err;
 }
 
+/* Compare the counters with the kernel's own, which are those of bios for a disk without requests. */
+static int put_witness(struct recorder *recorder)
+{
+	unsigned int processors = (unsigned int)sysconf(_SC_NPROCESSORS_CONF);
+	struct json_object *by_disk = json_new_object();
+	char text[256];
+	int err;
+
+	for (size_t i = 0; i < recorder->nr; i++) {
+		struct recorded *disk = &recorder->disks[i];
+		struct witness_verdict verdict;
+
+		witness_compare(&disk->witness, &disk->total, processors,
+				(uint64_t)disk->target.max_sectors * SECTOR_BYTES, &verdict);
+		verdict.known &= !disk->target.bio_based && !disk->ended && !disk->was_reset;
+		if (witness_text(text, sizeof(text), &verdict)[0])
+			note("%s: the counters differ from /sys/block/%s/stat: the kernel completed at least %s than were counted",
+			     disk->target.disk, disk->target.disk, text);
+		witness_json(by_disk, disk->target.disk, &verdict);
+	}
+	err = store_put_meta(writer_rows(recorder->writer), "witness",
+			     json_object_to_json_string_ext(by_disk, JSON_C_TO_STRING_PLAIN));
+	json_object_put(by_disk);
+	return err;
+}
+
 int recorder_end(struct recorder *recorder, const char *why)
 {
 	struct rows *rows = writer_rows(recorder->writer);
-	int err = put_samples(recorder, true);
 	uint64_t lost = 0;
 	char text[256];
+	int err;
 
+	for (size_t i = 0; i < recorder->nr; i++)
+		witness_read(recorder->disks[i].target.major, recorder->disks[i].target.minor,
+			     &recorder->disks[i].witness.before_end);
+	err = put_samples(recorder, true);
+	for (size_t i = 0; i < recorder->nr; i++)
+		witness_read(recorder->disks[i].target.major, recorder->disks[i].target.minor,
+			     &recorder->disks[i].witness.after_end);
 	for (size_t i = 0; i < recorder->nr; i++)
 		lost += recorder->disks[i].lost;
 	if (recorder->events && lost)
@@ -470,6 +504,8 @@ int recorder_end(struct recorder *recorder, const char *why)
 		err = store_put_meta_number(rows, "requests_lost", lost);
 	if (!err && source_is_own(recorder->client))
 		err = put_lost_records(recorder);
+	if (!err && source_is_own(recorder->client))
+		err = put_witness(recorder);
 	recorder_check(recorder, text, sizeof(text));
 	if (!err)
 		err = store_put_meta(rows, "invariants", text);

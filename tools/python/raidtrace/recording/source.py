@@ -76,6 +76,31 @@ def losses(source: Source) -> str:
     return "; ".join(parts)
 
 
+def missing(meta: Mapping[str, str]) -> str:
+    """The differences between the kernel's own count of requests and the counters, such as "sda: 3 more reads"; empty:
+    none, or not known."""
+    try:
+        witness = json.loads(meta.get("witness", "{}"))
+    except ValueError:
+        return ""
+    parts = [f"{visible(disk)}: {text}" for disk, kinds in witness.items() if kinds and (text := _differences(kinds))]
+    return "; ".join(parts)
+
+
+def _differences(kinds: Mapping[str, Any]) -> str:
+    found = []
+    for kind, pairs in kinds.items():
+        for unit, what in (("requests", f"{kind}s"), ("bytes", f"bytes of {kind}s")):
+            if not (pair := pairs.get(unit)):
+                continue
+            (least, most), (counted_least, counted_most) = pair["kernel"], pair["counted"]
+            if least > counted_most:
+                found.append(f"{least - counted_most:,} more {what}")
+            elif counted_least > most:
+                found.append(f"{counted_least - most:,} fewer {what}")
+    return ", ".join(found)
+
+
 def sentence(source: Source) -> str:
     """The source and its losses as a sentence; empty: nothing was counted."""
     if not source.names:

@@ -135,6 +135,8 @@ def _meta(recorded: Recorded, verbose: bool) -> Iterator[Part]:
         yield words("counted by", "BPF programs, without the module; " + (
             f"{gone} events lost" if gone else "the number of lost events is not known") + (
             f": {kinds}" if kinds else ""))  # fmt: skip
+        if missing := source.missing(recorded.meta):
+            yield words("DIFFERS", f"the kernel itself completed at least this more than were counted: {missing}")
     lost = fact("requests_lost")
     if lost and (verbose or lost != "0"):
         yield words("requests", f"recorded one by one, {lost} lost")
