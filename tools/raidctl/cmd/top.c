@@ -108,7 +108,8 @@ static void sample(struct watch *watch)
 			err = losses_get(watch->client, row->target.id, &row->last, &row->losses);
 		else if (err == -ERANGE)
 			top_row_restart(row);
-		if (err == -ENOENT || err == -ENOMEM || err == -ERANGE)
+		/* Without memory, BPF programs of our own lost records for good. */
+		if (err == -ENOENT || (err == -ENOMEM && !source_is_own(watch->client)) || err == -ERANGE)
 			err = 0;
 		rt_counters_free(&span);
 	}
