@@ -124,7 +124,11 @@ def test_raidctl_tail() -> None:
     kmod.equal("process", {row["pid"] for row in rows[-30:]}, {str(os.getpid())})
     kmod.equal("20 ms", all(int(row["completed_ns"]) - int(row["issued_ns"]) >= 20_000_000 for row in rows), True)
     text = kmod.run(f"{RAIDCTL} tail -n 5 {name}").splitlines()
-    kmod.equal("lines", (len(text), max(map(len, text)) <= 80, "direct" in text[-3], text[-2]), (8, True, True, "Counted by module."))
+    kmod.equal(
+        "lines",
+        (len(text), max(map(len, text)) <= 80, "direct" in text[-3], text[-2]),
+        (8, True, True, "Counted by module."),
+    )
     kmod.equal("it is simulated", (text[-1][:10], shown(name)[:2]), ("Simulated:", (True, True)))
     print(*(f"# {line}" for line in text), sep="\n")
     waits = subprocess.Popen([RAIDCTL, "tail", "--json", "-n", "2", "--slower", "10ms", name], stdout=subprocess.PIPE,

@@ -15,7 +15,12 @@ BPF = {"counted_by": "bpf", "records_lost": "6", "losses": json.dumps(LOSSES)}
 def test_a_recording_of_the_module_lost_nothing():
     read = source.read({})
     assert source.sentence(read) == "Counted by the module."
-    assert source.as_json(read) == {"source": "module", "losses": {}, "losses_unknown": 0}
+    assert source.as_json(read) == {
+        "source": "module",
+        "losses": {},
+        "losses_unknown": 0,
+        "kernel_completed": {},
+    }
 
 
 def test_losses_are_named_by_disk_and_kind():
@@ -41,8 +46,11 @@ def test_what_the_kernel_counted_and_we_did_not():
     }
     write = {"requests": {"kernel": [1, 2], "counted": [5, 9]}, "bytes": None}
     witness = {"sda": {"read": read, "write": write}, "sdb": None}
-    assert source.missing({"witness": json.dumps(witness)}) == "sda: 7 more reads, 3 fewer writes"
-    assert not source.missing({}) and not source.missing({"witness": "cut"})
+    found = source.read(BPF | {"witness": json.dumps(witness)})
+    assert source.differences(found) == "sda: 7 more reads, 3 fewer writes"
+    assert source.sentence(source.total([found, found])).endswith("counters: sda: 14 more reads, 6 fewer writes.")
+    assert source.as_json(found)["kernel_completed"] == {"sda": {"more reads": 7, "fewer writes": 3}}
+    assert not source.differences(source.read(BPF)) and not source.differences(source.read(BPF | {"witness": "cut"}))
 
 
 def test_recordings_add_up():

@@ -18,11 +18,13 @@ WORDS = {MODULE: "the module", BPF: "BPF programs"}
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """The sources of counters, and their losses. names: one or several. lost: number of events by disk and kind. unknown:
+    """The sources of counters, and their losses. names: one or several. lost: number of events by disk and kind. differs:
+    from the kernel's own count, by disk: "more reads", "fewer bytes of writes" of the kernel. unknown:
     recordings whose losses are not known, because they were not ended."""
 
     names: tuple[str, ...] = ()
     lost: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    differs: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
     unknown: int = 0
 
 
@@ -35,7 +37,7 @@ def read(meta: Mapping[str, str]) -> Source:
         losses = json.loads(meta["losses"])
     except (KeyError, ValueError):
         return Source((name,), unknown=1)
-    return Source((name,), {disk: _kinds(of_disk) for disk, of_disk in losses.items()})
+    return Source((name,), {disk: _kinds(of_disk) for disk, of_disk in losses.items()}, _witness(meta))
 
 
 def of_file(path: pathlib.Path) -> Source:
@@ -51,54 +53,62 @@ def _kinds(losses: Mapping[str, Any]) -> dict[str, int]:
 
 def total(sources: Iterable[Source]) -> Source:
     """The sum of several recordings."""
-    names: dict[str, None] = {}
-    lost: dict[str, dict[str, int]] = {}
-    unknown = 0
-    for source in sources:
-        names |= dict.fromkeys(source.names)
-        unknown += source.unknown
-        for disk, kinds in source.lost.items():
-            for kind, number in kinds.items():
-                of_disk = lost.setdefault(disk, {})
-                of_disk[kind] = of_disk.get(kind, 0) + number
-    return Source(tuple(names), lost, unknown)
+    every = list(sources)
+    names = dict.fromkeys(name for source in every for name in source.names)
+    lost = _sum(source.lost for source in every)
+    return Source(tuple(names), lost, _sum(source.differs for source in every), sum(source.unknown for source in every))
+
+
+def _sum(parts: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
+    """Numbers by disk and kind."""
+    summed: dict[str, dict[str, int]] = {}
+    for disk, kinds in (item for part in parts for item in part.items()):
+        of_disk = summed.setdefault(disk, {})
+        for kind, number in kinds.items():
+            of_disk[kind] = of_disk.get(kind, 0) + number
+    return summed
 
 
 def losses(source: Source) -> str:
     """The losses as text, such as "vda: 3 queue, 1 end"; empty: none."""
-    parts = [
-        f"{visible(disk)}: " + ", ".join(f"{number} {KINDS.get(kind, kind)}" for kind, number in kinds.items())
-        for disk, kinds in source.lost.items()
+    unknown = f"not known of {source.unknown} recording{'s' if source.unknown != 1 else ''}" if source.unknown else ""
+    return "; ".join(filter(None, (_named(source.lost), unknown)))
+
+
+def differences(source: Source) -> str:
+    """The differences from the kernel's own count, such as "vda: 3 more reads"; empty: none, or not known."""
+    return _named(source.differs)
+
+
+def _named(numbers: Mapping[str, Mapping[str, int]]) -> str:
+    return "; ".join(
+        f"{visible(disk)}: " + ", ".join(f"{number:,} {KINDS.get(kind, kind)}" for kind, number in kinds.items())
+        for disk, kinds in numbers.items()
         if kinds
-    ]
-    if source.unknown:
-        parts.append(f"not known of {source.unknown} recording{'s' if source.unknown != 1 else ''}")
-    return "; ".join(parts)
+    )
 
 
-def missing(meta: Mapping[str, str]) -> str:
-    """The differences between the kernel's own count of requests and the counters, such as "sda: 3 more reads"; empty:
-    none, or not known."""
+def _witness(meta: Mapping[str, str]) -> dict[str, dict[str, int]]:
     try:
         witness = json.loads(meta.get("witness", "{}"))
     except ValueError:
-        return ""
-    parts = [f"{visible(disk)}: {text}" for disk, kinds in witness.items() if kinds and (text := _differences(kinds))]
-    return "; ".join(parts)
+        return {}
+    return {disk: found for disk, kinds in witness.items() if kinds and (found := _beyond(kinds))}
 
 
-def _differences(kinds: Mapping[str, Any]) -> str:
-    found = []
+def _beyond(kinds: Mapping[str, Any]) -> dict[str, int]:
+    """The numbers by which the limits of the kernel's count and of ours do not meet."""
+    found = {}
     for kind, pairs in kinds.items():
         for unit, what in (("requests", f"{kind}s"), ("bytes", f"bytes of {kind}s")):
             if not (pair := pairs.get(unit)):
                 continue
             (least, most), (counted_least, counted_most) = pair["kernel"], pair["counted"]
             if least > counted_most:
-                found.append(f"{least - counted_most:,} more {what}")
+                found[f"more {what}"] = least - counted_most
             elif counted_least > most:
-                found.append(f"{counted_least - most:,} fewer {what}")
-    return ", ".join(found)
+                found[f"fewer {what}"] = counted_least - most
+    return found
 
 
 def sentence(source: Source) -> str:
@@ -108,8 +118,12 @@ def sentence(source: Source) -> str:
     text = f"Counted by {' and by '.join(WORDS.get(name, visible(name)) for name in source.names)}"
     lost = losses(source)
     if lost:
-        return f"{text}; LOST events, which the counters lack: {lost}."
-    return f"{text}; no event was lost." if BPF in source.names else f"{text}."
+        text += f"; LOST events, which the counters lack: {lost}"
+    elif BPF in source.names:
+        text += "; no event was lost"
+    if beyond := differences(source):
+        text += f". The kernel itself completed at least this beyond the counters: {beyond}"
+    return f"{text}."
 
 
 def as_json(source: Source) -> dict[str, Any]:
@@ -118,4 +132,5 @@ def as_json(source: Source) -> dict[str, Any]:
         "source": source.names[0] if len(source.names) == 1 else None,
         "losses": {disk: dict(kinds) for disk, kinds in source.lost.items() if kinds},
         "losses_unknown": source.unknown,
+        "kernel_completed": {disk: dict(kinds) for disk, kinds in source.differs.items()},
     }

@@ -131,12 +131,13 @@ def _meta(recorded: Recorded, verbose: bool) -> Iterator[Part]:
         yield words("invariants", invariants or "not checked")
     if fact("counted_by") == "bpf":
         gone = fact("records_lost")
-        kinds = source.losses(source.read(recorded.meta)) if gone not in ("", "0") else ""
+        read = source.read(recorded.meta)
+        kinds = source.losses(read) if gone not in ("", "0") else ""
         yield words("counted by", "BPF programs, without the module; " + (
             f"{gone} events lost" if gone else "the number of lost events is not known") + (
             f": {kinds}" if kinds else ""))  # fmt: skip
-        if missing := source.missing(recorded.meta):
-            yield words("DIFFERS", f"the kernel itself completed at least this more than were counted: {missing}")
+        if beyond := source.differences(read):
+            yield words("DIFFERS", f"the kernel itself completed at least this beyond the counters: {beyond}")
     lost = fact("requests_lost")
     if lost and (verbose or lost != "0"):
         yield words("requests", f"recorded one by one, {lost} lost")
