@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """This machine's own disk, its kernel's BPF programs, and results, for the tests of this directory."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -74,7 +75,11 @@ def programs() -> set[int]:
 
 def programs_of(pid: int) -> set[int]:
     """The ids of the BPF programs that a process holds."""
-    texts = [path.read_text(encoding="ascii") for path in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()]
+    texts = []
+    with contextlib.suppress(OSError):  # the process ends, or closes a file
+        for path in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+            with contextlib.suppress(OSError):
+                texts.append(path.read_text(encoding="ascii"))
     return {int(line.split()[1]) for text in texts for line in text.splitlines() if line.startswith("prog_id:")}
 
 

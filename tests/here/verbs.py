@@ -155,22 +155,21 @@ def children(parent: int) -> list[int]:
     return found
 
 
-def recorder_below(process: subprocess.Popen[str]) -> int:
-    """The process of raidctl record that a verb started, as soon as it holds BPF programs and runs its command."""
+def recorder_below(process: subprocess.Popen[str]) -> tuple[int, set[int]]:
+    """The process of raidctl record that a verb started, as soon as it runs its command, and its BPF programs."""
     end = time.monotonic() + PATIENCE_S
     while process.poll() is None and time.monotonic() < end:
         for pid in children(process.pid):
-            with contextlib.suppress(OSError):
-                if len(programs_of(pid)) >= 10 and children(pid):
-                    return pid
+            held = programs_of(pid)
+            if len(held) >= 10 and children(pid):
+                return pid, held
         time.sleep(0.005)
-    return 0
+    return 0, set()
 
 
 def killed_above(process: subprocess.Popen[str], what: str) -> None:
     """Kill a verb whose recorder counts. None of its programs stays in the kernel."""
-    recorder = recorder_below(process)
-    held = programs_of(recorder) if recorder else set()
+    held = recorder_below(process)[1]
     process.kill()
     process.communicate()
     gone = none_left(held)
@@ -229,7 +228,7 @@ def test_sweep() -> None:
         words = [RAIDCTL, "sweep", "--source", "bpf", "--disk", loop.name, "--ignore-check", "--out", out, plan]
         sweep = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                  env=os.environ | {"RAIDTRACE_RING_BYTES": "4096"})  # fmt: skip
-        recorder = recorder_below(sweep)
+        recorder = recorder_below(sweep)[0]
         if recorder:
             os.kill(recorder, signal.SIGSTOP)
             time.sleep(2)
@@ -289,6 +288,10 @@ def test_refusals(disk: str) -> None:
         refused = subprocess.run([RAIDCTL, verb, disk], capture_output=True, text=True, check=False)
         ok(refused.returncode == 1 and "only the module counts after a command has ended" in refused.stderr
            and "show DISK" in refused.stderr, f"{verb} without the module is refused", refused.stderr)  # fmt: skip
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", RAIDCTL, "show", disk]
+    refused = subprocess.run(nobody, capture_output=True, text=True, check=False)
+    ok(refused.returncode == 1 and "by BPF programs: not permitted; run it as root" in refused.stderr,
+       "show without root is refused", refused.stderr)  # fmt: skip
     unnamed = subprocess.run([RAIDCTL, "show", "--source", "module"], capture_output=True, text=True, check=False)
     ok(
         unnamed.returncode == 1 and "not loaded" in unnamed.stderr,

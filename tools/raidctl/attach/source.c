@@ -5,6 +5,7 @@
 #include "attach/source.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,6 +67,8 @@ int source_open(const char *source, struct rt_client **ret, struct rt_info *info
 			owner_sweep(*ret);
 		return 0;
 	}
+	if ((err == -EPERM || err == -EACCES) && !is_admin())
+		snprintf(text, sizeof(text), "not permitted; run it as root, with sudo");
 	if (!source)
 		fail("raidtrace is not loaded; load it with: raidctl load (as root)");
 	return fail("%s by BPF programs: %s", source ? "counting is not possible" : "nor can it count", text);
