@@ -118,13 +118,13 @@ static bool is_zero(const u64 *lot)
 static void move_range(u64 *to, u64 *from, unsigned int at, unsigned int end,
 		       struct raidtrace_changes *changes, u64 now)
 {
-	unsigned int whole = end - end % RAIDTRACE_LOT;
+	const u64 *lot = from + at, *whole = from + (end - end % RAIDTRACE_LOT);
 
-	for (; at < whole; at += RAIDTRACE_LOT) {
-		if (!is_zero(from + at))
-			move_lot(to, from, at, RAIDTRACE_LOT, changes, now);
+	for (; lot < whole; lot += RAIDTRACE_LOT) {
+		if (!is_zero(lot))
+			move_lot(to, from, lot - from, RAIDTRACE_LOT, changes, now);
 	}
-	for (; at < end; at++) {
+	for (at = whole - from; at < end; at++) {
 		if (from[at])
 			move_lot(to, from, at, 1, changes, now);
 	}
@@ -133,7 +133,7 @@ static void move_range(u64 *to, u64 *from, unsigned int at, unsigned int end,
 /* Directions from this one on are rare. */
 #define RARE	RAIDTRACE_DIRECTION_DISCARD
 
-/* Histograms whose events each count in the flow of their direction, too; rare ones, in order. */
+/* Histograms of rare directions, in the order of an account. */
 #define RARE_ROWS(member) \
 	{ offsetof(struct raidtrace_account, member[RARE]) / sizeof(u64), \
 	  offsetof(struct raidtrace_account, member[RAIDTRACE_DIRECTIONS]) / sizeof(u64) }
@@ -141,15 +141,22 @@ static void move_range(u64 *to, u64 *from, unsigned int at, unsigned int end,
 static const struct {
 	unsigned int first;
 	unsigned int end;
-} rare[] = { RARE_ROWS(size), RARE_ROWS(d2c), RARE_ROWS(i2d) };
+} rare[] = { RARE_ROWS(size), RARE_ROWS(d2c), RARE_ROWS(i2d), RARE_ROWS(q2c) };
 
+/*
+ * Each event in these histograms changes the flow of its direction, too, except that of a bio that
+ * completes at the time when it was queued.
+ */
 static bool has_rare_events(const struct raidtrace_account *account)
 {
 	const u64 *at = (const u64 *)&account->flow[RARE];
+	unsigned int direction;
 	u64 any = 0;
 
 	while (at < (const u64 *)&account->flow[RAIDTRACE_DIRECTIONS])
 		any |= *at++;
+	for (direction = RARE; direction < RAIDTRACE_DIRECTIONS; direction++)
+		any |= account->q2c[direction][raidtrace_d2c_bin(0)];
 	return any;
 }
 

@@ -148,6 +148,7 @@ static void move_skips_only_rare_histograms(struct kunit *test)
 	memset(account->size[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->size[0]));
 	memset(account->d2c[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->d2c[0]));
 	memset(account->i2d[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->i2d[0]));
+	memset(account->q2c[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->q2c[0]));
 	raidtrace_account_move(NULL, account, NULL, 0);
 	for (i = 0; i < n; i++)
 		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
@@ -156,6 +157,13 @@ static void move_skips_only_rare_histograms(struct kunit *test)
 		account->size[direction][0] = 1;
 		account->d2c[direction][RAIDTRACE_D2C_BINS - 1] = 1;
 		account->i2d[direction][1] = 1;
+		raidtrace_account_move(NULL, account, NULL, 0);
+		for (i = 0; i < n; i++)
+			KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
+		raidtrace_count_q2c(account, direction, 0);
+		raidtrace_account_move(NULL, account, NULL, 0);
+		KUNIT_ASSERT_EQ(test, account->q2c[direction][raidtrace_d2c_bin(0)], 0ULL);
+		raidtrace_count_q2c(account, direction, 1);
 		raidtrace_account_move(NULL, account, NULL, 0);
 		for (i = 0; i < n; i++)
 			KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
