@@ -18,6 +18,9 @@
 /* Upper limit of a snapshot: twice the module's account of one disk. */
 #define MESSAGE_BYTES	(256 << 10)
 
+/* Room for a request that changes nothing: its headers and a few numbers. */
+#define QUERY_BYTES	256
+
 /* One request and its replies. */
 struct request {
 	struct rt_client *client;	/* the socket, takes the extack text */
@@ -153,7 +156,8 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *nlerr,
 
 struct nl_msg *rt_request(struct rt_client *client, uint8_t command, int flags)
 {
-	struct nl_msg *msg = nlmsg_alloc();
+	/* Only a request that changes something can be long. libnl clears the memory. */
+	struct nl_msg *msg = flags & NLM_F_ACK ? nlmsg_alloc() : nlmsg_alloc_size(QUERY_BYTES);
 
 	if (!msg)
 		return NULL;
@@ -166,13 +170,14 @@ struct nl_msg *rt_request(struct rt_client *client, uint8_t command, int flags)
 }
 
 /*
- * A snapshot with all its bins is larger than libnl's buffer. Querying its length first takes another copy, and a
- * buffer of libnl is cleared each time.
+ * A snapshot with all its bins is larger than libnl's buffer, which is cleared each time. Most messages are short; when
+ * memory of the full size is freed, malloc() merges all free memory.
  */
 static int receive(struct nl_sock *socket, struct sockaddr_nl *from,
 		   unsigned char **ret, struct ucred **credentials)
 {
-	struct iovec iov = { .iov_len = MESSAGE_BYTES };
+	unsigned char message[MESSAGE_BYTES];
+	struct iovec iov = { .iov_base = message, .iov_len = sizeof(message) };
 	struct msghdr msg = {
 		.msg_name = from, .msg_namelen = sizeof(*from),
 		.msg_iov = &iov, .msg_iovlen = 1,
@@ -180,17 +185,16 @@ static int receive(struct nl_sock *socket, struct sockaddr_nl *from,
 	ssize_t len;
 
 	(void)credentials;
-	iov.iov_base = malloc(iov.iov_len);
-	if (!iov.iov_base)
-		return -NLE_NOMEM;
 	do
 		len = recvmsg(nl_socket_get_fd(socket), &msg, 0);
 	while (len < 0 && errno == EINTR);
 	if (len > 0 && !(msg.msg_flags & MSG_TRUNC)) {
-		*ret = iov.iov_base;
+		*ret = malloc((size_t)len);
+		if (!*ret)
+			return -NLE_NOMEM;
+		memcpy(*ret, message, (size_t)len);
 		return (int)len;
 	}
-	free(iov.iov_base);
 	return len < 0 ? -nl_syserr2nlerr(errno) : len ? -NLE_MSG_TRUNC : 0;
 }
 

@@ -82,11 +82,16 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 }
 
 /*
- * Each attribute of a nest. Flows and histograms are most of a sample, and libnl's own loop needs three calls for each
- * attribute.
+ * Each attribute of a nest, or of a message. Flows and histograms are most of a sample, and libnl's own loop needs three
+ * calls for each attribute.
  */
 #define for_each_nested(attr, left, nest)				\
-	for ((attr) = nla_data(nest), (left) = nla_len(nest);		\
+	for_each_attr(attr, left, nla_data(nest), nla_len(nest))
+#define for_each_attr_of(attr, left, nlh)				\
+	for_each_attr(attr, left, nlmsg_attrdata(nlh, GENL_HDRLEN),	\
+		      nlmsg_attrlen(nlh, GENL_HDRLEN))
+#define for_each_attr(attr, left, first, size)				\
+	for ((attr) = (struct nlattr *)(first), (left) = (size);	\
 	     (left) >= NLA_HDRLEN && (attr)->nla_len >= NLA_HDRLEN &&	\
 	     (attr)->nla_len <= (left);					\
 	     (left) -= NLA_ALIGN((attr)->nla_len),			\
@@ -340,7 +345,7 @@ static void parse_disk(struct nlattr *const attrs[], struct rt_disk *disk)
 
 static int parse_nest(struct nlattr *attr, struct rt_counters *c)
 {
-	switch (nla_type(attr)) {
+	switch (attr->nla_type & NLA_TYPE_MASK) {
 	case RAIDTRACE_A_COUNTERS_FLOW:
 		return parse_flow(attr, c);
 	case RAIDTRACE_A_COUNTERS_HISTOGRAM:
@@ -381,7 +386,7 @@ static int parse_nests(struct nlmsghdr *nlh, struct rt_counters *c)
 	struct nlattr *attr;
 	int err, rest;
 
-	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
+	for_each_attr_of(attr, rest, nlh) {
 		err = parse_nest(attr, c);
 		if (err)
 			return err;
@@ -418,8 +423,8 @@ int rt_parse_advance(struct nlmsghdr *nlh, void *ret)
 		memcpy(now->hwq, advance->last->hwq, RT_HWQS * sizeof(*now->hwq));
 	}
 	now->unknown = advance->last->unknown;
-	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rest) {
-		err = nla_type(attr) == RAIDTRACE_A_COUNTERS_HISTOGRAM ?
+	for_each_attr_of(attr, rest, nlh) {
+		err = (attr->nla_type & NLA_TYPE_MASK) == RAIDTRACE_A_COUNTERS_HISTOGRAM ?
 			parse_grown(attr, advance) : parse_nest(attr, now);
 		if (err)
 			return err;

@@ -292,16 +292,18 @@ static int put_span(struct recorded *disk)
 {
 	struct recorder *recorder = disk->recorder;
 	int err = disk->reset_now ? begin_after_reset(disk) : 0;
+	bool empty = is_empty(&disk->span);
 
 	cgroups_name(&disk->span);
-	if (!err && !is_empty(&disk->span)) {
+	if (!err && !empty) {
 		disk->in_phase = true;
 		err = rt_counters_add(&disk->phase, &disk->span);
-		if (!err)
-			err = writer_put_sample(recorder->writer, disk->number,
-						recorder->phase, &disk->span);
 	}
-	rt_counters_free(&disk->span);
+	if (err || empty)
+		rt_counters_free(&disk->span);
+	else
+		err = writer_put_sample(recorder->writer, disk->number,
+					recorder->phase, &disk->span);
 	if (!err && disk->last.gone)
 		end_disk(disk, "target gone: the disk was removed");
 	return err;
