@@ -292,6 +292,21 @@ def test_refusals(disk: str) -> None:
     refused = subprocess.run(nobody, capture_output=True, text=True, check=False)
     ok(refused.returncode == 1 and "by BPF programs: not permitted; run it as root" in refused.stderr,
        "show without root is refused", refused.stderr)  # fmt: skip
+    away = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /sys/kernel/btf && exec "$@"', "sh")
+    for what, before, why in (
+        (
+            "a user namespace",
+            ("unshare", "--user", "--map-root-user"),
+            "although this is root; a container needs --privileged",
+        ),
+        (
+            "a kernel without BTF",
+            away,
+            "there is no /sys/kernel/btf/vmlinux: a kernel with CONFIG_DEBUG_INFO_BTF has it",
+        ),
+    ):
+        refused = subprocess.run([*before, RAIDCTL, "show", disk], capture_output=True, text=True, check=False)
+        ok(refused.returncode == 1 and why in refused.stderr, f"{what} is named", refused.stderr)
     unnamed = subprocess.run([RAIDCTL, "show", "--source", "module"], capture_output=True, text=True, check=False)
     ok(
         unnamed.returncode == 1 and "not loaded" in unnamed.stderr,

@@ -248,8 +248,7 @@ int raidtrace_door_open(struct door *door, unsigned int nr_rings, unsigned int r
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
 		err = -errno;
-		snprintf(text, size, "this kernel describes its structures not (CONFIG_DEBUG_INFO_BTF; /sys/kernel/btf/vmlinux): %s",
-			 strerror(-err));
+		snprintf(text, size, "they need the kernel's type information, and there is no /sys/kernel/btf/vmlinux: a kernel with CONFIG_DEBUG_INFO_BTF has it, in a container /sys must be mounted");
 		return err;
 	}
 	door->nr_rings = nr_rings;

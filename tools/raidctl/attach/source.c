@@ -51,6 +51,19 @@ static int open_module(struct rt_client **ret, struct rt_info *info)
 	return 0;
 }
 
+/* The reason why the kernel does not permit BPF programs, and what to do. */
+static const char *why_refused(void)
+{
+	struct rt_signing signing;
+
+	if (!is_admin())
+		return "not permitted; run it as root, with sudo";
+	rt_signing_read("", &signing);
+	if (signing.lockdown > 1)
+		return "the kernel is locked down (confidentiality), which forbids them; load a signed module: raidctl load";
+	return "not permitted, although this is root; a container needs --privileged, or the capabilities BPF, PERFMON and SYS_ADMIN outside of a user namespace";
+}
+
 int source_open(const char *source, struct rt_client **ret, struct rt_info *info)
 {
 	char text[512];
@@ -67,8 +80,8 @@ int source_open(const char *source, struct rt_client **ret, struct rt_info *info
 			owner_sweep(*ret);
 		return 0;
 	}
-	if ((err == -EPERM || err == -EACCES) && !is_admin())
-		snprintf(text, sizeof(text), "not permitted; run it as root, with sudo");
+	if (err == -EPERM || err == -EACCES)
+		snprintf(text, sizeof(text), "%s", why_refused());
 	if (!source)
 		fail("raidtrace is not loaded; load it with: raidctl load (as root)");
 	return fail("%s by BPF programs: %s", source ? "counting is not possible" : "nor can it count", text);
