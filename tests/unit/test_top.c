@@ -331,7 +331,7 @@ TEST(losses)
 	top.rows[0].losses = (struct losses){ .lost = { .records = { [1] = 3, [4] = 1 } }, .undelivered = 2 };
 	top.rows[1].losses.lost.missed = 7;
 	top_losses_text(text, sizeof(text), &top);
-	assert_string_equal(text, "LOST sda: 6 events: 3 queue, 1 insert (a buffer was full), 2 ends of requests (not delivered by the kernel); sdb: 7 events: 7 of any disk (missed: they interrupted another)");
+	assert_string_equal(text, "LOST sda: 6 events: 3 queue, 1 insert (a buffer was full: depths and times may be wrong), 2 ends of requests (not delivered by the kernel); sdb: 7 events: 7 of any disk (missed: they interrupted another)");
 	memset(text, 'x', sizeof(text));
 	top_losses_text(text, 9, &top);
 	assert_string_equal(text, "LOST sda");

@@ -50,7 +50,7 @@ char *losses_text(char *ret, const struct losses *losses)
 	for (unsigned int kind = 0; kind < RT_RECORDS; kind++)
 		used = add(ret, used, losses->lost.records[kind], rt_record_name(kind));
 	if (used)
-		used += (size_t)snprintf(ret + used, LOSSES_TEXT - used, " (a buffer was full)");
+		used += (size_t)snprintf(ret + used, LOSSES_TEXT - used, " (a buffer was full: depths and times may be wrong)");
 	used = add(ret, used, losses->undelivered, "ends of requests (not delivered by the kernel)");
 	add(ret, used, losses->lost.missed, "of any disk (missed: they interrupted another)");
 	return ret;

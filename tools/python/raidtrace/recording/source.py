@@ -72,7 +72,9 @@ def _sum(parts: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str
 def losses(source: Source) -> str:
     """The losses as text, such as "vda: 3 queue, 1 end"; empty: none."""
     unknown = f"not known of {source.unknown} recording{'s' if source.unknown != 1 else ''}" if source.unknown else ""
-    return "; ".join(filter(None, (_named(source.lost), unknown)))
+    records = any(kind not in KINDS for kinds in source.lost.values() for kind in kinds)
+    wrong = "a buffer was full, so depths and times may be wrong" if records else ""
+    return "; ".join(filter(None, (_named(source.lost), wrong, unknown)))
 
 
 def differences(source: Source) -> str:
