@@ -123,6 +123,7 @@ struct door_state {
 	X(bio_page_pinned, "BIO_PAGE_PINNED", DOOR_NONE)		\
 	X(bio_trace_completion, "BIO_TRACE_COMPLETION", DOOR_NONE)	\
 	X(pg_locked, "PG_locked", 0)					\
+	X(pg_reserved, "PG_reserved", DOOR_NONE)			\
 	X(pg_uptodate, "PG_uptodate", DOOR_NONE)			\
 	X(pg_swapcache, "PG_swapcache", DOOR_NONE)			\
 	X(pg_swapbacked, "PG_swapbacked", DOOR_NONE)

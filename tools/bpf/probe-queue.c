@@ -7,6 +7,7 @@
 #define S_IFBLK		0060000
 #define FS_REQUIRES_DEV	1
 #define PAGE_MAPPING_FLAGS 3	/* the lowest bits of a page's mapping: anonymous, movable */
+#define PF_KTHREAD	0x00200000
 #define TASK_INTERRUPT	0xff0100	/* of a preempt count: NMI, hard interrupt, served soft interrupt */
 #define BLK_STS_AGAIN	12
 #define PAGE_SECTORS_SHIFT 3
@@ -114,6 +115,10 @@ static __always_inline enum raidtrace_class class_of_page(u64 flags, u64 mapping
 		       !has_bit(flags, door_constants.pg_uptodate) ?
 			RAIDTRACE_CLASS_SWAP : RAIDTRACE_CLASS_DIRECT;
 	if (mapping & 1)
+		return RAIDTRACE_CLASS_DIRECT;
+	/* The page of zeroes, which is the kernel's: memory that a process never touched. Kernel threads zero with it. */
+	if (!mapping && has_bit(flags, door_constants.pg_reserved) &&
+	    !(bpf_get_current_task_btf()->flags & PF_KTHREAD))
 		return RAIDTRACE_CLASS_DIRECT;
 	return !mapping || mapping & PAGE_MAPPING_FLAGS ? RAIDTRACE_CLASS_OTHER : RAIDTRACE_CLASS_DATA;
 }
