@@ -138,10 +138,12 @@ static void move_range(u64 *to, u64 *from, unsigned int at, unsigned int end,
 	{ offsetof(struct raidtrace_account, member[RARE]) / sizeof(u64), \
 	  offsetof(struct raidtrace_account, member[RAIDTRACE_DIRECTIONS]) / sizeof(u64) }
 
+#define RARE_KINDS	4
+
 static const struct {
 	unsigned int first;
 	unsigned int end;
-} rare[] = { RARE_ROWS(size), RARE_ROWS(d2c), RARE_ROWS(i2d), RARE_ROWS(q2c) };
+} rare[RARE_KINDS] = { RARE_ROWS(size), RARE_ROWS(d2c), RARE_ROWS(i2d), RARE_ROWS(q2c) };
 
 /*
  * Each event in these histograms changes the flow of its direction, too, except that of a bio that
@@ -169,7 +171,7 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 			    struct raidtrace_changes *changes, u64 now)
 {
 	u64 *to = (u64 *)sum, *from = (u64 *)part;
-	unsigned int nr = has_rare_events(part) ? 0 : sizeof(rare) / sizeof(rare[0]);
+	unsigned int nr = has_rare_events(part) ? 0 : RARE_KINDS;
 	unsigned int at = 0, i, first;
 
 	for (i = 0; i < nr; i++) {

@@ -143,6 +143,23 @@ static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace
 
 static_assert(FRAGMENT_BYTES * MAX_SKB_FRAGS > 3 * sizeof(struct raidtrace_account) / 2);
 
+/*
+ * Put a number. A snapshot has about 100, and nla_put_u64_64bit() needs five calls for each.
+ * Returns 0 or -EMSGSIZE.
+ */
+static int put_u64(struct sk_buff *skb, int attr, u64 value, int pad)
+{
+	struct nlattr *nla;
+
+	if (nla_need_padding_for_64bit(skb) || skb_tailroom(skb) < nla_total_size(sizeof(value)))
+		return nla_put_u64_64bit(skb, attr, value, pad);
+	nla = __skb_put(skb, nla_total_size(sizeof(value)));
+	nla->nla_type = attr;
+	nla->nla_len = nla_attr_size(sizeof(value));
+	memcpy(nla_data(nla), &value, sizeof(value));
+	return 0;
+}
+
 static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
 {
 	return group & snapshot->groups && (bios || !snapshot->target->bio_based);
@@ -162,8 +179,7 @@ static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
 		if (!has_group(snapshot, counter->group, counter->bios) ||
 		    !raidtrace_probe_counts(counter->event, snapshot->target->bio_based))
 			continue;
-		err = nla_put_u64_64bit(skb, counter->attr,
-					*(const u64 *)(counters + counter->offset), pad);
+		err = put_u64(skb, counter->attr, *(const u64 *)(counters + counter->offset), pad);
 	}
 	return err;
 }
@@ -457,9 +473,6 @@ static int put_histogram(struct sk_buff *skb, const struct snapshot *snapshot,
 {
 	const u64 *bins = raidtrace_account_bins(snapshot->target->total, kind, direction);
 
-	if (!bins || !has_group(snapshot, raidtrace_histograms[kind].group,
-				raidtrace_histograms[kind].bios))
-		return 0;
 	if (snapshot->base)
 		return put_changed(skb, snapshot, kind, direction, bins);
 	return put_piece(skb, kind, direction, 0, raidtrace_hist_bins(kind), bins);
@@ -475,24 +488,52 @@ static int put_disk_state(struct sk_buff *skb, struct raidtrace_target *target,
 }
 
 /*
- * The first of the rows from @row on that may have changed since the reader's snapshot; their number
- * for none. Flows change without an event, too.
+ * The first of the rows [@row, @nr) of @per counters that may have changed since the reader's snapshot,
+ * which it has; @nr for none. @first: the first counter of row 0.
  */
+static unsigned int changed_row(const struct snapshot *snapshot, unsigned int first,
+				unsigned int per, unsigned int row, unsigned int nr)
+{
+	unsigned int lot;
+
+	lot = raidtrace_changes_next(snapshot->target->changes, snapshot->base,
+				     (first + row * per) / RAIDTRACE_LOT,
+				     DIV_ROUND_UP(first + nr * per, RAIDTRACE_LOT));
+	if (lot * RAIDTRACE_LOT <= first + row * per)
+		return row;
+	return min((lot * RAIDTRACE_LOT - first) / per, nr);
+}
+
+/* The first row from @row on that must be sent; their number for none. */
 static unsigned int next_row(const struct snapshot *snapshot, const struct rows *rows,
 			     unsigned int row)
 {
-	unsigned int first = rows->offset / sizeof(u64), per = rows->size / sizeof(u64), lot;
-
 	if (!has_group(snapshot, rows->group, rows->bios))
 		return rows->nr;
+	/* Flows change without an event, too. */
 	if (!snapshot->base || rows->nest == RAIDTRACE_A_COUNTERS_FLOW)
 		return row;
-	lot = raidtrace_changes_next(snapshot->target->changes, snapshot->base,
-				     (first + row * per) / RAIDTRACE_LOT,
-				     DIV_ROUND_UP(first + rows->nr * per, RAIDTRACE_LOT));
-	if (lot * RAIDTRACE_LOT <= first + row * per)
-		return row;
-	return min((lot * RAIDTRACE_LOT - first) / per, rows->nr);
+	return changed_row(snapshot, rows->offset / sizeof(u64), rows->size / sizeof(u64), row,
+			   rows->nr);
+}
+
+#define ALL_DIRECTIONS	(RAIDTRACE_DIRECTION_MAX + 1)
+
+/* The first direction from @direction on whose histogram must be sent; ALL_DIRECTIONS for none. */
+static unsigned int next_direction(const struct snapshot *snapshot, unsigned int kind,
+				   unsigned int direction)
+{
+	const struct raidtrace_histogram *histogram = &raidtrace_histograms[kind];
+	unsigned int row = min_t(unsigned int, direction, histogram->rows);
+	unsigned int nr = histogram->rows + histogram->all;
+
+	if (!has_group(snapshot, histogram->group, histogram->bios) || row >= nr)
+		return ALL_DIRECTIONS;
+	if (snapshot->base)
+		row = changed_row(snapshot, histogram->offset, histogram->bins, row, nr);
+	if (row == nr)
+		return ALL_DIRECTIONS;
+	return row < histogram->rows ? row : RAIDTRACE_DIRECTION_ALL;
 }
 
 /*
@@ -502,7 +543,6 @@ static unsigned int next_row(const struct snapshot *snapshot, const struct rows 
 static int put_part(struct sk_buff *skb, struct raidtrace_target *target,
 		    const struct snapshot *snapshot, unsigned int *number)
 {
-	const unsigned int directions = RAIDTRACE_DIRECTION_MAX + 1;
 	unsigned int part = *number, row, i;
 
 	*number += 1;
@@ -522,9 +562,15 @@ static int put_part(struct sk_buff *skb, struct raidtrace_target *target,
 	}
 	if (!part--)
 		return put_all_in_flight(skb, snapshot);
-	if (part >= RAIDTRACE_KINDS * directions)
+	if (part >= RAIDTRACE_KINDS * ALL_DIRECTIONS)
 		return 1;
-	return put_histogram(skb, snapshot, part / directions, part % directions);
+	row = next_direction(snapshot, part / ALL_DIRECTIONS, part % ALL_DIRECTIONS);
+	if (row == ALL_DIRECTIONS) {
+		*number += row - part % ALL_DIRECTIONS - 1;
+		return 0;
+	}
+	*number += row - part % ALL_DIRECTIONS;
+	return put_histogram(skb, snapshot, part / ALL_DIRECTIONS, row);
 }
 
 /* Copy bytes to the fragments of a message. Returns 0, -ENOMEM or -EMSGSIZE. */
