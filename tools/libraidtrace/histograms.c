@@ -70,14 +70,17 @@ struct rt_histogram rt_histogram_view(const uint64_t *counts, unsigned int nr)
 
 int rt_histogram_add(struct rt_histogram *h, const struct rt_histogram *next)
 {
-	if (!next->nr_bins)
+	const uint64_t *from = next->counts;
+	unsigned int nr = next->nr_bins;
+	uint64_t *to;
+
+	if (!nr)
 		return 0;
-	if (rt_histogram_cover(h, next->first_bin,
-			       next->first_bin + next->nr_bins))
+	if (rt_histogram_cover(h, next->first_bin, next->first_bin + nr))
 		return -ENOMEM;
-	for (unsigned int i = 0; i < next->nr_bins; i++)
-		h->counts[next->first_bin + i - h->first_bin] +=
-			next->counts[i];
+	to = h->counts + (next->first_bin - h->first_bin);
+	for (unsigned int i = 0; i < nr; i++)
+		to[i] += from[i];
 	return 0;
 }
 
@@ -91,6 +94,8 @@ int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
 		       const uint64_t *counts, unsigned int nr,
 		       struct rt_histogram *ret)
 {
+	uint64_t *to;
+
 	while (nr && counts[nr - 1] == bin_of(from, first + nr - 1))
 		nr--;
 	for (; nr && *counts == bin_of(from, first); counts++, first++)
@@ -99,12 +104,13 @@ int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
 		return 0;
 	if (rt_histogram_cover(ret, first, first + nr))
 		return -ENOMEM;
+	to = ret->counts + (first - ret->first_bin);
 	for (unsigned int i = 0; i < nr; i++) {
 		uint64_t before = bin_of(from, first + i);
 
 		if (counts[i] < before)
 			return -ERANGE;
-		ret->counts[first + i - ret->first_bin] = counts[i] - before;
+		to[i] = counts[i] - before;
 	}
 	return 0;
 }

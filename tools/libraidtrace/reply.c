@@ -82,8 +82,8 @@ int rt_parse_target(struct nlmsghdr *nlh, void *ret)
 }
 
 /*
- * Each attribute of a nest, or of a message. Flows and histograms are most of a sample, and libnl's own loop needs three
- * calls for each attribute.
+ * Each attribute of a nest, or of a message. Flows and histograms are most of a sample, and libnl's own loop needs
+ * three calls for each attribute.
  */
 #define for_each_nested(attr, left, nest)				\
 	for_each_attr(attr, left, nla_data(nest), nla_len(nest))
