@@ -211,7 +211,7 @@ struct settings {
 	void *data;
 	size_t nr;
 	struct setting *known;
-	int kept[SETTINGS_KEPT];	/* 0, or the descriptor + 1 of a file that is read often, or -1 if it is missing */
+	int kept[SETTINGS_KEPT];	/* a file that is read often: 0, its descriptor + 1, or -1: it is missing */
 };
 
 /*

@@ -157,6 +157,8 @@ int store_connect(const char *path, struct store **ret)
 
 	if (!store)
 		return -ENOMEM;
+	/* Without statistics, memory needs no lock. Only the first call has an effect. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	store->rows.put = put_now;
 	if (sqlite3_open_v2(path, &store->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
