@@ -139,16 +139,19 @@ def _fact(recording: str, name: str) -> str:
 def biosnoop(disk: str) -> Iterator[None]:
     """biosnoop of libbpf-tools: a line for each request."""
     _needs("biosnoop")
-    with open("/dev/null", "wb") as nowhere:
-        running = subprocess.Popen(["biosnoop", "-d", disk], stdout=nowhere, stderr=subprocess.STDOUT)
-    time.sleep(5)  # until its probes are attached
-    try:
+    with tempfile.TemporaryFile() as complaints:
+        running = subprocess.Popen(
+            ["prlimit", "--memlock=unlimited", "biosnoop", "-d", disk], stdout=subprocess.DEVNULL, stderr=complaints
+        )
+        time.sleep(5)  # until its probes are attached
         if running.poll() is not None:
-            raise Missing("biosnoop ends at once")
-        yield
-    finally:
-        running.send_signal(signal.SIGINT)
-        running.wait()
+            complaints.seek(0)
+            raise Missing(f"biosnoop ends: {complaints.read().decode(errors='replace').strip()[-200:]}")
+        try:
+            yield
+        finally:
+            running.send_signal(signal.SIGINT)
+            running.wait()
 
 
 @contextlib.contextmanager
