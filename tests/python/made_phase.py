@@ -150,7 +150,7 @@ def phase(
     used["cpu"] = None if cpu is None else int(cpu * span)
     host = {("command", name): value for name, value in used.items() if value is not None}
     for name, processors in (kernel or {}).items():
-        host["cpu" if name == "system" else "kernel", name] = int(processors * span)
+        host["cpu" if name in ("system", "idle") else "kernel", name] = int(processors * span)
     disk = Disk(1, "sda", driver, capacity_sectors=1 << 30, max_sectors=256, nr_hw_queues=queues, nr_tags=tags)
     whole = span_of(flow, bins, 0, span, origin=origin, submitters=tuple(map(_submitter, submitters)))
     return Observation(

@@ -267,6 +267,7 @@ SIDES = [
         ({"idle": 0.16, "interval": 0.63}, {"interval": 0.65}),  # of 0.64 s
         ({"idle": 0.5, "cpu": 0.19}, {"cpu": 0.21}),
         ({"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.09}}, {"kernel": {"kcryptd": 0.11}}),
+        ({"idle": 0.5, "kernel": {"system": 1.78, "idle": 0.22}}, {"kernel": {"system": 1.82, "idle": 0.18}}),
     ),
     # bios that wait while the disk is idle
     *sides("program")(({"idle": 0.5, "q2c_ms": 4.9}, {"q2c_ms": 5.1})),
@@ -777,6 +778,7 @@ def test_time_that_something_took_bounds_what_is_to_gain():
     )
     assert up.gain == (pytest.approx(1.2), pytest.approx(1.2)) and down.gain is None
     assert judged("program", idle=0.5).gain == (1.0, pytest.approx(2.0))
+    assert judged("program", idle=0.5, **BY_BYTES).gain is None  # the disk was busy for others, too
     assert judged("reset", samples=SILENT).gain == (pytest.approx(1 / 0.6), pytest.approx(1 / 0.6))
 
 

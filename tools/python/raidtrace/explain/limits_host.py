@@ -18,6 +18,7 @@ from raidtrace.recording.quantities import Reading
 # Processor time by the time that the disk was idle. From MIN_COMPUTING on, computing explains the idle time. Below
 # MAY_BE_COMPUTING it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
 MIN_COMPUTING, MAY_BE_COMPUTING = 0.75, 0.4
+ALL_BUSY = 0.9  # of the time of all processors: from here on, who wants one may wait for it
 MIN_HELD = 0.5  # bios that wait on average, by the idle time: above this the block layer holds them, not the program
 MIN_FLUSH_SHARE = 0.15  # of the time with a flush in flight
 MIN_FLUSHES = 4  # a single flush at the end waits for all written data
@@ -78,7 +79,7 @@ def host(case: Case) -> Limit:
             value,
             case.value("processors", used, "CPUs", "command cpu"),
             share=idle,
-            gain=gain.at_most(idle),  # the start of a program is computing, too
+            gain=_bound(case, gain.at_most(idle)),  # the start of a program is computing, too
             key="processor",
             title="Processor",
         )
@@ -90,6 +91,12 @@ def host(case: Case) -> Limit:
         return open_question(
             f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
         )
+    if not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= ALL_BUSY:
+        text = (
+            f"{nothing}, and all processors worked for {q.percent(busy)} of it: the program, which used {computed:.2f} of "
+            "one, may have waited for a processor"
+        )
+        return open_question(text, value)
     if computed >= MAY_BE_COMPUTING * idle:
         text = (
             f"{nothing}, and the command with its kernel threads used {computed:.2f} of a processor: computing "
@@ -113,12 +120,17 @@ def host(case: Case) -> Limit:
         else f"it used {used:.2f} of a processor"
     )
     return inferred(
-        f"{nothing}: the program issued no requests, because it slept or waited for another program{hints[0]}; {why}",
+        f"{nothing}: the program issued no requests, because it slept, or waited for another program, a lock or a file system{hints[0]}; {why}",
         f"find out what the program does between its calls{hints[1]}",
         value,
         share=idle,
-        gain=gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]),
+        gain=_bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])),
     )
+
+
+def _bound(case: Case, most: gain.Gain) -> gain.Gain:
+    """The gain of a command that does not pause; none if the disk was busy for others, too: the command may need less of it."""
+    return most if strangers(case).part < MIN_OTHERS_SHARE else NO_GAIN
 
 
 def above_waits(case: Case) -> str:

@@ -9,6 +9,7 @@ from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import MIN_FLAT_DEPTH, MIN_OTHERS_SHARE, SMALL_FACTOR, ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import above_waits, clears, strangers
 from raidtrace.explain.steps import MIN_STREAM_SHARE, ahead, in_order
+from raidtrace.quantity import units
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
@@ -379,7 +380,7 @@ def advice(case: Case) -> Limit:
     if "readahead_sectors" in case.phase.changed:
         return open_question("the readahead changed during the phase")
     text = (
-        f"sequential reads arrive as requests of {small[0]:.3g} KiB, much smaller than the readahead of {small[1]} KiB, as "
+        f"sequential reads arrive as requests of {units.significant(small[0])} KiB, much smaller than the readahead of {small[1]} KiB, as "
         "after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
     if (above := case.reading.above) is not None:

@@ -241,6 +241,13 @@ def processors_used(phase: Observation) -> float | None:
     return None if used is None or not phase.seconds() else used / 1e9 / phase.seconds()
 
 
+def processors_busy(phase: Observation) -> float | None:
+    """Share of the time of all processors in which they worked, for anybody. None: not known."""
+    cpu = {name: ns for (source, name), ns in phase.host.items() if source == "cpu" and not name.startswith("guest")}
+    whole = sum(cpu.values())
+    return 1 - (cpu["idle"] + cpu.get("iowait", 0)) / whole if whole and "idle" in cpu else None
+
+
 KERNEL_WORK = ("kcryptd", "md")  # kernel threads that compute for disks: dm-crypt, parity of md
 
 
