@@ -37,7 +37,7 @@ static int open_module(struct rt_client **ret, struct rt_info *info)
 	if (err == -ENOENT && !access("/sys/module/raidtrace", F_OK))
 		return fail("raidtrace is loaded, but not reachable over netlink: leave this network namespace if it is not that of the host; otherwise try again, because the module is being loaded or unloaded, or memory is short");
 	if (err == -ENOENT)
-		return fail("raidtrace is not loaded; load it with: raidctl load (as root)");
+		return fail("raidtrace is not loaded; load it with: raidctl load (as root), or count by BPF programs: --source bpf");
 	if (err)
 		return fail("netlink: %s", strerror(-err));
 	err = rt_info_get(*ret, info);

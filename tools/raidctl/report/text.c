@@ -110,9 +110,11 @@ void text_status(FILE *to, const struct status *s)
 	for (size_t i = 0; i < s->nr_targets; i++)
 		target_line(to, &s->targets[i]);
 	for (size_t i = 0; i < s->nr_recordings; i++)
-		terminal_print(to, "recording  %d to %s%s\n",
-			       (int)s->recordings[i].pid, s->recordings[i].file,
-			s->recordings[i].detached ? ", detached; end it with: raidctl record --stop" : "");
+		if (s->recordings[i].detached)
+			terminal_print(to, "recording  %d to %s, detached; end it with: raidctl record --stop %d\n",
+				       (int)s->recordings[i].pid, s->recordings[i].file, (int)s->recordings[i].pid);
+		else
+			terminal_print(to, "recording  %d to %s\n", (int)s->recordings[i].pid, s->recordings[i].file);
 	terminal_print(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		       s->nr_units, s->nr_units == 1 ? "" : "s");
 }
