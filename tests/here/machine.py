@@ -119,7 +119,14 @@ def read_directly(path: pathlib.Path, number: int) -> None:
 
 
 def lose(process: subprocess.Popen, data: pathlib.Path) -> None:
-    """Read while a process that counts is stopped, until its small rings are full."""
+    """Read on each processor while a process that counts is stopped, until its small rings are full.
+
+    A disk may interrupt one processor only: ends fill its ring only together with the begins.
+    """
     process.send_signal(signal.SIGSTOP)
-    read_directly(data, 1000)
+    allowed = os.sched_getaffinity(0)
+    for cpu in allowed:
+        os.sched_setaffinity(0, {cpu})
+        read_directly(data, 1000)
+    os.sched_setaffinity(0, allowed)
     process.send_signal(signal.SIGCONT)
