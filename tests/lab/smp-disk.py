@@ -137,7 +137,7 @@ def come_and_go(name: str, rounds: int, pipe: Connection) -> None:
 
 
 def test_reading_while_another_is_detached() -> None:
-    """A disk is asked for while another one is detached, which waits for every processor; the least reply, so the lock counts"""
+    """A disk is asked for while another one is detached, which waits for every processor; a small reply, so the lock counts"""
     read, other = kmod.null_blk(nr_devices=2, gb=1, submit_queues=2, irqmode=2, completion_nsec=50000)
     mine, its = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.Process(target=come_and_go, args=(other, 40, its))
@@ -161,7 +161,7 @@ def test_reading_while_another_is_detached() -> None:
         f"{1000 * sum(end - begin for begin, end in spans) / len(spans):.1f} ms on average, {answered} answered within",
         flush=True,
     )
-    # Chance: some begin just before the end. With the lock held over the grace period 7 of 41 were answered within, now 40 of 74.
+    # Some begin just before the end. With the lock held over the grace period 7 of 41 were answered within, now 40 of 74.
     kmod.equal("detachings with a read", len(begun) > len(spans) / 4, True)
     kmod.equal("reads do not wait for the end of a detaching", answered > len(begun) / 3, True)
 

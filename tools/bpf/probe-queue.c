@@ -116,7 +116,7 @@ static __always_inline enum raidtrace_class class_of_page(u64 flags, u64 mapping
 			RAIDTRACE_CLASS_SWAP : RAIDTRACE_CLASS_DIRECT;
 	if (mapping & 1)
 		return RAIDTRACE_CLASS_DIRECT;
-	/* The page of zeroes, which is the kernel's: memory that a process never touched. Kernel threads zero with it. */
+	/* The page of zeroes: memory that a process never touched. Kernel threads zero with it. */
 	if (!mapping && has_bit(flags, door_constants.pg_reserved) &&
 	    !(bpf_get_current_task_btf()->flags & PF_KTHREAD))
 		return RAIDTRACE_CLASS_DIRECT;

@@ -402,7 +402,9 @@ def test_a_flush_has_no_share_at_the_disk():
     assert way.missing == {"at_disk_share": "only reads and writes have it"}
 
 
-@pytest.mark.parametrize(("disk", "place"), [("sda", "all of it at the disk"), ("loop0", "all of it in loop0 and below it")])
+@pytest.mark.parametrize(
+    ("disk", "place"), [("sda", "all of it at the disk"), ("loop0", "all of it in loop0 and below it")]
+)
 def test_the_time_of_a_layer_is_not_said_to_be_at_a_disk(disk, place):
     one = dataclasses.replace(breakdown.of(requests({"read": {(0, 1.0): 1000}})), disk=disk)
     way = dataclasses.replace(one.ways[0], at_disk=breakdown.Interval(1.0, 1.0), q2c_mean_ns=1e6)

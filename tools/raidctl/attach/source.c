@@ -59,9 +59,10 @@ static const char *why_refused(void)
 	if (!is_admin())
 		return "not permitted; run it as root, with sudo";
 	rt_signing_read("", &signing);
-	if (signing.lockdown > 1)
-		return "the kernel is locked down (confidentiality), which forbids them; load a signed module: raidctl load";
-	return "not permitted, although this is root; a container needs --privileged, or the capabilities BPF, PERFMON and SYS_ADMIN outside of a user namespace";
+	return signing.lockdown > 1 ?
+		"the kernel is locked down (confidentiality), which forbids them; load a signed module: raidctl load" :
+		"not permitted, although this is root; a container needs --privileged, or the capabilities BPF, "
+		"PERFMON and SYS_ADMIN outside of a user namespace";
 }
 
 int source_open(const char *source, struct rt_client **ret, struct rt_info *info)

@@ -5,7 +5,7 @@ import dataclasses
 
 from raidtrace.explain import gain
 from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
-from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
+from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, PARITY_LEVELS, dry, waits_ms
 from raidtrace.explain.limits_rate import io_max
 from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
@@ -120,7 +120,8 @@ def host(case: Case) -> Limit:
         else f"it used {used:.2f} of a processor"
     )
     return inferred(
-        f"{nothing}: the program issued no requests, because it slept, or waited for another program, a lock or a file system{hints[0]}; {why}",
+        f"{nothing}: the program issued no requests, because it slept, or waited for another program, a lock or a file "
+        f"system{hints[0]}; {why}",
         f"find out what the program does between its calls{hints[1]}",
         value,
         share=idle,
@@ -128,7 +129,7 @@ def host(case: Case) -> Limit:
     )
 
 
-def _bound(case: Case, most: gain.Gain) -> gain.Gain:
+def _bound(case: Case, most: Gain) -> Gain:
     """The gain of a command that does not pause; none if the disk was busy for others, too: the command may need less of it."""
     return most if strangers(case).part < MIN_OTHERS_SHARE else NO_GAIN
 

@@ -380,8 +380,8 @@ def advice(case: Case) -> Limit:
     if "readahead_sectors" in case.phase.changed:
         return open_question("the readahead changed during the phase")
     text = (
-        f"sequential reads arrive as requests of {units.significant(small[0])} KiB, much smaller than the readahead of {small[1]} KiB, as "
-        "after POSIX_FADV_RANDOM or MADV_RANDOM"
+        f"sequential reads arrive as requests of {units.significant(small[0])} KiB, much smaller than the readahead of "
+        f"{small[1]} KiB, as after POSIX_FADV_RANDOM or MADV_RANDOM"
     )
     if (above := case.reading.above) is not None:
         chunk = (above.setting("md_chunk_bytes") or 0) / 1024
