@@ -58,15 +58,16 @@ static __always_inline bool is_mounted(struct inode *inode)
 	return false;
 }
 
-static __always_inline enum raidtrace_class class_of_inode(struct inode *inode, u32 mode, u32 fs_flags)
+static __always_inline enum raidtrace_class class_of_inode(struct inode *inode)
 {
-	u32 type = mode & S_IFMT;
+	u32 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 
 	if (type == S_IFBLK)
 		return is_mounted(inode) ? RAIDTRACE_CLASS_METADATA : RAIDTRACE_CLASS_DATA;
 	if (type != S_IFREG)
 		return RAIDTRACE_CLASS_METADATA;
-	return fs_flags & FS_REQUIRES_DEV ? RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
+	return BPF_CORE_READ(inode, i_sb, s_type, fs_flags) & FS_REQUIRES_DEV ?
+		RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
 }
 
 /* The begin of a page, by one read: three would cost as much each. */
@@ -149,9 +150,7 @@ static __always_inline enum raidtrace_class class_of_memory(struct bio *bio)
 	if (class != RAIDTRACE_CLASS_DATA)
 		return class;
 	inode = BPF_CORE_READ(mapping, host);
-	if (!inode)
-		return RAIDTRACE_CLASS_OTHER;
-	return class_of_inode(inode, BPF_CORE_READ(inode, i_mode), BPF_CORE_READ(inode, i_sb, s_type, fs_flags));
+	return inode ? class_of_inode(inode) : RAIDTRACE_CLASS_OTHER;
 }
 
 /* @bio: a read or write with data. */
