@@ -46,10 +46,7 @@ def both(series: str, results: Results, progress: Progress) -> None:
             devices=images(work),
         )
         ended, output, complained = captured(job, progress, out / "log")
-    for text in output.splitlines():
-        mark, dash, rest = text.partition(" - ")
-        if dash and mark in ("ok", "not ok"):
-            results.line(f"{mark} - {series}: both doors: {rest}")
+    results.lines(output, f"{series}: both doors")
     wrong = ended.outcome.reason
     if not wrong and " passed, " not in output:
         wrong = f"status {ended.outcome.status}: {complained.strip()[-400:]}"

@@ -36,6 +36,16 @@ class Results:
         if not self._quiet:
             print(text, flush=True)
 
+    def lines(self, output: str, prefix: str) -> int:
+        """Take over the results among the lines that a guest printed. Returns the number of failures."""
+        failures = 0
+        for text in output.splitlines():
+            mark, dash, rest = text.partition(" - ")
+            if dash and mark in ("ok", "not ok", "skip"):
+                failures += mark == "not ok"
+                self.line(f"{mark} - {prefix}: {rest}")
+        return failures
+
     def check(self, name: str, why: str) -> None:
         """`why` is empty when the test passed."""
         self.line(f"not ok - {name}: {why}" if why else f"ok - {name}")
