@@ -182,6 +182,59 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 	move_range(to, from, at, sizeof(*part) / sizeof(u64), changes, now);
 }
 
+#define FLOW(attr, member, group, bios) \
+	RAIDTRACE_COUNTER(FLOW, attr, flow, member, group, bios, EVENT_COUNTERS)
+#define FLOW_EVENT(attr, member) \
+	RAIDTRACE_COUNTER(FLOW, attr, flow, member, FLOW, true, attr)
+#define DISK_EVENT(attr, member, group) \
+	RAIDTRACE_COUNTER(COUNTERS, attr, disk, member, group, true, attr)
+
+const struct raidtrace_counter raidtrace_flow_counters[RAIDTRACE_FLOW_COUNTERS] = {
+	FLOW(QUEUED, queued, FLOW, true),
+	FLOW(BYTES_QUEUED, bytes_queued, FLOW, true),
+	FLOW(AHEAD_QUEUED, ahead_queued, READAHEAD, true),
+	FLOW(BYTES_AHEAD_QUEUED, bytes_ahead_queued, READAHEAD, true),
+	FLOW(SEQUENTIAL_QUEUED, sequential_queued, SEEK, true),
+	FLOW(SEEK_QUEUED_FORWARD_SECTORS, seek_queued_forward_sectors, SEEK, true),
+	FLOW(SEEK_QUEUED_BACKWARD_SECTORS, seek_queued_backward_sectors, SEEK, true),
+	FLOW(STREAM_QUEUED, stream_queued, STREAM, true),
+	FLOW(REFUSED, refused, FLOW, true),
+	FLOW(Q2C_SUM_NS, q2c_sum_ns, LATENCY, true),
+	FLOW(Q2C_UNKNOWN, q2c_unknown, LATENCY, false),
+	FLOW(ISSUED, issued, FLOW, false),
+	FLOW(REISSUED, reissued, FLOW, false),
+	FLOW(BYTES_ISSUED, bytes_issued, FLOW, false),
+	FLOW(SEQUENTIAL, sequential, SEEK, false),
+	FLOW(SEEK_FORWARD_SECTORS, seek_forward_sectors, SEEK, false),
+	FLOW(SEEK_BACKWARD_SECTORS, seek_backward_sectors, SEEK, false),
+	FLOW(STREAM, stream, STREAM, false),
+	FLOW(I2D_SUM_NS, i2d_sum_ns, LATENCY, false),
+	FLOW(REQUEUED, requeued, FLOW, false),
+	FLOW(REQUEUED_UNISSUED, requeued_unissued, FLOW, false),
+	FLOW(COMPLETED, completed, FLOW, false),
+	FLOW(BYTES_COMPLETED, bytes_completed, FLOW, false),
+	FLOW(D2C_SUM_NS, d2c_sum_ns, FLOW, false),
+	FLOW(PARTIAL, partial, FLOW, false),
+	FLOW(ERRORS, errors, FLOW, false),
+	FLOW(UNMATCHED, unmatched, FLOW, false),
+	FLOW(UNISSUED, unissued, FLOW, false),
+	FLOW(ABANDONED, abandoned, FLOW, false),
+	FLOW_EVENT(GOT, got),
+	FLOW_EVENT(BACK_MERGES, back_merges),
+	FLOW_EVENT(FRONT_MERGES, front_merges),
+	FLOW_EVENT(REQUEST_MERGES, request_merges),
+	FLOW_EVENT(SPLITS, splits),
+	FLOW_EVENT(INSERTED, inserted),
+};
+
+const struct raidtrace_counter raidtrace_disk_counters[RAIDTRACE_DISK_COUNTERS] = {
+	DISK_EVENT(PLUGS, plugs, PLUG),
+	DISK_EVENT(UNPLUGS_EXPLICIT, unplugs_explicit, PLUG),
+	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG),
+	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD),
+	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD),
+};
+
 #define HISTOGRAM(kind, member, nr, rows_, all_, group_, bios_) \
 	[RAIDTRACE_HISTOGRAM_KIND_##kind] = { \
 		.offset = offsetof(struct raidtrace_account, member) / sizeof(u64), \

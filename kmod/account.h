@@ -507,6 +507,32 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 			    struct raidtrace_changes *changes, u64 now);
 
 /**
+ * struct raidtrace_counter - a u64 of a structure of counters
+ * @attr: its attribute
+ * @offset: in the structure
+ * @group: its group
+ * @event: event that it counts, which a kernel may lack; RAIDTRACE_EVENT_COUNTERS for none
+ * @bios: bio-based disks have it
+ */
+struct raidtrace_counter {
+	unsigned short attr;
+	unsigned short offset;
+	unsigned short group;
+	unsigned char event;
+	bool bios;
+};
+
+#define RAIDTRACE_COUNTER(set, attr_, type, member, group_, bios_, event_) \
+	{ .attr = RAIDTRACE_A_##set##_##attr_, \
+	  .offset = offsetof(struct raidtrace_##type, member), \
+	  .group = RAIDTRACE_GROUP_##group_, .event = RAIDTRACE_##event_, .bios = bios_ }
+
+#define RAIDTRACE_FLOW_COUNTERS	(sizeof(struct raidtrace_flow) / sizeof(u64))
+#define RAIDTRACE_DISK_COUNTERS	(sizeof(struct raidtrace_disk) / sizeof(u64))
+extern const struct raidtrace_counter raidtrace_flow_counters[RAIDTRACE_FLOW_COUNTERS];
+extern const struct raidtrace_counter raidtrace_disk_counters[RAIDTRACE_DISK_COUNTERS];
+
+/**
  * struct raidtrace_histogram - properties of a kind of histogram
  * @offset: of its first bin in an account, in counters
  * @bins: number of bins

@@ -23,87 +23,14 @@ struct snapshot {
 	u32 groups;
 };
 
-/**
- * struct counter - a u64 of a structure of counters
- * @attr: its attribute
- * @offset: in the structure
- * @group: its group
- * @event: event that it counts, which a kernel may lack; RAIDTRACE_EVENT_COUNTERS for none
- * @bios: bio-based disks have it
- */
-struct counter {
-	u16 attr;
-	u16 offset;
-	u16 group;
-	u8 event;
-	bool bios;
-};
-
-#define COUNTER(set, attr_, type, member, group_, bios_, event_) \
-	{ .attr = RAIDTRACE_A_##set##_##attr_, \
-	  .offset = offsetof(struct raidtrace_##type, member), \
-	  .group = RAIDTRACE_GROUP_##group_, .event = RAIDTRACE_##event_, .bios = bios_ }
-
-#define FLOW(attr, member, group, bios) \
-	COUNTER(FLOW, attr, flow, member, group, bios, EVENT_COUNTERS)
-#define FLOW_EVENT(attr, member) \
-	COUNTER(FLOW, attr, flow, member, FLOW, true, attr)
-#define DISK_EVENT(attr, member, group) \
-	COUNTER(COUNTERS, attr, disk, member, group, true, attr)
 #define HWQ(attr, member) \
-	COUNTER(HWQ, attr, hwq, member, HWQ, false, EVENT_COUNTERS)
+	RAIDTRACE_COUNTER(HWQ, attr, hwq, member, HWQ, false, EVENT_COUNTERS)
 #define ORIGIN(attr, member, bios) \
-	COUNTER(ORIGIN, attr, origin, member, ORIGIN, bios, EVENT_COUNTERS)
+	RAIDTRACE_COUNTER(ORIGIN, attr, origin, member, ORIGIN, bios, EVENT_COUNTERS)
 #define SUBMITTER(attr, member) \
-	COUNTER(SUBMITTER, attr, submitted, member, SUBMITTER, true, EVENT_COUNTERS)
+	RAIDTRACE_COUNTER(SUBMITTER, attr, submitted, member, SUBMITTER, true, EVENT_COUNTERS)
 
-static const struct counter flow_counters[] = {
-	FLOW(QUEUED, queued, FLOW, true),
-	FLOW(BYTES_QUEUED, bytes_queued, FLOW, true),
-	FLOW(AHEAD_QUEUED, ahead_queued, READAHEAD, true),
-	FLOW(BYTES_AHEAD_QUEUED, bytes_ahead_queued, READAHEAD, true),
-	FLOW(SEQUENTIAL_QUEUED, sequential_queued, SEEK, true),
-	FLOW(SEEK_QUEUED_FORWARD_SECTORS, seek_queued_forward_sectors, SEEK, true),
-	FLOW(SEEK_QUEUED_BACKWARD_SECTORS, seek_queued_backward_sectors, SEEK, true),
-	FLOW(STREAM_QUEUED, stream_queued, STREAM, true),
-	FLOW(REFUSED, refused, FLOW, true),
-	FLOW(Q2C_SUM_NS, q2c_sum_ns, LATENCY, true),
-	FLOW(Q2C_UNKNOWN, q2c_unknown, LATENCY, false),
-	FLOW(ISSUED, issued, FLOW, false),
-	FLOW(REISSUED, reissued, FLOW, false),
-	FLOW(BYTES_ISSUED, bytes_issued, FLOW, false),
-	FLOW(SEQUENTIAL, sequential, SEEK, false),
-	FLOW(SEEK_FORWARD_SECTORS, seek_forward_sectors, SEEK, false),
-	FLOW(SEEK_BACKWARD_SECTORS, seek_backward_sectors, SEEK, false),
-	FLOW(STREAM, stream, STREAM, false),
-	FLOW(I2D_SUM_NS, i2d_sum_ns, LATENCY, false),
-	FLOW(REQUEUED, requeued, FLOW, false),
-	FLOW(REQUEUED_UNISSUED, requeued_unissued, FLOW, false),
-	FLOW(COMPLETED, completed, FLOW, false),
-	FLOW(BYTES_COMPLETED, bytes_completed, FLOW, false),
-	FLOW(D2C_SUM_NS, d2c_sum_ns, FLOW, false),
-	FLOW(PARTIAL, partial, FLOW, false),
-	FLOW(ERRORS, errors, FLOW, false),
-	FLOW(UNMATCHED, unmatched, FLOW, false),
-	FLOW(UNISSUED, unissued, FLOW, false),
-	FLOW(ABANDONED, abandoned, FLOW, false),
-	FLOW_EVENT(GOT, got),
-	FLOW_EVENT(BACK_MERGES, back_merges),
-	FLOW_EVENT(FRONT_MERGES, front_merges),
-	FLOW_EVENT(REQUEST_MERGES, request_merges),
-	FLOW_EVENT(SPLITS, splits),
-	FLOW_EVENT(INSERTED, inserted),
-};
-
-static const struct counter disk_counters[] = {
-	DISK_EVENT(PLUGS, plugs, PLUG),
-	DISK_EVENT(UNPLUGS_EXPLICIT, unplugs_explicit, PLUG),
-	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG),
-	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD),
-	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD),
-};
-
-static const struct counter hwq_counters[] = {
+static const struct raidtrace_counter hwq_counters[] = {
 	HWQ(ISSUED, issued),
 	HWQ(COMPLETED_SAME_CPU, completed_same_cpu),
 	HWQ(COMPLETED_OTHER_CPU, completed_other_cpu),
@@ -113,7 +40,7 @@ static const struct counter hwq_counters[] = {
 	HWQ(DEPTH_SUM_NS, depth_sum_ns),
 };
 
-static const struct counter origin_counters[] = {
+static const struct raidtrace_counter origin_counters[] = {
 	ORIGIN(QUEUED, queued, true),
 	ORIGIN(BYTES_QUEUED, bytes_queued, true),
 	ORIGIN(SEEKS_QUEUED, seeks_queued, true),
@@ -121,14 +48,11 @@ static const struct counter origin_counters[] = {
 	ORIGIN(BYTES_ISSUED, bytes_issued, false),
 };
 
-static const struct counter submitter_counters[] = {
+static const struct raidtrace_counter submitter_counters[] = {
 	SUBMITTER(QUEUED, queued),
 	SUBMITTER(BYTES_QUEUED, bytes_queued),
 	SUBMITTER(SEEKS_QUEUED, seeks_queued),
 };
-
-static_assert(ARRAY_SIZE(flow_counters) * sizeof(u64) == sizeof(struct raidtrace_flow));
-static_assert(ARRAY_SIZE(disk_counters) * sizeof(u64) == sizeof(struct raidtrace_disk));
 
 /* A reader without privilege gets the last snapshot again if it is younger. */
 #define UNPRIVILEGED_NS	(50 * NSEC_PER_MSEC)
@@ -170,7 +94,7 @@ static bool has_group(const struct snapshot *snapshot, u32 group, bool bios)
  * out: they are unknown, not zero. Returns 0 or -EMSGSIZE.
  */
 static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
-		    const struct counter *counter, unsigned int nr,
+		    const struct raidtrace_counter *counter, unsigned int nr,
 		    const void *counters, int pad)
 {
 	int err = 0;
@@ -303,7 +227,7 @@ struct rows {
 	unsigned int nr;
 	size_t size;
 	size_t offset;
-	const struct counter *counters;
+	const struct raidtrace_counter *counters;
 	unsigned int nr_counters;
 	int (*put_state)(struct sk_buff *skb, const struct snapshot *snapshot, u32 row,
 			 const void *counters);
@@ -320,7 +244,7 @@ struct rows {
 	  .counters = counters_, .nr_counters = ARRAY_SIZE(counters_), .put_state = put_state_ }
 
 static const struct rows all_rows[] = {
-	ROWS(FLOW, DIRECTION, FLOW, true, false, flow, flow_counters, put_flow_state),
+	ROWS(FLOW, DIRECTION, FLOW, true, false, flow, raidtrace_flow_counters, put_flow_state),
 	ROWS(ORIGIN, CLASS, ORIGIN, true, false, origin, origin_counters, put_origin_seeks),
 	ROWS(SUBMITTER, INDEX, SUBMITTER, true, true, submitted, submitter_counters,
 	     put_submitter_task),
@@ -482,7 +406,7 @@ static int put_disk_state(struct sk_buff *skb, struct raidtrace_target *target,
 			  const struct snapshot *snapshot)
 {
 	return put_head(skb, target, snapshot) ?:
-	       put_each(skb, snapshot, disk_counters, ARRAY_SIZE(disk_counters),
+	       put_each(skb, snapshot, raidtrace_disk_counters, ARRAY_SIZE(raidtrace_disk_counters),
 			&target->total->disk, RAIDTRACE_A_COUNTERS_PAD) ?:
 	       put_streams(skb, snapshot);
 }

@@ -2,73 +2,70 @@
 
 /* The counters of a disk that this process counts itself, in the form of a snapshot of the module. */
 
-#include "internal.h"
+#include "counted.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "internal.h"
 
-/* The group of each counter, and whether bio-based disks have it; as kmod/netlink-counters.c. */
-#define FLOW_GROUPS(COUNTER)						\
-	COUNTER(queued, QUEUED, FLOW, true)				\
-	COUNTER(bytes_queued, BYTES_QUEUED, FLOW, true)			\
-	COUNTER(ahead_queued, AHEAD_QUEUED, READAHEAD, true)		\
-	COUNTER(bytes_ahead_queued, BYTES_AHEAD_QUEUED, READAHEAD, true) \
-	COUNTER(sequential_queued, SEQUENTIAL_QUEUED, SEEK, true)	\
-	COUNTER(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS, SEEK, true) \
-	COUNTER(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS, SEEK, true) \
-	COUNTER(stream_queued, STREAM_QUEUED, STREAM, true)		\
-	COUNTER(refused, REFUSED, FLOW, true)				\
-	COUNTER(q2c_sum_ns, Q2C_SUM_NS, LATENCY, true)			\
-	COUNTER(q2c_unknown, Q2C_UNKNOWN, LATENCY, false)		\
-	COUNTER(issued, ISSUED, FLOW, false)				\
-	COUNTER(reissued, REISSUED, FLOW, false)			\
-	COUNTER(bytes_issued, BYTES_ISSUED, FLOW, false)		\
-	COUNTER(sequential, SEQUENTIAL, SEEK, false)			\
-	COUNTER(seek_forward_sectors, SEEK_FORWARD_SECTORS, SEEK, false) \
-	COUNTER(seek_backward_sectors, SEEK_BACKWARD_SECTORS, SEEK, false) \
-	COUNTER(stream, STREAM, STREAM, false)				\
-	COUNTER(i2d_sum_ns, I2D_SUM_NS, LATENCY, false)			\
-	COUNTER(requeued, REQUEUED, FLOW, false)			\
-	COUNTER(requeued_unissued, REQUEUED_UNISSUED, FLOW, false)	\
-	COUNTER(completed, COMPLETED, FLOW, false)			\
-	COUNTER(bytes_completed, BYTES_COMPLETED, FLOW, false)		\
-	COUNTER(d2c_sum_ns, D2C_SUM_NS, FLOW, false)			\
-	COUNTER(partial, PARTIAL, FLOW, false)				\
-	COUNTER(errors, ERRORS, FLOW, false)				\
-	COUNTER(unmatched, UNMATCHED, FLOW, false)			\
-	COUNTER(unissued, UNISSUED, FLOW, false)			\
-	COUNTER(abandoned, ABANDONED, FLOW, false)			\
-	COUNTER(back_merges, BACK_MERGES, FLOW, false)			\
-	COUNTER(front_merges, FRONT_MERGES, FLOW, false)		\
-	COUNTER(request_merges, REQUEST_MERGES, FLOW, false)		\
-	COUNTER(splits, SPLITS, FLOW, true)				\
-	COUNTER(inserted, INSERTED, FLOW, false)
+/* Which counters of a disk are known. */
+struct known {
+	uint32_t groups;
+	bool bio_based;
+	uint32_t unavailable;
+};
 
-static bool has(const struct rt_account_state *state, uint32_t group, bool bios)
+static bool has(const struct known *known, uint32_t group, bool bios)
 {
-	return state->queue->groups & group && (bios || !state->bio_based);
+	return known->groups & group && (bios || !known->bio_based);
 }
 
-static uint64_t unknown_flow(const struct rt_account_state *state)
+static bool is_known(const struct known *known, const struct raidtrace_counter *counter)
 {
-	uint64_t all = RT_COUNTER_BIT(IN_FLIGHT), known = state->bio_based ? 0 : RT_COUNTER_BIT(IN_FLIGHT);
+	return has(known, counter->group, counter->bios) && !(known->unavailable >> counter->event & 1);
+}
 
-#define X(member, attribute, ...) all |= RT_COUNTER_BIT(attribute);
+/* The members of struct rt_flow and struct rt_disk, by attribute. */
+struct member {
+	size_t offset;
+	uint64_t bit;	/* RT_COUNTER_BIT() or RT_DISK_BIT() */
+};
+
+static const struct member flow_members[RAIDTRACE_A_FLOW_MAX + 1] = {
+#define X(member_, attribute, ...) \
+	[RAIDTRACE_A_FLOW_##attribute] = { offsetof(struct rt_flow, member_), RT_COUNTER_BIT(attribute) },
 	RT_FLOW_COUNTERS(X)
 #undef X
-#define COUNTER(member, attribute, group, bios) \
-	known |= has(state, RAIDTRACE_GROUP_##group, bios) ? RT_COUNTER_BIT(attribute) : 0;
-	FLOW_GROUPS(COUNTER)
-	COUNTER(depth_sum_ns, DEPTH_SUM_NS, DEPTH, false)
-#undef COUNTER
-	return all & ~known;
+};
+
+static const struct member disk_members[RAIDTRACE_A_COUNTERS_MAX + 1] = {
+#define X(member_, attribute, ...) \
+	[RAIDTRACE_A_COUNTERS_##attribute] = { offsetof(struct rt_disk, member_), RT_DISK_BIT(attribute) },
+	RT_DISK_COUNTERS(X)
+#undef X
+};
+
+/* Copy the counters that are known. Return: the bits of those that are not. */
+static uint64_t fill(const struct known *known, const struct raidtrace_counter *counters, size_t nr,
+		     const struct member *members, const void *from, void *to)
+{
+	uint64_t unknown = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct member *member = &members[counters[i].attr];
+
+		if (is_known(known, &counters[i]))
+			memcpy((char *)to + member->offset, (const char *)from + counters[i].offset, sizeof(uint64_t));
+		else
+			unknown |= member->bit;
+	}
+	return unknown;
 }
 
-static void fill_flow(const struct raidtrace_account *account, const struct rt_account_state *state,
-		      struct rt_counters *ret)
+static void fill_flow(const struct raidtrace_account *account, const struct raidtrace_queue *queue,
+		      const struct known *known, struct rt_counters *ret)
 {
 	static const unsigned int sets[] = {
 		[RAIDTRACE_DEPTH_READ] = RAIDTRACE_DIRECTION_READ,
@@ -76,52 +73,39 @@ static void fill_flow(const struct raidtrace_account *account, const struct rt_a
 		[RAIDTRACE_DEPTH_ALL] = RAIDTRACE_DIRECTION_ALL,
 	};
 
-	for (unsigned int d = 0; d < RAIDTRACE_DIRECTIONS; d++) {
-		const struct raidtrace_flow *from = &account->flow[d];
-
-#define COUNTER(member, attribute, group, bios) \
-		ret->flow[d].member = has(state, RAIDTRACE_GROUP_##group, bios) ? from->member : 0;
-		FLOW_GROUPS(COUNTER)
-#undef COUNTER
-	}
-	ret->unknown = unknown_flow(state);
-	if (state->bio_based)
+	for (unsigned int d = 0; d < RAIDTRACE_DIRECTIONS; d++)
+		ret->unknown = fill(known, raidtrace_flow_counters, RAIDTRACE_FLOW_COUNTERS, flow_members,
+				    &account->flow[d], &ret->flow[d]);
+	if (known->bio_based || !(known->groups & RAIDTRACE_GROUP_DEPTH))
+		ret->unknown |= RT_COUNTER_BIT(DEPTH_SUM_NS);
+	if (known->bio_based) {
+		ret->unknown |= RT_COUNTER_BIT(IN_FLIGHT);
 		return;
+	}
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
-		ret->flow[d].in_flight = state->queue->in_flight[d];
-		ret->flow[d].in_flight_max = state->queue->in_flight_max[d];
+		ret->flow[d].in_flight = queue->in_flight[d];
+		ret->flow[d].in_flight_max = queue->in_flight_max[d];
 	}
 	for (unsigned int set = 0; set < RAIDTRACE_DEPTH_SETS; set++)
 		ret->flow[sets[set]].depth_sum_ns = account->depth_sum_ns[set];
 }
 
-static void fill_disk(const struct raidtrace_account *account, const struct rt_account_state *state,
-		      struct rt_disk *ret)
+static void fill_disk(const struct raidtrace_account *account, const struct raidtrace_engine *engine,
+		      const struct known *known, struct rt_disk *ret)
 {
-	const struct raidtrace_streams *streams = &state->queue->position.streams;
+	const struct raidtrace_streams *queued = &engine->arrival.streams, *streams = &engine->queue.position.streams;
 
-	ret->unknown = RT_DISK_BIT(TAG_WAITS);
-	if (has(state, RAIDTRACE_GROUP_PLUG, true)) {
-		ret->plugs = account->disk.plugs;
-		ret->unplugs_explicit = account->disk.unplugs_explicit;
-		ret->unplugs_schedule = account->disk.unplugs_schedule;
-	} else {
-		ret->unknown |= RT_DISK_BIT(PLUGS) | RT_DISK_BIT(UNPLUGS_EXPLICIT) | RT_DISK_BIT(UNPLUGS_SCHEDULE);
-	}
-	if (has(state, RAIDTRACE_GROUP_READAHEAD, true) && state->has_windows) {
-		ret->ra_sync_sectors = account->disk.ra_sync_sectors;
-		ret->ra_async_sectors = account->disk.ra_async_sectors;
-	} else {
-		ret->unknown |= RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS);
-	}
-	if (has(state, RAIDTRACE_GROUP_STREAM, true)) {
-		ret->streams_alive_queued = state->streams_alive_queued;
-		ret->streams_forgotten_queued = state->streams_forgotten_queued;
+	ret->unknown = RT_DISK_BIT(TAG_WAITS) |
+		       (uint32_t)fill(known, raidtrace_disk_counters, RAIDTRACE_DISK_COUNTERS, disk_members,
+				      &account->disk, ret);
+	if (has(known, RAIDTRACE_GROUP_STREAM, true)) {
+		ret->streams_alive_queued = raidtrace_streams_alive(queued, engine->queue.last_ns);
+		ret->streams_forgotten_queued = queued->forgotten;
 	} else {
 		ret->unknown |= RT_DISK_BIT(STREAMS_ALIVE_QUEUED) | RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED);
 	}
-	if (has(state, RAIDTRACE_GROUP_STREAM, false)) {
-		ret->streams_alive = raidtrace_streams_alive(streams, state->queue->last_ns);
+	if (has(known, RAIDTRACE_GROUP_STREAM, false)) {
+		ret->streams_alive = raidtrace_streams_alive(streams, engine->queue.last_ns);
 		ret->streams_forgotten = streams->forgotten;
 	} else {
 		ret->unknown |= RT_DISK_BIT(STREAMS_ALIVE) | RT_DISK_BIT(STREAMS_FORGOTTEN);
@@ -146,7 +130,7 @@ static void fill_origins(const struct raidtrace_account *account, struct rt_coun
 	}
 }
 
-static int fill_submitters(const struct raidtrace_account *account, const struct rt_account_state *state,
+static int fill_submitters(const struct raidtrace_account *account, const struct raidtrace_submitters *submitters,
 			   struct rt_counters *ret)
 {
 	for (unsigned int i = 0; i < RAIDTRACE_SUBMITTER_ROWS; i++) {
@@ -159,7 +143,7 @@ static int fill_submitters(const struct raidtrace_account *account, const struct
 		if (!from->queued && !from->bytes_queued && !from->seeks_queued)
 			continue;
 		if (!row.rest) {
-			const struct raidtrace_task *task = &state->submitters->task[i];
+			const struct raidtrace_task *task = &submitters->task[i];
 
 			row.pid = task->pid;
 			row.cgroup = task->cgroup;
@@ -204,26 +188,27 @@ static int fill_histogram(const struct raidtrace_account *account, unsigned int 
 	return rt_histogram_add(ret, &view);
 }
 
-int rt_account_counters(const struct raidtrace_account *account, const struct rt_account_state *state,
-			struct rt_counters *ret)
+int rt_account_counters(const struct raidtrace_account *account, const struct raidtrace_engine *engine,
+			uint32_t unavailable, struct rt_counters *ret)
 {
+	const struct known known = { engine->queue.groups, !engine->requests, unavailable };
 	int err = 0;
 
-	ret->since_ns = state->queue->since_ns;
-	ret->now_ns = state->queue->last_ns;
-	ret->groups = state->queue->groups & (2 * RAIDTRACE_GROUP_HWQ - 1);
-	fill_flow(account, state, ret);
-	fill_disk(account, state, &ret->disk);
-	if (has(state, RAIDTRACE_GROUP_ORIGIN, true))
+	ret->since_ns = engine->queue.since_ns;
+	ret->now_ns = engine->queue.last_ns;
+	ret->groups = known.groups & (2 * RAIDTRACE_GROUP_HWQ - 1);
+	fill_flow(account, &engine->queue, &known, ret);
+	fill_disk(account, engine, &known, &ret->disk);
+	if (has(&known, RAIDTRACE_GROUP_ORIGIN, true))
 		fill_origins(account, ret);
-	if (has(state, RAIDTRACE_GROUP_SUBMITTER, true))
-		err = fill_submitters(account, state, ret);
-	if (!err && has(state, RAIDTRACE_GROUP_HWQ, false))
+	if (has(&known, RAIDTRACE_GROUP_SUBMITTER, true))
+		err = fill_submitters(account, &engine->submitters, ret);
+	if (!err && has(&known, RAIDTRACE_GROUP_HWQ, false))
 		err = fill_hwqs(account, ret);
 	for (unsigned int k = 0; k < RT_KINDS; k++) {
 		const struct raidtrace_histogram *kind = &raidtrace_histograms[k];
 
-		if (!has(state, kind->group, kind->bios))
+		if (!has(&known, kind->group, kind->bios))
 			continue;
 		for (unsigned int d = 0; d < RT_DIRECTIONS && !err; d++)
 			err = fill_histogram(account, k, d, &ret->histogram[d][k]);

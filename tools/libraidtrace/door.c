@@ -25,6 +25,7 @@
 
 #include "account-events.h"
 #include "bpf/load.h"
+#include "counted.h"
 #include "engine.h"
 #include "version.h"
 
@@ -679,7 +680,6 @@ static int target_list(struct rt_client *client, size_t *nr, struct rt_target **
 static int snapshot(struct source_door *door, uint32_t id, struct rt_counters *ret)
 {
 	struct door_target *target = find(door, id);
-	struct rt_account_state state = { 0 };
 	struct raidtrace_engine *engine;
 	uint64_t until = now_ns();
 	int err;
@@ -697,13 +697,9 @@ static int snapshot(struct source_door *door, uint32_t id, struct rt_counters *r
 			raidtrace_account_release(target->total, row);
 	engine->submitters.replaced = 0;
 	raidtrace_account_move(target->total, engine->account, NULL, 0);
-	state.queue = &engine->queue;
-	state.submitters = &engine->submitters;
-	state.streams_alive_queued = raidtrace_streams_alive(&engine->arrival.streams, engine->queue.last_ns);
-	state.streams_forgotten_queued = engine->arrival.streams.forgotten;
-	state.bio_based = target->target.bio_based;
-	state.has_windows = !strstr(door->door.unavailable, "page_cache_ra_order");
-	err = rt_account_counters(target->total, &state, ret);
+	err = rt_account_counters(target->total, engine, 1U << RAIDTRACE_GOT |
+				  (strstr(door->door.unavailable, "page_cache_ra_order") ?
+				   1U << RAIDTRACE_RA_SYNC_SECTORS | 1U << RAIDTRACE_RA_ASYNC_SECTORS : 0), ret);
 	if (door->err)
 		err = door->err;
 	pthread_mutex_unlock(&door->lock);

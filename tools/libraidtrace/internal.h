@@ -118,28 +118,6 @@ struct rt_client {
 /* exchange.c: close the socket. */
 void rt_exchange_close(struct rt_client *client);
 
-struct raidtrace_account;
-struct raidtrace_queue;
-struct raidtrace_submitters;
-
-/* The state of a disk that is counted in this process, behind its account. */
-struct rt_account_state {
-	const struct raidtrace_queue *queue;
-	const struct raidtrace_submitters *submitters;
-	uint32_t streams_alive_queued;
-	uint64_t streams_forgotten_queued;
-	bool bio_based;
-	bool has_windows;	/* the kernel shows windows of the page cache */
-};
-
-/*
- * counted.c: the counters of an account since its start, as a snapshot of the module would have them. @ret: all zero;
- * to be given to rt_counters_free() even on failure; its members from @id to @gone and @readahead_sectors are the
- * caller's. Return: 0 or -ENOMEM.
- */
-int rt_account_counters(const struct raidtrace_account *account, const struct rt_account_state *state,
-			struct rt_counters *ret);
-
 /* Create a request without attributes. Return: NULL if memory is short. */
 struct nl_msg *rt_request(struct rt_client *client, uint8_t command, int flags);
 
