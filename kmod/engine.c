@@ -466,14 +466,17 @@ static __always_inline void engine_complete(struct raidtrace_engine *engine, con
 			raidtrace_event_direction(head), now_ns);
 }
 
-/* A merged request is not issued. The next one at its address was not inserted. */
+/* A merged request is not issued. The next one at its address was neither inserted nor requeued. */
 static void engine_merge(struct raidtrace_engine *engine, const u64 *record, u32 groups)
 {
 	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_NOTHING);
 
 	engine->account->flow[raidtrace_event_direction(record[1])].request_merges++;
-	if (request)
-		request->inserted_ns = 0;
+	if (!request)
+		return;
+	request->inserted_ns = 0;
+	if (request->progress == RAIDTRACE_REQUEUED)
+		request->progress = RAIDTRACE_NOT_ISSUED;
 }
 
 static void engine_insert(struct raidtrace_engine *engine, const u64 *record, u32 groups,

@@ -380,7 +380,7 @@ static void request_issued_twice_was_abandoned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_flight(test), 1U);
 }
 
-/* A merged request is not issued. The next one at its address was not inserted. */
+/* A merged request is not issued. The next one at its address was neither inserted nor requeued. */
 static void merged_request_leaves_no_insert(struct kunit *test)
 {
 	struct machine *m = test->priv;
@@ -393,6 +393,11 @@ static void merged_request_leaves_no_insert(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->i2d_sum_ns, 0ULL);
 	KUNIT_EXPECT_EQ(test, m->account.i2d[DIR_READ][0], 0ULL);
 	KUNIT_EXPECT_EQ(test, m->account.flow[DIR_READ].request_merges, 1ULL);
+	event_of_request(test, START + 200, RAIDTRACE_EVENT_REQUEUE, 0x9010);
+	event_of_request(test, START + 300, RAIDTRACE_EVENT_MERGE, 0x9010);
+	issue_request(test, START + 400, 0x9010, 0, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->issued, 2ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->reissued, 0ULL);
 }
 
 /* The time of an insert counts for one issue, at an address that would be a direction, too. */
