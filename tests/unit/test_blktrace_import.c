@@ -15,6 +15,7 @@ static struct trace trace;
 static struct blktrace_reader reader;
 static struct blktrace_merge merge;
 static struct blktrace_import import;
+static struct rt_counters sum;	/* of all samples of a disk */
 
 /* The samples of a run, by disk, in the order in which they came. */
 static struct {
@@ -103,6 +104,7 @@ static int start(void **state)
 static int end(void **state)
 {
 	(void)state;
+	rt_counters_free(&sum);
 	blktrace_import_free(&import);
 	blktrace_merge_close(&merge);
 	blktrace_close(&reader);
@@ -153,17 +155,22 @@ FIXTURE_TEST(called_now_and_then, start, end)
 	}
 }
 
+static struct rt_counters total_of(size_t disk)
+{
+	rt_counters_free(&sum);
+	assert_int_equal(blktrace_device_total(import.devices[disk], import.start_ns, import.now_ns, &sum), 0);
+	return sum;
+}
+
 /* All samples of a disk together, and that its sums agree. */
 static struct rt_counters total(size_t disk)
 {
-	struct rt_counters sum;
 	char text[256];
 
 	assert_true(disk < import.nr);
 	blktrace_import_check(&import, text, sizeof(text));
 	assert_string_equal(text, "hold");
-	blktrace_device_total(import.devices[disk], import.start_ns, import.now_ns, &sum);
-	return sum;
+	return total_of(disk);
 }
 
 static const struct raidtrace_flow *flow(unsigned int direction)
@@ -253,6 +260,16 @@ static const struct {
 	    { 140, C | W, 792, 5 * 4096 }, { 150, M | R, 8, 4096 }, { 160, I | R, 0, 8192 }, { 170, D | R, 0, 8192 },
 	    { 180, D | R, 816, 8192 }, { 190, C | R, 0, 8192 }, { 190, C | R, 816, 8192 } },
 	  { { WRITE, "i2d_sum_ns 100 i2d[] 1" }, { READ, "i2d_sum_ns 10 i2d[] 1" } } },
+	/* The scheduler gets it again, and it grows there: size and position are those of the first issue, bytes grow. */
+	{ "a requeued request is inserted and merged into",
+	  { { 1, Q | W, 800, 4096 }, { 2, I | W, 800, 4096 }, { 4, D | W, 800, 4096 }, { 5, REQUEUE | W, 800, 4096 },
+	    { 6, I | W, 800, 4096 }, { 7, M | W, 808, 4096 }, { 16, D | W, 800, 8192 }, { 20, C | W, 800, 8192 } },
+	  { { WRITE, "issued 2 reissued 1 requeued 1 inserted 2 i2d_sum_ns 12 bytes_issued 8192 bytes_completed 8192 size[] 1 "
+	      "d2c_sum_ns 4 in_flight 0" } } },
+	{ "a zone append has no position",
+	  { { 1, Q | W | ZONE_APPEND, 800, 4096 }, { 2, D | W | ZONE_APPEND, 800, 4096 }, { 3, Q | W, 808, 4096 },
+	    { 4, D | W, 808, 4096 }, { 9, C | W, 808, 4096 } },
+	  { { WRITE, "queued 2 issued 2 seek_queued[] 0 seek[] 0 sequential 0" } } },
 	/*
 	 * Flush, data, flush: the end says where the data ended, or began in older kernels. Then a disk that has FUA
 	 * itself, without a sequence. Then two flushes without data, of which the first queued ends first, and the end
@@ -341,8 +358,6 @@ static void expect(const char *of, const struct rt_counters *c, unsigned int dir
 TEST(counters_of_traces)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct rt_counters sum;
-
 		start(state);
 		for (size_t k = 0; cases[i].events[k].time_ns; k++) {
 			trace.error = cases[i].events[k].action & FAILED ? 5 : 0;
@@ -350,7 +365,7 @@ TEST(counters_of_traces)
 				  cases[i].events[k].sector, cases[i].events[k].bytes);
 		}
 		assert_int_equal(run(MS), 0);
-		sum = total(0);
+		total(0);
 		for (size_t k = 0; k < 4 && cases[i].expected[k].counters; k++)
 			expect(cases[i].name, &sum, cases[i].expected[k].direction, cases[i].expected[k].counters);
 		end(state);
@@ -384,31 +399,11 @@ TEST(known_counters)
 	}
 }
 
-/* The first write is forgotten when more writes wait for a flush than are kept. */
-FIXTURE_TEST(flushes_beyond, start, end)
-{
-	struct rt_counters sum;
-
-	for (uint64_t i = 0; i <= BLKTRACE_FLUSHING; i++) {
-		trace_put(&trace, 100 + 4 * i, Q | W | FLUSH, 800 * (i + 1), 4096);
-		trace_put(&trace, 101 + 4 * i, D | W, 800 * (i + 1), 4096);
-		trace_put(&trace, 102 + 4 * i, C | W, 800 * (i + 1), 4096);
-	}
-	for (uint64_t i = 0; i <= BLKTRACE_FLUSHING; i++)
-		trace_put(&trace, 1000, C | W, 800 * (i + 1), 0);
-	assert_int_equal(run(MS), 0);
-	sum = total(0);
-	assert_int_equal(sum.flow[WRITE].queued, BLKTRACE_FLUSHING + 1);
-	assert_int_equal(rt_histogram_sum(&sum.histogram[WRITE][RAIDTRACE_HISTOGRAM_KIND_Q2C]), BLKTRACE_FLUSHING);
-}
-
 FIXTURE_TEST(plugs, start, end)
 {
 	static const unsigned char three[8] = { [7] = 3 }, huge[8] = { [0] = 1 };
 	static const unsigned char with_cgroup[16] = { [0] = 9, [15] = 5 };
 	const struct rt_histogram *unplug;
-	struct rt_counters sum;
-
 	trace_put(&trace, 1, Q | R, 8, 4096);
 	trace_put(&trace, 1, P, 0, 0);
 	trace_data(&trace, 2, U, 0, 0, three, 8);
@@ -419,7 +414,7 @@ FIXTURE_TEST(plugs, start, end)
 	trace_put(&trace, 7, D | R, 8, 4096);
 	trace_put(&trace, 8, C | R, 8, 4096);
 	assert_int_equal(run(MS), 0);
-	sum = total(0);
+	total(0);
 	unplug = &sum.histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_UNPLUG];
 	assert_int_equal(sum.disk.plugs, 2);
 	assert_int_equal(sum.disk.unplugs_explicit, 3);
@@ -429,8 +424,7 @@ FIXTURE_TEST(plugs, start, end)
 	assert_int_equal(bin(unplug, RAIDTRACE_DEPTH_LINEAR), 1);
 	/* A record that is cut has no number. */
 	assert_int_equal(bin(unplug, 0), 1);
-	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) | RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS) |
-			 RT_DISK_BIT(STREAMS_FORGOTTEN) | RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED));
+	assert_int_equal(sum.disk.unknown, RT_DISK_BIT(TAG_WAITS) | RT_DISK_BIT(RA_SYNC_SECTORS) | RT_DISK_BIT(RA_ASYNC_SECTORS));
 }
 
 static uint64_t capacity_of(void *data, uint32_t device)
@@ -442,8 +436,6 @@ static uint64_t capacity_of(void *data, uint32_t device)
 /* Bytes by place take the size of the disk; of another disk they are not known. */
 FIXTURE_TEST(places, start, end)
 {
-	struct rt_counters sum;
-
 	import.capacity = capacity_of;
 	trace_put(&trace, 1, Q | R, 0, 4096);
 	trace_put(&trace, 1, D | R, 0, 4096);
@@ -454,13 +446,13 @@ FIXTURE_TEST(places, start, end)
 	trace_put(&trace, 4, D | R, 808 * 3, 8192);
 	trace_put(&trace, 5, C | R, 808 * 3, 8192);
 	assert_int_equal(run(MS), 0);
-	sum = total(0);
+	total(0);
 	/* As the module cuts it: 256 parts of 101 times 8 sectors hold the disk. */
-	assert_int_equal(import.devices[0]->place.sectors, 808);
+	assert_int_equal(import.devices[0]->engine.place.sectors, 808);
 	assert_true(sum.groups & RAIDTRACE_GROUP_PLACE);
 	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_PLACE], 0), 4096);
 	assert_int_equal(bin(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_PLACE], 3), 8192);
-	blktrace_device_total(import.devices[1], import.start_ns, import.now_ns, &sum);
+	total_of(1);
 	assert_false(sum.groups & RAIDTRACE_GROUP_PLACE);
 	assert_int_equal(rt_histogram_sum(&sum.histogram[READ][RAIDTRACE_HISTOGRAM_KIND_PLACE]), 0);
 }
@@ -599,33 +591,32 @@ FIXTURE_TEST(missing_events, start, end)
 /* A trace without completions needs no more memory than one with. */
 TEST(never_ended)
 {
-	struct blktrace_pending pending;
 	struct blktrace_device *device = blktrace_device_new(SDA, 0, 0, 0);
 	struct blktrace_event issue = {
 		.what = BLKTRACE_ISSUE, .direction = READ, .bytes = 4096,
 	};
 
 	assert_true(device);
-	assert_int_equal(blktrace_pending_new(&pending), 0);
 	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 10; i++) {
 		issue.sector = i * 8;
 		issue.time_ns = i;
 		issue.sequence++;
-		assert_int_equal(blktrace_device_event(device, &pending, &device, &issue), 0);
+		assert_int_equal(blktrace_device_event(device, &issue), 0);
 	}
+	blktrace_device_count(device);
 	assert_int_equal(device->given_up, 10);
 	assert_int_equal(device->account.flow[READ].abandoned, 10);
-	assert_int_equal(device->state.in_flight[READ], BLKTRACE_IN_FLIGHT);
+	assert_int_equal(device->engine.queue.in_flight[READ], BLKTRACE_IN_FLIGHT);
 	/* The ten oldest are the ones that are gone. */
 	issue.what = BLKTRACE_COMPLETE;
 	issue.sector = 9 * 8;
-	blktrace_device_event(device, &pending, &device, &issue);
-	assert_int_equal(device->account.flow[READ].unmatched, 1);
+	blktrace_device_event(device, &issue);
 	issue.sector = 10 * 8;
-	blktrace_device_event(device, &pending, &device, &issue);
+	blktrace_device_event(device, &issue);
+	blktrace_device_count(device);
+	assert_int_equal(device->account.flow[READ].unmatched, 1);
 	assert_int_equal(device->account.flow[READ].completed, 1);
 	blktrace_device_free(device);
-	blktrace_pending_free(&pending);
 }
 
 static uint32_t random32(void)
@@ -636,93 +627,120 @@ static uint32_t random32(void)
 	return (uint32_t)(seed >> 33);
 }
 
-/* A simple map to compare with: a list. */
-static struct blktrace_request list[40000];
+/* A simple pool to compare with: a list in the order in which items came to their stage. */
+static struct listed {
+	struct blktrace_item item;
+	uint32_t place;
+} list[40000];
 static size_t nr_list;
 
-/* Index of the request that @like ends, nr_list for none. */
-static size_t search(const struct blktrace_request *like, bool longer)
+static bool is_like(const struct blktrace_item *item, const struct blktrace_item *like, bool by_end)
+{
+	return (by_end ? blktrace_item_end(item) : item->sector) == like->sector && item->stage == like->stage &&
+	       item->direction == like->direction && item->write == like->write;
+}
+
+/* The first listed place whose length is from @least to @most, 0 for none. */
+static uint32_t search(const struct blktrace_item *like, bool by_end, uint32_t least, uint32_t most)
 {
 	for (size_t i = 0; i < nr_list; i++)
-		if (list[i].sector == like->sector &&
-		    list[i].device == like->device &&
-		    list[i].direction == like->direction &&
-		    (longer ? list[i].bytes > like->bytes :
-			      list[i].bytes == like->bytes))
-			return i;
-	return nr_list;
+		if (is_like(&list[i].item, like, by_end) && list[i].item.bytes >= least && list[i].item.bytes <= most)
+			return list[i].place;
+	return 0;
 }
 
-static int end_in_list(const struct blktrace_request *like, bool partial, struct blktrace_request *ret)
+static void unlist(uint32_t place)
 {
-	size_t i = search(like, false);
+	size_t i = 0;
 
-	if (i == nr_list && partial)
-		i = search(like, true);
-	if (i == nr_list)
-		return 0;
-	*ret = list[i];
+	while (list[i].place != place)
+		i++;
 	memmove(&list[i], &list[i + 1], (--nr_list - i) * sizeof(*list));
-	if (ret->bytes == like->bytes)
-		return 1;
-	list[nr_list] = *ret;
-	list[nr_list].sector += like->bytes / 512;
-	list[nr_list++].bytes -= like->bytes;
-	return 2;
 }
 
-TEST(map_like_list)
+static void enlist(uint32_t place, const struct blktrace_item *item)
 {
-	struct blktrace_inflight *map = blktrace_inflight_new();
-	size_t results[3] = { 0 };
+	list[nr_list++] = (struct listed){ *item, place };
+}
 
-	assert_non_null(map);
+static struct blktrace_item random_item(uint64_t step)
+{
+	return (struct blktrace_item){
+		.sector = random32() % 50 * 8,
+		.bytes = (1 + random32() % 4) * 4096,
+		.stage = (uint8_t)(BLKTRACE_QUEUED + random32() % 5),
+		.direction = (uint8_t)(random32() % 2),
+		.since_ns = step,
+	};
+}
+
+/* Each way to search finds what the list finds; then the item is removed, brought to another stage, or left. */
+TEST(pool_like_list)
+{
+	struct blktrace_pool *pool = blktrace_pool_new();
+	size_t found[4] = { 0 };
+
+	assert_non_null(pool);
 	for (uint64_t step = 0; step < 40000; step++) {
-		struct blktrace_request r = {
-			.sector = random32() % 100 * 8,
-			.bytes = (1 + random32() % 4) * 4096,
-			.device = (uint16_t)(random32() % 2),
-			.direction = (uint8_t)(random32() % 2),
-			.since_ns = step,
-		}, expected, got;
-		bool partial = random32() % 2;
-		int result;
+		struct blktrace_item item = random_item(step), next = random_item(step), dropped;
+		unsigned int way = random32() % 4;
+		uint32_t place, same;
 
 		if (random32() % 5 < 2) {
-			assert_false(blktrace_inflight_add(map, &r, &got));
-			list[nr_list++] = r;
+			enlist(blktrace_pool_add(pool, &item, &dropped), &item);
 			continue;
 		}
-		result = end_in_list(&r, partial, &expected);
-		results[result]++;
-		assert_int_equal(blktrace_inflight_end(map, &r, partial, &got), result);
-		if (result) {
-			assert_int_equal(got.since_ns, expected.since_ns);
-			assert_int_equal(got.bytes, expected.bytes);
+		same = search(&item, false, item.bytes, item.bytes);
+		if (way == 3) {
+			place = blktrace_pool_behind(pool, &item);
+			assert_int_equal(place, item.stage == BLKTRACE_FLUSHING || item.stage == BLKTRACE_INSERTED ?
+					 search(&item, true, 0, UINT32_MAX) : 0);
+		} else {
+			place = blktrace_pool_find(pool, &item, (enum blktrace_fit)way);
+			assert_int_equal(place, way == BLKTRACE_SAME || (way == BLKTRACE_SAME_OR_MORE && same) ? same :
+					 way == BLKTRACE_AT_MOST ? search(&item, false, 0, item.bytes) :
+					 search(&item, false, item.bytes, UINT32_MAX));
+		}
+		if (!place)
+			continue;
+		found[way]++;
+		if (random32() % 3) {
+			unlist(place);
+			blktrace_pool_remove(pool, place);
+			assert_int_equal(blktrace_pool_at(pool, place)->stage, BLKTRACE_FREE);
+		} else {
+			unlist(place);
+			enlist(place, &next);
+			blktrace_pool_set(pool, place, &next);
+			assert_int_equal(blktrace_pool_at(pool, place)->since_ns, step);
 		}
 	}
-	assert_true(results[0] > 1000 && results[1] > 1000 && results[2] > 1000);
-	blktrace_inflight_free(map);
+	for (unsigned int way = 0; way < 4; way++)
+		assert_true(found[way] > 1000);
+	blktrace_pool_free(pool);
 }
 
-/* A full map gives up the oldest request, and has all others. */
-TEST(map_full)
+/* A full pool drops the oldest item for a new one, and has all others. */
+TEST(pool_full)
 {
-	struct blktrace_inflight *map = blktrace_inflight_new();
-	struct blktrace_request r = { .bytes = 4096 }, got;
+	struct blktrace_pool *pool = blktrace_pool_new();
+	struct blktrace_item item = { .bytes = 4096, .stage = BLKTRACE_ISSUED }, dropped;
 
-	assert_non_null(map);
+	assert_non_null(pool);
 	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 100; i++) {
-		r.sector = 8 * i;
-		assert_int_equal(blktrace_inflight_add(map, &r, &got), i >= BLKTRACE_IN_FLIGHT);
+		item.sector = 8 * i;
+		dropped.stage = BLKTRACE_FREE;
+		blktrace_pool_add(pool, &item, &dropped);
+		assert_int_equal(dropped.stage, i >= BLKTRACE_IN_FLIGHT ? BLKTRACE_ISSUED : BLKTRACE_FREE);
 		if (i >= BLKTRACE_IN_FLIGHT)
-			assert_int_equal(got.sector, r.sector - 8 * BLKTRACE_IN_FLIGHT);
+			assert_int_equal(dropped.sector, item.sector - 8 * BLKTRACE_IN_FLIGHT);
 	}
 	for (uint64_t i = 0; i < BLKTRACE_IN_FLIGHT + 100; i++) {
-		r.sector = 8 * i;
-		assert_int_equal(blktrace_inflight_end(map, &r, false, &got), i >= 100);
+		item.sector = 8 * i;
+		assert_int_equal(!!blktrace_pool_find(pool, &item, BLKTRACE_SAME), i >= 100);
 	}
-	blktrace_inflight_free(map);
+	assert_int_equal(blktrace_pool_used(pool), BLKTRACE_IN_FLIGHT);
+	blktrace_pool_free(pool);
 }
 
 /* A sample that cannot be stored ends the import, although the next one could. */

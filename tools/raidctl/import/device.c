@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* The account of one disk of a blktrace trace. */
+/* One disk of a blktrace trace: its engine, and which of its counters the trace can know. */
 
 #include "import/import.h"
 
@@ -9,26 +9,45 @@
 #include <string.h>
 
 #include "account-events.h"
+#include "counted.h"
 
-struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
-					    uint64_t capacity_sectors,
+/* Places of the engine's tables: twice as many as a pool has. */
+static unsigned int table_bits(void)
+{
+	unsigned int bits = 3;
+
+	while (1UL << bits < 2UL * BLKTRACE_IN_FLIGHT)
+		bits++;
+	return bits;
+}
+
+struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index, uint64_t capacity_sectors,
 					    uint64_t start_ns)
 {
-	uint32_t groups = BLKTRACE_GROUPS;
 	struct blktrace_device *d = calloc(1, sizeof(*d));
+	struct raidtrace_engine *engine;
 
 	if (!d)
 		return NULL;
 	d->device = device;
 	d->index = index;
 	d->capacity_sectors = capacity_sectors;
-	if (capacity_sectors) {
-		groups |= RAIDTRACE_GROUP_PLACE;
-		raidtrace_place_set(&d->place, capacity_sectors);
+	d->bios = blktrace_pool_new();
+	d->requests = blktrace_pool_new();
+	engine = &d->engine;
+	engine->account = &d->account;
+	engine->bio_bits = table_bits();
+	engine->request_bits = table_bits();
+	engine->bios = calloc(1UL << engine->bio_bits, sizeof(*engine->bios));
+	engine->requests = calloc(1UL << engine->request_bits, sizeof(*engine->requests));
+	if (!d->bios || !d->requests || !engine->bios || !engine->requests) {
+		blktrace_device_free(d);
+		return NULL;
 	}
-	raidtrace_position_start(&d->arrival, RAIDTRACE_STREAMS_DEFAULT);
-	raidtrace_queue_start(&d->state, groups, RAIDTRACE_STREAMS_DEFAULT,
-			      start_ns);
+	if (capacity_sectors)
+		raidtrace_place_set(&engine->place, capacity_sectors);
+	raidtrace_engine_start(engine, BLKTRACE_GROUPS | (capacity_sectors ? RAIDTRACE_GROUP_PLACE : 0),
+			       RAIDTRACE_STREAMS_DEFAULT, start_ns);
 	return d;
 }
 
@@ -36,8 +55,60 @@ void blktrace_device_free(struct blktrace_device *d)
 {
 	if (!d)
 		return;
+	blktrace_pool_free(d->bios);
+	blktrace_pool_free(d->requests);
+	free(d->engine.bios);
+	free(d->engine.requests);
 	free(d->sequences);
 	free(d);
+}
+
+void blktrace_device_count(struct blktrace_device *d)
+{
+	struct raidtrace_source source = { .words = d->words, .mask = INT32_MAX, .end = d->nr_words };
+	struct raidtrace_next heap[3];
+	unsigned int left = UINT32_MAX;
+
+	if (!d->nr_words)
+		return;
+	raidtrace_heap_add(heap, 0, d->words[0], &source);
+	raidtrace_engine_count(&d->engine, heap, 1, UINT64_MAX, &left);
+	d->nr_words = 0;
+}
+
+/* A trace has no windows of readahead. */
+static int fill_span(const struct blktrace_device *d, const struct raidtrace_account *account, uint64_t start_ns,
+		     uint64_t end_ns, struct rt_counters *span)
+{
+	int err;
+
+	memset(span, 0, sizeof(*span));
+	err = rt_account_counters(account, &d->engine,
+				  1U << RAIDTRACE_RA_SYNC_SECTORS | 1U << RAIDTRACE_RA_ASYNC_SECTORS, span);
+	span->since_ns = start_ns;
+	span->now_ns = end_ns;
+	return err;
+}
+
+int blktrace_device_sample(struct blktrace_device *d, uint64_t start_ns, uint64_t end_ns, struct rt_counters *span)
+{
+	int err;
+
+	blktrace_device_count(d);
+	raidtrace_engine_advance(&d->engine, end_ns);
+	err = fill_span(d, &d->account, start_ns, end_ns, span);
+	raidtrace_account_move(&d->total, &d->account, NULL, 0);
+	/* The engine has these since its start. */
+	span->disk.streams_forgotten -= d->forgotten;
+	span->disk.streams_forgotten_queued -= d->forgotten_queued;
+	d->forgotten += span->disk.streams_forgotten;
+	d->forgotten_queued += span->disk.streams_forgotten_queued;
+	return err;
+}
+
+int blktrace_device_total(const struct blktrace_device *d, uint64_t start_ns, uint64_t end_ns, struct rt_counters *span)
+{
+	return fill_span(d, &d->total, start_ns, end_ns, span);
 }
 
 /* Events that a trace must have for a counter to be known, unless it has all events. */
@@ -91,89 +162,6 @@ enum need {
 	COUNTER(errors, ERRORS, ENDING)					\
 	COUNTER(q2c_sum_ns, Q2C_SUM_NS, ALL)				\
 	COUNTER(q2c_unknown, Q2C_UNKNOWN, ALL)
-
-static void fill_flow(struct rt_flow *to, const struct raidtrace_flow *flow)
-{
-	*to = (struct rt_flow){
-#define COUNTER(member, attribute, need)	.member = flow->member,
-		KNOWN_COUNTERS(COUNTER)
-#undef COUNTER
-	};
-}
-
-static struct rt_histogram view(const struct raidtrace_account *account,
-				unsigned int kind, unsigned int direction)
-{
-	const uint64_t *bins = raidtrace_account_bins(account, kind, direction);
-
-	return rt_histogram_view(bins, bins ? raidtrace_hist_bins(kind) : 0);
-}
-
-/* Counters without a direction. A trace has no readahead windows and no waits for tags. */
-static void fill_disk(const struct blktrace_device *d,
-		      const struct raidtrace_account *account,
-		      struct rt_counters *span)
-{
-	span->disk.unknown = RT_DISK_BIT(TAG_WAITS) |
-			     RT_DISK_BIT(RA_SYNC_SECTORS) |
-			     RT_DISK_BIT(RA_ASYNC_SECTORS) |
-			     RT_DISK_BIT(STREAMS_FORGOTTEN) |
-			     RT_DISK_BIT(STREAMS_FORGOTTEN_QUEUED);
-	span->disk.plugs = account->disk.plugs;
-	span->disk.unplugs_explicit =
-		account->disk.unplugs_explicit;
-	span->disk.unplugs_schedule =
-		account->disk.unplugs_schedule;
-	span->disk.streams_alive =
-		raidtrace_streams_alive(&d->state.position.streams, d->state.last_ns);
-	span->disk.streams_alive_queued =
-		raidtrace_streams_alive(&d->arrival.streams, d->state.last_ns);
-}
-
-static void fill_span(const struct blktrace_device *d,
-		      const struct raidtrace_account *account,
-		      struct rt_counters *span)
-{
-	memset(span, 0, sizeof(*span));
-	span->groups = d->state.groups;
-	for (unsigned int i = 0; i < RAIDTRACE_DIRECTIONS; i++)
-		fill_flow(&span->flow[i], &account->flow[i]);
-	span->flow[RAIDTRACE_DIRECTION_READ].depth_sum_ns =
-		account->depth_sum_ns[RAIDTRACE_DEPTH_READ];
-	span->flow[RAIDTRACE_DIRECTION_WRITE].depth_sum_ns =
-		account->depth_sum_ns[RAIDTRACE_DEPTH_WRITE];
-	span->flow[RAIDTRACE_DIRECTION_ALL].depth_sum_ns =
-		account->depth_sum_ns[RAIDTRACE_DEPTH_ALL];
-	for (unsigned int i = 0; i < RT_DIRECTIONS; i++) {
-		span->flow[i].in_flight = d->state.in_flight[i];
-		span->flow[i].in_flight_max = d->state.in_flight_max[i];
-		for (unsigned int k = 0; k < RT_KINDS; k++)
-			span->histogram[i][k] = view(account, k, i);
-	}
-	fill_disk(d, account, span);
-}
-
-void blktrace_device_sample(struct blktrace_device *d, uint64_t start_ns,
-			    uint64_t end_ns, struct rt_counters *span)
-{
-	raidtrace_queue_advance(&d->state, &d->account, end_ns);
-	fill_span(d, &d->account, span);
-	span->since_ns = start_ns;
-	span->now_ns = end_ns;
-}
-
-void blktrace_device_begin(struct blktrace_device *d)
-{
-	raidtrace_account_move(&d->total, &d->account, NULL, 0);
-}
-
-void blktrace_device_total(struct blktrace_device *d, uint64_t start_ns,
-			   uint64_t end_ns, struct rt_counters *span)
-{
-	fill_span(d, &d->total, span);
-	span->since_ns = start_ns;
-	span->now_ns = end_ns;
-}
 
 #define OBSERVED(what)	(1U << BLKTRACE_##what)
 #define COMPLETE_TRACE	(OBSERVED(QUEUE) | OBSERVED(ISSUE) | OBSERVED(COMPLETE))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Count the events of one disk of a blktrace trace. */
+/* The events of one disk of a blktrace trace, as records of the module. */
 
 #include "import/import.h"
 
@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account-events.h"
-
 #define SECTOR_SIZE	512
+
+/* Address of a bio or a request that the trace did not begin. */
+#define NOT_KNOWN	UINT64_MAX
 
 /*
  * From 7.x on, kernels skip the numbers of lost events; older ones give them to the next event that finds room. If a
@@ -39,14 +40,46 @@ static int follow_sequence(struct blktrace_device *d,
 	return 0;
 }
 
-static struct blktrace_request request_of(const struct blktrace_device *d,
-					  const struct blktrace_event *e)
+/* Room for a record of an event. @class: of a bio, or the counter of an event without state. */
+static uint64_t *record(struct blktrace_device *d, const struct blktrace_event *e, enum raidtrace_event kind,
+			unsigned int class, uint32_t flags)
 {
-	return (struct blktrace_request){
+	uint64_t *to;
+
+	if (d->nr_words > BLKTRACE_WORDS - RAIDTRACE_EVENT_WORDS)
+		blktrace_device_count(d);
+	to = d->words + d->nr_words;
+	d->nr_words += raidtrace_event_words(kind);
+	to[0] = e->time_ns;
+	if (e->error)
+		flags |= RAIDTRACE_EVENT_ERROR;
+	to[1] = raidtrace_event_head(kind, e->direction, class, flags, e->bytes);
+	return to;
+}
+
+static void on_count(struct blktrace_device *d, const struct blktrace_event *e, enum raidtrace_event_counter counter)
+{
+	record(d, e, RAIDTRACE_EVENT_COUNT, counter, 0);
+}
+
+/* An event of a bio, a request, or of @one of them and an other. */
+static void on_one(struct blktrace_device *d, const struct blktrace_event *e, enum raidtrace_event kind,
+		   uint32_t flags, uint64_t one, uint64_t other)
+{
+	uint64_t *to = record(d, e, kind, 0, flags);
+
+	to[2] = one;
+	if (raidtrace_event_words(kind) > 3)
+		to[3] = other;
+}
+
+static struct blktrace_item item_of(const struct blktrace_event *e, enum blktrace_stage stage)
+{
+	return (struct blktrace_item){
 		.sector = e->sector,
 		.since_ns = e->time_ns,
 		.bytes = e->bytes,
-		.device = d->index,
+		.stage = stage,
 		.direction = e->direction,
 		.write = e->write,
 		.preflush = e->preflush,
@@ -54,298 +87,292 @@ static struct blktrace_request request_of(const struct blktrace_device *d,
 	};
 }
 
-static void on_bio(struct blktrace_device *d, const struct blktrace_event *e,
-		   enum raidtrace_event_counter counter)
+static uint32_t find(const struct blktrace_pool *pool, const struct blktrace_event *e, enum blktrace_stage stage,
+		     enum blktrace_fit fit)
 {
-	raidtrace_count_event(&d->account, e->direction, counter, 0);
-	if (counter == RAIDTRACE_GOT && e->write &&
-	    e->direction == RAIDTRACE_DIRECTION_FLUSH)
-		d->empty_flushes++;
+	struct blktrace_item like = item_of(e, stage);
+
+	return blktrace_pool_find(pool, &like, fit);
 }
 
-static void on_queue(struct blktrace_device *d, struct blktrace_pending *p,
-		     const struct blktrace_event *e)
+static uint32_t flags_of(const struct blktrace_event *e)
 {
-	struct raidtrace_bio bio = {
-		.direction = e->direction,
-		.class = RAIDTRACE_CLASS_OTHER,
-		.queued_ns = e->time_ns,
-		.sector = e->sector,
-		.bytes = e->bytes,
-		.submitter = RAIDTRACE_SUBMITTER_REST,
-		.ahead = e->ahead,
-	};
-	struct blktrace_request waits = request_of(d, e), given_up;
-
-	raidtrace_count_bio(&d->arrival, &d->account, d->state.groups, &bio);
-	blktrace_inflight_add(p->bios, &waits, &given_up);
+	return (e->ahead ? RAIDTRACE_EVENT_AHEAD : 0) | (e->zone_append ? RAIDTRACE_EVENT_UNPLACED : 0);
 }
 
-/* Count a request without a completion in the trace. */
-static void give_up(struct blktrace_device *d, uint64_t now_ns,
-		    const struct blktrace_request *request)
+static void on_queue(struct blktrace_device *d, const struct blktrace_event *e)
 {
-	raidtrace_count_abandon(&d->state, &d->account,
-				raidtrace_queue_time(&d->state, now_ns),
-				request->direction);
-	d->given_up++;
+	struct blktrace_item bio = item_of(e, BLKTRACE_QUEUED), dropped;
+	uint64_t *to = record(d, e, RAIDTRACE_EVENT_QUEUE, RAIDTRACE_CLASS_OTHER, flags_of(e));
+
+	to[2] = blktrace_pool_add(d->bios, &bio, &dropped);
+	to[3] = e->sector;
 }
 
-static void on_issue(struct blktrace_device *d, struct blktrace_pending *p,
-		     struct blktrace_device *const *others,
-		     const struct blktrace_event *e)
+/* The rest keeps the time of the whole bio. */
+static void on_split(struct blktrace_device *d, const struct blktrace_event *e)
 {
-	struct blktrace_request request = request_of(d, e), given_up;
-	struct raidtrace_issue issue = {
-		.direction = e->direction,
-		.class = RAIDTRACE_CLASS_OTHER,
-		.sector = e->sector,
-		.bytes = e->bytes,
-		.place = d->place.sectors ?
-			raidtrace_place_bin(&d->place, e->sector) : 0,
-		.again = blktrace_inflight_end(p->requeued, &request, false,
-					       &given_up),
-	};
-	uint64_t now_ns = raidtrace_queue_time(&d->state, e->time_ns);
-	uint64_t inserted_ns;
+	uint32_t place = find(d->bios, e, BLKTRACE_QUEUED, BLKTRACE_SAME_OR_MORE);
+	struct blktrace_item rest, piece, dropped;
 
-	if (blktrace_pending_uninsert(p, &request, &inserted_ns))
-		raidtrace_count_i2d(&d->account, e->direction,
-				    now_ns - inserted_ns);
-	request.since_ns = now_ns;
-	request.depth_row = raidtrace_depth_row(d->state.in_flight[RAIDTRACE_DIRECTION_ALL]);
-	raidtrace_count_issue(&d->state, &d->account, d->state.groups, now_ns, &issue);
-	if (blktrace_inflight_add(p->issued, &request, &given_up))
-		give_up(others[given_up.device], e->time_ns, &given_up);
-}
-
-static void on_requeue(struct blktrace_device *d, struct blktrace_pending *p,
-		       const struct blktrace_event *e)
-{
-	struct blktrace_request like = request_of(d, e), request, given_up;
-
-	if (!blktrace_inflight_end(p->issued, &like, false, &request)) {
-		d->account.flow[e->direction].requeued_unissued++;
+	on_count(d, e, RAIDTRACE_SPLITS);
+	if (!place)
 		return;
+	rest = *blktrace_pool_at(d->bios, place);
+	if (rest.bytes == e->bytes)
+		return;
+	piece = rest;
+	piece.bytes = e->bytes;
+	rest.sector += e->bytes / SECTOR_SIZE;
+	rest.bytes -= e->bytes;
+	blktrace_pool_set(d->bios, place, &rest);
+	on_one(d, e, RAIDTRACE_EVENT_SPLIT, 0, blktrace_pool_add(d->bios, &piece, &dropped), place);
+}
+
+static void on_getrq(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	on_count(d, e, RAIDTRACE_GOT);
+	d->empty_flushes += e->write && e->direction == RAIDTRACE_DIRECTION_FLUSH;
+}
+
+/* Bring a request to a stage. Its place in the pool is its address. If that was another's, the engine gives that up. */
+static uint32_t bring(struct blktrace_device *d, const struct blktrace_event *e, uint32_t place,
+		      enum blktrace_stage stage)
+{
+	struct blktrace_item request = item_of(e, stage), dropped = { .stage = BLKTRACE_FREE };
+
+	if (place) {
+		blktrace_pool_set(d->requests, place, &request);
+		return place;
 	}
-	raidtrace_count_requeue(&d->state, &d->account,
-				raidtrace_queue_time(&d->state, e->time_ns),
-				request.direction);
-	/* If another request is dropped for it, that one counts as new when it is issued again. */
-	blktrace_inflight_add(p->requeued, &request, &given_up);
+	place = blktrace_pool_add(d->requests, &request, &dropped);
+	d->given_up += dropped.stage == BLKTRACE_ISSUED;
+	return place;
+}
+
+static void on_insert(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	uint32_t place = find(d->requests, e, BLKTRACE_REQUEUED, BLKTRACE_SAME);
+
+	on_one(d, e, RAIDTRACE_EVENT_INSERT, 0, bring(d, e, place, BLKTRACE_INSERTED), 0);
+}
+
+/* Something is merged before or behind an inserted request. One that is not inserted yet is not known. */
+static void grow(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	struct blktrace_item like = item_of(e, BLKTRACE_INSERTED), grown;
+	bool front = e->what == BLKTRACE_FRONT_MERGE;
+	uint32_t place;
+
+	if (front) {
+		like.sector = blktrace_item_end(&like);
+		like.bytes = UINT32_MAX;
+		place = blktrace_pool_find(d->requests, &like, BLKTRACE_AT_MOST);
+	} else {
+		place = blktrace_pool_behind(d->requests, &like);
+	}
+	if (!place)
+		return;
+	grown = *blktrace_pool_at(d->requests, place);
+	if (front)
+		grown.sector = e->sector;
+	grown.bytes += e->bytes;
+	blktrace_pool_set(d->requests, place, &grown);
+}
+
+static void on_request_merge(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	uint32_t place = find(d->requests, e, BLKTRACE_INSERTED, BLKTRACE_SAME);
+
+	on_one(d, e, RAIDTRACE_EVENT_MERGE, 0, place ? place : NOT_KNOWN, 0);
+	if (place)
+		blktrace_pool_remove(d->requests, place);
+	grow(d, e);
+}
+
+static void on_issue(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	uint32_t place = find(d->requests, e, BLKTRACE_INSERTED, BLKTRACE_SAME);
+	uint64_t *to = record(d, e, RAIDTRACE_EVENT_ISSUE, 0, flags_of(e));
+
+	if (!place)
+		place = find(d->requests, e, BLKTRACE_REQUEUED, BLKTRACE_SAME);
+	to[2] = bring(d, e, place, BLKTRACE_ISSUED);
+	to[3] = e->sector;
+	to[4] = 0;
+}
+
+static void on_requeue(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	uint32_t place = find(d->requests, e, BLKTRACE_ISSUED, BLKTRACE_SAME);
+
+	on_one(d, e, RAIDTRACE_EVENT_REQUEUE, 0, place ? place : NOT_KNOWN, 0);
+	if (place)
+		bring(d, e, place, BLKTRACE_REQUEUED);
 }
 
 /*
- * Count the completion of a request without an observed issue. A write without data left is either an empty flush,
- * which completes without being issued, or the end of a flush sequence after its data. Only the first counts.
+ * The completion of a request without an observed issue. A write without data left is either an empty flush, which
+ * completes without being issued, or the end of a flush sequence after its data. Only the first counts.
  */
 static void on_unknown(struct blktrace_device *d, const struct blktrace_event *e)
 {
+	uint32_t started = RAIDTRACE_EVENT_STARTED;
+
 	if (e->direction == RAIDTRACE_DIRECTION_FLUSH && e->write) {
 		if (e->sector || !d->empty_flushes) {
-			d->account.flow[RAIDTRACE_DIRECTION_WRITE].errors +=
-				e->error;
+			d->account.flow[RAIDTRACE_DIRECTION_WRITE].errors += e->error;
 			return;
 		}
 		d->empty_flushes--;
-		d->account.flow[e->direction].errors += e->error;
-		d->account.flow[e->direction].unissued++;
+		started = 0;
+	} else if (e->zone_append) {
+		return; /* 7.x reports its sector as a completion of its own */
+	}
+	on_one(d, e, RAIDTRACE_EVENT_COMPLETE, started, NOT_KNOWN, 0);
+}
+
+static void on_complete(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	uint32_t place = find(d->requests, e, BLKTRACE_ISSUED, BLKTRACE_SAME_OR_MORE);
+	struct blktrace_item rest;
+	bool part;
+
+	if (!place) {
+		on_unknown(d, e);
 		return;
 	}
-	/* 7.x reports the sector of a zone append as a completion of its own. */
-	if (e->zone_append)
+	rest = *blktrace_pool_at(d->requests, place);
+	part = rest.bytes > e->bytes;
+	on_one(d, e, RAIDTRACE_EVENT_COMPLETE, RAIDTRACE_EVENT_STARTED | (part ? RAIDTRACE_EVENT_PART : 0), place, 0);
+	if (part) {
+		rest.sector += e->bytes / SECTOR_SIZE;
+		rest.bytes -= e->bytes;
+		blktrace_pool_set(d->requests, place, &rest);
 		return;
-	d->account.flow[e->direction].errors += e->error;
-	d->account.flow[e->direction].unmatched++;
+	}
+	if (e->time_ns - rest.since_ns > d->longest_ns)
+		d->longest_ns = e->time_ns - rest.since_ns;
+	blktrace_pool_remove(d->requests, place);
 }
 
-static void end_bio(struct blktrace_device *d, const struct blktrace_event *e,
-		    const struct blktrace_request *bio)
+static void end_bio(struct blktrace_device *d, const struct blktrace_event *e, uint32_t place)
 {
-	raidtrace_count_q2c(&d->account, bio->direction,
-			    e->time_ns - bio->since_ns);
-}
-
-/* The second completion of a write with a flush after its data, or of a flush without data. */
-static void end_flush(struct blktrace_device *d, struct blktrace_pending *p,
-		      const struct blktrace_event *e)
-{
-	struct blktrace_request like = request_of(d, e), bio;
-
-	if (blktrace_pending_flushed(p, &like, &bio) ||
-	    blktrace_inflight_take(p->bios, &like, &bio))
-		end_bio(d, e, &bio);
-	else if (!e->sector)
-		d->account.flow[e->direction].q2c_unknown++;
+	on_one(d, e, RAIDTRACE_EVENT_END, 0, place ? place : NOT_KNOWN, 0);
+	if (place)
+		blktrace_pool_remove(d->bios, place);
 }
 
 /*
- * End the bios of a completion. If the block layer executes a write as a sequence of flush, data and flush, it removes
- * the flags from the data request. The bio then completes with the sequence, which is another completion.
+ * The second completion of a write with a flush after its data, which has the first sector of the bio or, from some 6.x
+ * on, the one behind its end; or the completion of a flush without data.
  */
-static void end_bios(struct blktrace_device *d, struct blktrace_pending *p,
-		     const struct blktrace_event *e)
+static void end_flush(struct blktrace_device *d, const struct blktrace_event *e)
 {
-	struct blktrace_request like = request_of(d, e), bio;
+	struct blktrace_item like = item_of(e, BLKTRACE_FLUSHING);
+	const struct blktrace_pool *bios = d->bios;
+	uint32_t place, behind;
+
+	like.direction = RAIDTRACE_DIRECTION_WRITE;
+	like.bytes = UINT32_MAX;
+	place = blktrace_pool_find(bios, &like, BLKTRACE_AT_MOST);
+	behind = blktrace_pool_behind(bios, &like);
+	if (behind && (!place || blktrace_pool_at(bios, behind)->since_ns < blktrace_pool_at(bios, place)->since_ns))
+		place = behind;
+	if (!place)
+		place = find(bios, e, BLKTRACE_QUEUED, BLKTRACE_AT_MOST);
+	if (place || !e->sector)
+		end_bio(d, e, place);
+}
+
+/*
+ * End the bios of a completion, which are adjacent from its position. If the block layer executes a write as a sequence
+ * of flush, data and flush, it removes the flags from the data request. The bio then completes with the sequence, which
+ * is another completion.
+ */
+static void end_bios(struct blktrace_device *d, const struct blktrace_event *e)
+{
+	struct blktrace_item like = item_of(e, BLKTRACE_QUEUED), bio;
+	uint32_t place;
 
 	/* A zone append does not complete at the sector that its bio was queued for. */
 	if (e->direction == RAIDTRACE_DIRECTION_PASSTHROUGH || e->zone_append)
 		return;
 	if (e->direction == RAIDTRACE_DIRECTION_FLUSH) {
 		if (e->write)
-			end_flush(d, p, e);
+			end_flush(d, e);
 		return;
 	}
 	do {
-		if (!blktrace_inflight_take(p->bios, &like, &bio)) {
-			d->account.flow[e->direction].q2c_unknown++;
-			return;
+		place = blktrace_pool_find(d->bios, &like, BLKTRACE_AT_MOST);
+		bio = *blktrace_pool_at(d->bios, place);
+		if (place && (bio.preflush || (bio.fua && !e->fua))) {
+			bio.stage = BLKTRACE_FLUSHING;
+			blktrace_pool_set(d->bios, place, &bio);
+		} else {
+			end_bio(d, e, place);
 		}
-		if (bio.preflush || (bio.fua && !e->fua))
-			blktrace_pending_flush(p, &bio);
-		else
-			end_bio(d, e, &bio);
 		like.sector += bio.bytes / SECTOR_SIZE;
 		like.bytes -= bio.bytes;
-	} while (like.bytes && bio.bytes);
+	} while (place && like.bytes && bio.bytes);
 }
 
-/* A bio that completes without a request was refused. */
-static void on_bio_complete(struct blktrace_device *d,
-			    struct blktrace_pending *p,
-			    const struct blktrace_event *e)
+/* A bio that completes without a request: the disk has none, or it was refused. */
+static void on_bio_complete(struct blktrace_device *d, const struct blktrace_event *e)
 {
-	struct blktrace_request like = request_of(d, e), bio;
+	uint32_t place = find(d->bios, e, BLKTRACE_QUEUED, BLKTRACE_SAME);
 
-	if (blktrace_inflight_end(p->bios, &like, false, &bio))
-		end_bio(d, e, &bio);
+	if (place)
+		end_bio(d, e, place);
 }
 
-static void on_insert(struct blktrace_device *d, struct blktrace_pending *p,
-		      const struct blktrace_event *e)
-{
-	struct blktrace_request request = request_of(d, e);
-
-	blktrace_pending_insert(p, &request);
-}
-
-/* A bio that is merged into a request, or a request into another. */
-static void on_merge(struct blktrace_device *d, struct blktrace_pending *p,
-		     const struct blktrace_event *e)
-{
-	struct blktrace_request part = request_of(d, e);
-	uint64_t inserted_ns;
-
-	if (e->what == BLKTRACE_REQUEST_MERGE)
-		blktrace_pending_uninsert(p, &part, &inserted_ns);
-	blktrace_pending_grow(p, &part, e->what == BLKTRACE_FRONT_MERGE);
-}
-
-static void on_unplug(struct blktrace_device *d, const struct blktrace_event *e)
-{
-	unsigned int counter = e->what == BLKTRACE_UNPLUG ?
-		RAIDTRACE_UNPLUGS_EXPLICIT : RAIDTRACE_UNPLUGS_SCHEDULE;
-
-	raidtrace_count_event(&d->account, e->direction, counter, e->bytes);
-}
-
-static void complete(struct blktrace_device *d, const struct blktrace_event *e,
-		     const struct blktrace_request *request)
-{
-	uint64_t now_ns = raidtrace_queue_time(&d->state, e->time_ns);
-	struct raidtrace_completion completion = {
-		.direction = request->direction,
-		.bytes = e->bytes,
-		.error = e->error,
-		.d2c_ns = now_ns - request->since_ns,
-		.depth_row = request->depth_row,
-	};
-
-	if (completion.d2c_ns > d->longest_ns)
-		d->longest_ns = completion.d2c_ns;
-	raidtrace_count_completion(&d->state, &d->account, d->state.groups, now_ns, &completion);
-}
-
-static void on_complete(struct blktrace_device *d,
-			struct blktrace_pending *p,
-			const struct blktrace_event *e)
-{
-	struct blktrace_request like = request_of(d, e), request;
-	struct raidtrace_flow *flow;
-
-	switch (blktrace_inflight_end(p->issued, &like, true, &request)) {
-	case 0:
-		on_unknown(d, e);
-		return;
-	case 1:
-		complete(d, e, &request);
-		return;
-	}
-	flow = &d->account.flow[request.direction];
-	flow->partial++;
-	flow->errors += e->error;
-	flow->bytes_completed += e->bytes;
-}
-
-/* Handle events before the issue. Most of them are only counted. */
-static void on_before(struct blktrace_device *d, struct blktrace_pending *p,
-		      const struct blktrace_event *event)
-{
-	static const uint8_t counters[] = {
-		[BLKTRACE_GETRQ] = RAIDTRACE_GOT,
-		[BLKTRACE_BACK_MERGE] = RAIDTRACE_BACK_MERGES,
-		[BLKTRACE_FRONT_MERGE] = RAIDTRACE_FRONT_MERGES,
-		[BLKTRACE_REQUEST_MERGE] = RAIDTRACE_REQUEST_MERGES,
-		[BLKTRACE_SPLIT] = RAIDTRACE_SPLITS,
-		[BLKTRACE_INSERT] = RAIDTRACE_INSERTED,
-	};
-	struct blktrace_request part = request_of(d, event);
-
-	on_bio(d, event, counters[event->what]);
-	if (event->what == BLKTRACE_INSERT)
-		on_insert(d, p, event);
-	else if (event->what == BLKTRACE_SPLIT)
-		blktrace_pending_split(p, &part);
-	else if (event->what != BLKTRACE_GETRQ)
-		on_merge(d, p, event);
-}
-
-int blktrace_device_event(struct blktrace_device *d,
-			  struct blktrace_pending *pending,
-			  struct blktrace_device *const *others,
-			  const struct blktrace_event *event)
+int blktrace_device_event(struct blktrace_device *d, const struct blktrace_event *event)
 {
 	d->events++;
 	d->observed |= 1U << event->what;
 	switch (event->what) {
-	case BLKTRACE_NOTE:
-	case BLKTRACE_OTHER:
-		break;
 	case BLKTRACE_QUEUE:
-		on_queue(d, pending, event);
+		on_queue(d, event);
+		break;
+	case BLKTRACE_GETRQ:
+		on_getrq(d, event);
+		break;
+	case BLKTRACE_BACK_MERGE:
+	case BLKTRACE_FRONT_MERGE:
+		on_count(d, event, event->what == BLKTRACE_BACK_MERGE ? RAIDTRACE_BACK_MERGES : RAIDTRACE_FRONT_MERGES);
+		grow(d, event);
+		break;
+	case BLKTRACE_REQUEST_MERGE:
+		on_request_merge(d, event);
+		break;
+	case BLKTRACE_SPLIT:
+		on_split(d, event);
+		break;
+	case BLKTRACE_INSERT:
+		on_insert(d, event);
 		break;
 	case BLKTRACE_ISSUE:
-		on_issue(d, pending, others, event);
+		on_issue(d, event);
 		break;
 	case BLKTRACE_REQUEUE:
-		on_requeue(d, pending, event);
+		on_requeue(d, event);
 		break;
 	case BLKTRACE_COMPLETE:
-		on_complete(d, pending, event);
-		end_bios(d, pending, event);
+		on_complete(d, event);
+		end_bios(d, event);
 		break;
 	case BLKTRACE_BIO_COMPLETE:
-		on_bio_complete(d, pending, event);
+		on_bio_complete(d, event);
 		break;
 	case BLKTRACE_PLUG:
-		d->account.disk.plugs++;
+		on_count(d, event, RAIDTRACE_PLUGS);
 		break;
 	case BLKTRACE_UNPLUG:
-	case BLKTRACE_UNPLUG_SLEEP:
-		on_unplug(d, event);
+		on_count(d, event, RAIDTRACE_UNPLUGS_EXPLICIT);
 		break;
-	default:
-		on_before(d, pending, event);
+	case BLKTRACE_UNPLUG_SLEEP:
+		on_count(d, event, RAIDTRACE_UNPLUGS_SCHEDULE);
+		break;
 	}
 	return follow_sequence(d, event);
 }

@@ -5,6 +5,7 @@
 #include "import/import.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +18,10 @@ static int sample_one(struct blktrace_import *import,
 	struct rt_counters span;
 	int err;
 
-	blktrace_device_sample(device, start_ns, end_ns, &span);
-	err = import->sample(import->data, device, &span);
+	err = blktrace_device_sample(device, start_ns, end_ns, &span);
 	if (!err)
-		blktrace_device_begin(device);
+		err = import->sample(import->data, device, &span);
+	rt_counters_free(&span);
 	return err;
 }
 
@@ -101,8 +102,7 @@ static int take(struct blktrace_import *import, struct blktrace_event *event)
 	if (err)
 		return err;
 	import->events++;
-	return blktrace_device_event(device, &import->pending, import->devices,
-				     event);
+	return blktrace_device_event(device, event);
 }
 
 /*
@@ -111,13 +111,20 @@ static int take(struct blktrace_import *import, struct blktrace_event *event)
  */
 #define LOST_NS	NS_PER_S
 
-static void count_lost(void *data, const struct blktrace_request *request)
+static bool is_lost(const struct blktrace_import *import, const struct blktrace_device *device, uint64_t since_ns)
 {
-	struct blktrace_import *import = data;
-	struct blktrace_device *device = import->devices[request->device];
-	uint64_t age_ns = import->now_ns - request->since_ns;
+	uint64_t age_ns = import->now_ns - since_ns;
 
-	device->lost += age_ns > LOST_NS && age_ns > device->longest_ns;
+	return age_ns > LOST_NS && age_ns > device->longest_ns;
+}
+
+static void count_lost(const struct blktrace_import *import, struct blktrace_device *device)
+{
+	for (uint32_t place = 1; place <= blktrace_pool_used(device->requests); place++) {
+		const struct blktrace_item *request = blktrace_pool_at(device->requests, place);
+
+		device->lost += request->stage == BLKTRACE_ISSUED && is_lost(import, device, request->since_ns);
+	}
 }
 
 int blktrace_import_run(struct blktrace_import *import)
@@ -125,9 +132,6 @@ int blktrace_import_run(struct blktrace_import *import)
 	struct blktrace_event event;
 	int err;
 
-	err = blktrace_pending_new(&import->pending);
-	if (err)
-		return err;
 	while ((err = blktrace_merge_next(import->merge, &event)) > 0) {
 		err = take(import, &event);
 		if (!err && import->tick && !(import->events % BLKTRACE_TICK))
@@ -137,38 +141,40 @@ int blktrace_import_run(struct blktrace_import *import)
 	}
 	if (err || !import->started)
 		return err;
-	blktrace_inflight_each(import->pending.issued, count_lost, import);
+	for (size_t i = 0; i < import->nr; i++)
+		count_lost(import, import->devices[i]);
 	return sample_to(import, import->now_ns);
 }
 
-void blktrace_import_check(struct blktrace_import *import, char *text,
-			   size_t size)
+/* Whether the sums of a disk agree; else @text says why not, or why that is not known. */
+static bool check(const struct blktrace_import *import, const struct blktrace_device *device, char *text, size_t size)
 {
 	static const uint32_t none[RT_DIRECTIONS];
+	struct rt_counters total;
+	bool holds = false;
 
-	snprintf(text, size, "hold");
-	for (size_t i = 0; i < import->nr; i++) {
-		struct blktrace_device *device = import->devices[i];
-		struct rt_counters total;
-		char what[192];
-
-		blktrace_device_total(device, import->start_ns, import->now_ns,
-				      &total);
-		if (blktrace_device_unknown(device) &
-		    (RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED))) {
-			snprintf(text, size, "not known: the trace lacks issues or completions");
-			return;
-		}
-		if (device->given_up) {
-			snprintf(text, size, "do not hold: %llu requests never completed",
-				 (unsigned long long)device->given_up);
-			return;
-		}
-		if (!rt_counters_check(&total, none, what, sizeof(what))) {
-			snprintf(text, size, "%s", what);
-			return;
-		}
+	if (blktrace_device_unknown(device) & (RT_COUNTER_BIT(ISSUED) | RT_COUNTER_BIT(COMPLETED))) {
+		snprintf(text, size, "not known: the trace lacks issues or completions");
+		return false;
 	}
+	if (device->given_up) {
+		snprintf(text, size, "do not hold: %" PRIu64 " requests never completed", device->given_up);
+		return false;
+	}
+	if (blktrace_device_total(device, import->start_ns, import->now_ns, &total))
+		snprintf(text, size, "not known: not enough memory");
+	else
+		holds = rt_counters_check(&total, none, text, size);
+	rt_counters_free(&total);
+	return holds;
+}
+
+void blktrace_import_check(const struct blktrace_import *import, char *text, size_t size)
+{
+	for (size_t i = 0; i < import->nr; i++)
+		if (!check(import, import->devices[i], text, size))
+			return;
+	snprintf(text, size, "hold");
 }
 
 void blktrace_import_free(struct blktrace_import *import)
@@ -176,5 +182,4 @@ void blktrace_import_free(struct blktrace_import *import)
 	for (size_t i = 0; i < import->nr; i++)
 		blktrace_device_free(import->devices[i]);
 	import->nr = 0;
-	blktrace_pending_free(&import->pending);
 }

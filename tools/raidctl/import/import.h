@@ -2,10 +2,10 @@
 
 /*
  * A recording of a blktrace trace. Files are read (files.c, blktrace.c), merged in order of time (merge.c), divided
- * into samples (import.c) and counted by the code of the kernel module (device.c, events.c), with maps of bios and
- * requests in flight (pending.c, inflight.c). record.c stores the result.
+ * into samples (import.c) and given as records to the engine of the kernel module (device.c, events.c), which needs
+ * addresses of bios and requests (pending.c). record.c stores the result.
  *
- * Memory does not depend on the length of the trace: an account for each disk, maps of limited size, a window of
+ * Memory does not depend on the length of the trace: an engine for each disk, pools of limited size, a window of
  * events.
  */
 
@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "account.h"
 #include "disk/disk.h"
+#include "engine.h"
 #include "histogram.h"
 #include "raidtrace.h"
 #include "store/store.h"
@@ -192,114 +192,79 @@ int blktrace_merge_next(struct blktrace_merge *merge,
 void blktrace_merge_close(struct blktrace_merge *merge);
 
 /*
- * inflight.c: requests or bios of a trace that have begun and not ended. A trace identifies a request only by position
- * and length. If several are equal, the one issued first is assumed to complete first.
+ * pending.c: what a trace has begun and not ended on a disk. The module identifies a bio and a request by its address;
+ * a trace has only positions and lengths. So each gets an address of its own, the number of its place in a pool, and is
+ * found by its stage and position. If several are equal, the one that came to this stage first is taken.
  */
 
 /*
- * Upper limit of requests in flight. No supported machine has more: 64 disks with 254 tags are 16,256. Beyond it, the
- * oldest is dropped, so that a trace without completions needs no more memory.
+ * Upper limit of bios, and of requests, of a disk. No supported machine has more in flight on one: 64 queues with 1,023
+ * tags are 65,472. Beyond it, the oldest is dropped and its place used again, so that a trace without completions needs
+ * no more memory.
  */
 #ifndef BLKTRACE_IN_FLIGHT	/* a fuzzer sets a lower one */
 #define BLKTRACE_IN_FLIGHT	65536
 #endif
 
-struct blktrace_request {
+enum blktrace_stage {
+	BLKTRACE_FREE,
+	BLKTRACE_QUEUED,	/* a bio; after a split, each piece */
+	BLKTRACE_FLUSHING,	/* a bio whose data are written; the end of its flush is to come */
+	BLKTRACE_INSERTED,	/* a request with the scheduler */
+	BLKTRACE_ISSUED,	/* with the driver */
+	BLKTRACE_REQUEUED,	/* that the driver gave back */
+};
+
+/* A bio or a request. */
+struct blktrace_item {
 	uint64_t sector;	/* first sector of the rest */
-	uint64_t since_ns;	/* time of issue, insert or, for a bio, of queueing */
+	uint64_t since_ns;	/* time of issue or, for a bio, of queueing */
 	uint32_t bytes;		/* bytes left */
-	uint16_t device;	/* index of its device */
-	uint8_t direction;	/* enum raidtrace_direction, and the members below, at the time of issue */
-	uint8_t depth_row;	/* raidtrace_depth_row() of the depth at its issue */
+	uint8_t stage;		/* enum blktrace_stage */
+	uint8_t direction;	/* enum raidtrace_direction */
 	bool write;
-	bool preflush;		/* for a bio */
-	bool fua;		/* for a bio */
+	bool preflush;		/* of a bio */
+	bool fua;		/* of a bio */
 };
 
-struct blktrace_inflight;
+struct blktrace_pool;
 
-/* Return: an empty map, or NULL without memory. */
-struct blktrace_inflight *blktrace_inflight_new(void);
-void blktrace_inflight_free(struct blktrace_inflight *inflight);
+/* Return: an empty pool, or NULL without memory. */
+struct blktrace_pool *blktrace_pool_new(void);
+void blktrace_pool_free(struct blktrace_pool *pool);
 
-/* Add a request. Return: was the oldest one dropped? @given_up gets it. */
-bool blktrace_inflight_add(struct blktrace_inflight *inflight,
-			   const struct blktrace_request *request,
-			   struct blktrace_request *given_up);
+/* Add a copy of an item. Return: its place, 1 to BLKTRACE_IN_FLIGHT. If all were taken, @dropped gets the oldest. */
+uint32_t blktrace_pool_add(struct blktrace_pool *pool, const struct blktrace_item *item,
+			   struct blktrace_item *dropped);
 
-/*
- * Remove a request by the sector, bytes, device, direction and write of @like. With @partial, the beginning of a longer
- * one may be removed; one of the same length takes precedence. @ret gets the request as it was. Return: 0: none is in
- * flight; 1: it ended; 2: a part ended and the rest stays.
- */
-int blktrace_inflight_end(struct blktrace_inflight *inflight,
-			  const struct blktrace_request *like, bool partial,
-			  struct blktrace_request *ret);
+/* The item at a place; valid until the pool changes. */
+const struct blktrace_item *blktrace_pool_at(const struct blktrace_pool *pool, uint32_t place);
 
-/* Remove the oldest request at a position that is not longer than like->bytes. Return: is there one? */
-bool blktrace_inflight_take(struct blktrace_inflight *inflight,
-			    const struct blktrace_request *like,
-			    struct blktrace_request *ret);
+/* Put another item in a place. Among equal ones it is the last from now on. */
+void blktrace_pool_set(struct blktrace_pool *pool, uint32_t place, const struct blktrace_item *item);
+void blktrace_pool_remove(struct blktrace_pool *pool, uint32_t place);
 
-/* Call @each with all requests, the oldest first. It must not change the map. */
-void blktrace_inflight_each(const struct blktrace_inflight *inflight,
-			    void (*each)(void *data, const struct blktrace_request *request),
-			    void *data);
-
-/*
- * pending.c: bios queued, requests inserted, requests issued. The module identifies a bio by its address and a request
- * by its tag; a trace has only positions. So an inserted request is tracked as it grows by merges. The bios of a
- * completed request are those that are adjacent at its position.
- */
-
-/* Most concurrent writes with completed data and a pending flush. */
-#define BLKTRACE_FLUSHING	64
-
-/* Requests and bios of all disks of a trace that have not ended. */
-struct blktrace_pending {
-	struct blktrace_inflight *issued;	/* requests with the driver */
-	struct blktrace_inflight *requeued;	/* requests that the driver gave back */
-	struct blktrace_inflight *inserted;	/* requests with the scheduler */
-	struct blktrace_inflight *ends;		/* the same, with the sector after each */
-	struct blktrace_inflight *bios;		/* queued bios; after a split, their pieces */
-	struct blktrace_request flushing[BLKTRACE_FLUSHING];	/* bios of requests that complete twice */
-	size_t nr_flushing;
+/* How long an item may be that is searched for. */
+enum blktrace_fit {
+	BLKTRACE_SAME,		/* as like->bytes */
+	BLKTRACE_SAME_OR_MORE,	/* preferably the same */
+	BLKTRACE_AT_MOST,
 };
 
-/* Return: 0 or -ENOMEM; free in both cases. */
-int blktrace_pending_new(struct blktrace_pending *ret);
-void blktrace_pending_free(struct blktrace_pending *pending);
-
-/* Add a request that is inserted at its since_ns. */
-void blktrace_pending_insert(struct blktrace_pending *pending,
-			     const struct blktrace_request *request);
-
-/* Merge @part before the request or after it. A request that is not inserted yet is not tracked. */
-void blktrace_pending_grow(struct blktrace_pending *pending,
-			   const struct blktrace_request *part, bool front);
-
-/* Remove a request that is issued, or merged into another. Return: was it inserted? @inserted_ns gets the time. */
-bool blktrace_pending_uninsert(struct blktrace_pending *pending,
-			       const struct blktrace_request *like,
-			       uint64_t *inserted_ns);
-
-/* Make @part of the bio that begins there a piece of its own. */
-void blktrace_pending_split(struct blktrace_pending *pending,
-			    const struct blktrace_request *part);
-
-/* Add a bio with written data that completes after a flush. */
-void blktrace_pending_flush(struct blktrace_pending *pending,
-			    const struct blktrace_request *bio);
-
 /*
- * Remove a bio whose flush is complete. @like has the first sector of the bio or, from some 6.x on, the one after its
- * end. Return: is there such a bio? @ret gets the oldest.
+ * Find an item by the stage, sector, direction and write of @like, and its bytes. blktrace_pool_behind() finds one that
+ * is flushing or inserted by the sector behind its end, of any length. Return: its place, 0 for none.
  */
-bool blktrace_pending_flushed(struct blktrace_pending *pending,
-			      const struct blktrace_request *like,
-			      struct blktrace_request *ret);
+uint32_t blktrace_pool_find(const struct blktrace_pool *pool, const struct blktrace_item *like, enum blktrace_fit fit);
+uint32_t blktrace_pool_behind(const struct blktrace_pool *pool, const struct blktrace_item *like);
 
-/* device.c, events.c: one disk. Its events are counted in the account that the kernel module uses. */
+/* The highest place that was ever taken. A free place has the stage BLKTRACE_FREE. */
+uint32_t blktrace_pool_used(const struct blktrace_pool *pool);
+
+/* The sector behind an item. */
+uint64_t blktrace_item_end(const struct blktrace_item *item);
+
+/* device.c, events.c: one disk. Its events become records for the engine of the kernel module. */
 
 /* Groups that a trace has. It also has place if the size of the disk is known. */
 #define BLKTRACE_GROUPS \
@@ -308,53 +273,51 @@ bool blktrace_pending_flushed(struct blktrace_pending *pending,
 	 RAIDTRACE_GROUP_DEPTH | RAIDTRACE_GROUP_LATENCY |	\
 	 RAIDTRACE_GROUP_PLUG | RAIDTRACE_GROUP_READAHEAD)
 
+/* Words of records that are counted together. */
+#define BLKTRACE_WORDS	4096
+
 struct blktrace_device {
 	uint32_t device;	/* major << 20 | minor */
 	uint16_t index;		/* index in the trace, from 0 */
 	uint64_t events;
 	uint32_t observed;	/* 1 << enum blktrace_what of each event of the disk */
 	uint64_t missing;	/* sequence numbers missing between events of one CPU */
-	uint64_t given_up;	/* requests that were dropped from a map */
+	uint64_t given_up;	/* requests in flight that were dropped */
 	uint64_t longest_ns;	/* from issue to completion */
 	uint64_t lost;		/* requests that the trace issues and never completes; known at its end */
-	uint64_t capacity_sectors;	/* 0 if not given; then @place is 0, too */
-	struct raidtrace_place place;
-	struct raidtrace_position arrival;	/* of the disk's bios */
-	struct raidtrace_queue state;
-	struct raidtrace_account account;	/* since the last sample */
-	struct raidtrace_account total;		/* until the last sample */
+	uint64_t capacity_sectors;	/* 0 if not given; then places are not counted */
+	struct blktrace_pool *bios;
+	struct blktrace_pool *requests;
 	uint64_t empty_flushes;	/* flushes without data that have a request and did not end yet */
+	struct raidtrace_engine engine;
+	struct raidtrace_account account;	/* of the engine, since the last sample */
+	struct raidtrace_account total;		/* until the last sample */
+	uint64_t forgotten;			/* streams, until the last sample */
+	uint64_t forgotten_queued;
+	uint64_t words[BLKTRACE_WORDS];	/* records that are not counted yet */
+	uint32_t nr_words;
 	uint32_t *sequences;	/* per CPU, sequence number of the last event, 0 for none */
 	size_t nr_sequences;
 };
 
 /* Start counting a disk at @start_ns. @capacity_sectors may be 0. Return: the disk, or NULL without memory. */
-struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index,
-					    uint64_t capacity_sectors,
+struct blktrace_device *blktrace_device_new(uint32_t device, uint16_t index, uint64_t capacity_sectors,
 					    uint64_t start_ns);
 void blktrace_device_free(struct blktrace_device *device);
 
-/*
- * Count an event. @others: all disks by index, because a request of another disk may be dropped. Return: 0 or -ENOMEM.
- */
-int blktrace_device_event(struct blktrace_device *device,
-			  struct blktrace_pending *pending,
-			  struct blktrace_device *const *others,
-			  const struct blktrace_event *event);
+/* Count an event. Return: 0 or -ENOMEM. */
+int blktrace_device_event(struct blktrace_device *device, const struct blktrace_event *event);
 
-/*
- * Get the span since the last sample. Its histograms point into the device, so it is valid until
- * blktrace_device_begin() and must not be freed.
- */
-void blktrace_device_sample(struct blktrace_device *device, uint64_t start_ns,
-			    uint64_t end_ns, struct rt_counters *span);
+/* Count the records that wait. */
+void blktrace_device_count(struct blktrace_device *device);
 
-/* Add the sample to the total and start the next one. */
-void blktrace_device_begin(struct blktrace_device *device);
+/* Get the span since the last sample, and start the next one. Return: 0 or -ENOMEM; free the span in both cases. */
+int blktrace_device_sample(struct blktrace_device *device, uint64_t start_ns, uint64_t end_ns,
+			   struct rt_counters *span);
 
-/* Get the span of all samples. It must not be freed either. */
-void blktrace_device_total(struct blktrace_device *device, uint64_t start_ns,
-			   uint64_t end_ns, struct rt_counters *span);
+/* Get the span of all samples, in the same way. */
+int blktrace_device_total(const struct blktrace_device *device, uint64_t start_ns, uint64_t end_ns,
+			  struct rt_counters *span);
 
 /*
  * RT_COUNTER_BIT() and RT_DISK_BIT() of each counter that the trace lacks. A trace with bios queued, requests issued
@@ -390,7 +353,6 @@ struct blktrace_import {
 	uint64_t begun_ns;		/* start of the trace; at the latest, the first event */
 	struct blktrace_device *devices[BLKTRACE_DEVICES];	/* in the order of their first events */
 	size_t nr;
-	struct blktrace_pending pending;
 	bool started;			/* there has been an event */
 	uint64_t start_ns;		/* start of the first sample */
 	uint64_t sampled_ns;		/* end of the last sample */
@@ -406,8 +368,7 @@ struct blktrace_import {
 int blktrace_import_run(struct blktrace_import *import);
 
 /* Do the sums of all samples agree? @text gets "hold", or the invariant that does not hold. */
-void blktrace_import_check(struct blktrace_import *import, char *text,
-			   size_t size);
+void blktrace_import_check(const struct blktrace_import *import, char *text, size_t size);
 void blktrace_import_free(struct blktrace_import *import);
 
 /* record.c: a trace as a recording */

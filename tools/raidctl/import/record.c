@@ -131,7 +131,7 @@ static int put_target(struct blktrace_record *r,
 		.streams = RAIDTRACE_STREAMS_DEFAULT,
 		.attached_ns = r->import->start_ns,
 		.capacity_sectors = device->capacity_sectors,
-		.place_sectors = device->place.sectors,
+		.place_sectors = device->engine.place.sectors,
 	};
 	uint32_t number = device->index + 1U;
 	char text[32];
