@@ -69,6 +69,8 @@ static void rings_collect(struct raidtrace_probe *probe)
 
 		/* Records before the head are complete. */
 		ring->source.end = smp_load_acquire(&ring->head);
+		/* A CPU that was offline at attach may have come online on another node. */
+		ring->source.cpu.node = cpu_to_node(probe->next_cpu);
 		if (ring->source.end != ring->source.tail)
 			raidtrace_heap_add(probe->heap, probe->nr_heap++,
 					   *record_at(ring, ring->source.tail), &ring->source);
@@ -281,9 +283,7 @@ int raidtrace_rings_alloc(struct raidtrace_probe *probe)
 		ring->source.mask = words - 1;
 		ring->help = help_of_ring(words);
 		ring->limit = ring->help / 2;
-		ring->source.cpu = (struct raidtrace_cpu){
-			.number = cpu, .node = cpu_to_node(cpu),
-		};
+		ring->source.cpu.number = cpu;
 		ring->task.pid = ~0U;	/* no task */
 	}
 	return 0;

@@ -268,8 +268,32 @@ static void encrypted_bio(void)
 	machine_free(probe);
 }
 
+/* A CPU comes online on another node after attach. */
+static void node_of_a_late_cpu(void)
+{
+	struct request rq = {};
+	struct bio bio;
+
+	start();
+	raidtrace_hwq_key = true;
+	probe->groups |= RAIDTRACE_GROUP_HWQ;
+	probe->engine.hwqs = calloc(1, sizeof(*probe->engine.hwqs) +
+				       (sizeof(probe->engine.hwqs->issue[0]) << probe->engine.request_bits));
+	node_of[1] = 1;
+	new_request(&rq, REQ_OP_READ, &bio, 4096);
+	this_cpu = 1;
+	end(&rq, BLK_STS_OK, 4096);
+	raidtrace_rings_catch_up(probe);
+	say(probe->engine.account->hwq[0].completed_other_node == 1, "a processor is on the node that it has now");
+	this_cpu = node_of[1] = 0;
+	raidtrace_hwq_key = false;
+	free(probe->engine.hwqs);
+	machine_free(probe);
+}
+
 int main(void)
 {
+	node_of_a_late_cpu();
 	ends_of_multipath();
 	sequence_of_multipath();
 	say(errors_of_sequence(BLK_STS_IOERR, BLK_STS_IOERR) == 1, "a FUA write whose data fails is one error");

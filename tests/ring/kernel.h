@@ -87,7 +87,8 @@ extern unsigned int nr_cpus;
 #define cpumask_first(mask)	0U
 #define cpumask_next(cpu, mask)	((cpu) + 1)
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < (int)nr_cpus; (cpu)++)
-#define cpu_to_node(cpu)	0
+extern unsigned short node_of[2];	/* of the first CPUs */
+#define cpu_to_node(cpu)	((cpu) < 2 ? node_of[cpu] : 0)
 #define per_cpu_ptr(p, cpu)	(&(p)[cpu])
 #define alloc_percpu(type)	((type *)aligned_zero(MOST_CPUS * sizeof(type)))
 #define free_percpu(p)		free(p)

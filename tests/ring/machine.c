@@ -53,6 +53,8 @@ void count_record(struct raidtrace_engine *engine, struct raidtrace_source *sour
 	raidtrace_engine_count(engine, heap, 1, UINT64_MAX, &left);
 }
 
+unsigned short node_of[2];
+
 struct raidtrace_probe *machine_new(unsigned int cpus)
 {
 	struct raidtrace_probe *probe = aligned_zero(sizeof(*probe));
