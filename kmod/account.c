@@ -184,10 +184,10 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 
 #define FLOW(attr, member, group, bios) \
 	RAIDTRACE_COUNTER(FLOW, attr, flow, member, group, bios, EVENT_COUNTERS)
-#define FLOW_EVENT(attr, member) \
-	RAIDTRACE_COUNTER(FLOW, attr, flow, member, FLOW, true, attr)
-#define DISK_EVENT(attr, member, group) \
-	RAIDTRACE_COUNTER(COUNTERS, attr, disk, member, group, true, attr)
+#define FLOW_EVENT(attr, member, bios) \
+	RAIDTRACE_COUNTER(FLOW, attr, flow, member, FLOW, bios, attr)
+#define DISK_EVENT(attr, member, group, bios) \
+	RAIDTRACE_COUNTER(COUNTERS, attr, disk, member, group, bios, attr)
 
 const struct raidtrace_counter raidtrace_flow_counters[RAIDTRACE_FLOW_COUNTERS] = {
 	FLOW(QUEUED, queued, FLOW, true),
@@ -219,20 +219,20 @@ const struct raidtrace_counter raidtrace_flow_counters[RAIDTRACE_FLOW_COUNTERS] 
 	FLOW(UNMATCHED, unmatched, FLOW, false),
 	FLOW(UNISSUED, unissued, FLOW, false),
 	FLOW(ABANDONED, abandoned, FLOW, false),
-	FLOW_EVENT(GOT, got),
-	FLOW_EVENT(BACK_MERGES, back_merges),
-	FLOW_EVENT(FRONT_MERGES, front_merges),
-	FLOW_EVENT(REQUEST_MERGES, request_merges),
-	FLOW_EVENT(SPLITS, splits),
-	FLOW_EVENT(INSERTED, inserted),
+	FLOW_EVENT(GOT, got, false),
+	FLOW_EVENT(BACK_MERGES, back_merges, false),
+	FLOW_EVENT(FRONT_MERGES, front_merges, false),
+	FLOW_EVENT(REQUEST_MERGES, request_merges, false),
+	FLOW_EVENT(SPLITS, splits, true),
+	FLOW_EVENT(INSERTED, inserted, false),
 };
 
 const struct raidtrace_counter raidtrace_disk_counters[RAIDTRACE_DISK_COUNTERS] = {
-	DISK_EVENT(PLUGS, plugs, PLUG),
-	DISK_EVENT(UNPLUGS_EXPLICIT, unplugs_explicit, PLUG),
-	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG),
-	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD),
-	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD),
+	DISK_EVENT(PLUGS, plugs, PLUG, false),
+	DISK_EVENT(UNPLUGS_EXPLICIT, unplugs_explicit, PLUG, false),
+	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG, false),
+	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD, true),
+	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD, true),
 };
 
 #define HISTOGRAM(kind, member, nr, rows_, all_, group_, bios_) \
