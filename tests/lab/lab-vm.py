@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Messages of raidctl lab run --vm and check-vm if something is missing: no network, no newer QEMU, a broken package; suites
-that hang.
+that hang; the time of a guest on a busy host.
 
 No guest is started: apt, dpkg and QEMU are stand-ins. tests/vm/run starts the guests (make check-vm).
 """
@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,7 +27,7 @@ sys.path.insert(0, str(TOP / "tools" / "lab"))
 from raidlab.base import cache  # noqa: E402
 from raidlab.base.failure import LabError  # noqa: E402
 from raidlab.base.progress import Progress  # noqa: E402
-from raidlab.vm import root, stock  # noqa: E402
+from raidlab.vm import boot, root, stock  # noqa: E402
 
 OFFLINE = "#!/bin/sh\necho 'E: Could not resolve host' >&2\nexit 100\n"
 # Lists are there, packages are not.
@@ -162,9 +164,42 @@ def hanging(_directory: Path) -> None:
         check("an error in a guest ends the programs that it started", time.monotonic() - begin < 30)
 
 
+def busy(_directory: Path) -> None:
+    """On a busy host, what a guest waits for a processor is not part of its time; what it sleeps is."""
+    needed, limit_s, others = 1.0, 3.0, 5
+    job = boot.Job(command=[], out=Path(), timeout_s=limit_s)
+    work = f"import time\nwhile time.process_time() < {needed}: pass"
+    one = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    spin = "(while :; do :; done) & " * others
+    load = subprocess.Popen([*one, "sh", "-c", f"{spin} wait"], start_new_session=True)
+    try:
+        results = program("run").Results(quiet=True)
+        program("run").limited("suite on a busy host", lambda: subprocess.run([*one, sys.executable, "-c", work], check=True),
+                               results, seconds=limit_s)  # fmt: skip
+        check("neither is it part of a suite's time", not results.texts, results.texts)
+        for name, words, ends in (
+            ("works", [*one, sys.executable, "-c", work], True),
+            ("sleeps", ["sleep", "60"], False),
+        ):
+            begin = time.monotonic()
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as guest:
+                try:
+                    boot.wait(guest, job)
+                    ended = True
+                except subprocess.TimeoutExpired:
+                    guest.kill()
+                    ended = False
+            took = time.monotonic() - begin
+            check(f"a guest of {limit_s:g} s that {name} on a busy host {'ends' if ends else 'is stopped'}",
+                  ended == ends and took >= limit_s, f"{ended} after {took:.1f} s")  # fmt: skip
+    finally:
+        os.killpg(load.pid, signal.SIGKILL)
+        load.wait()
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as place:
-        for step in (no_network, broken_packages, old_qemu, verbs, hanging):
+        for step in (no_network, broken_packages, old_qemu, verbs, hanging, busy):
             directory = Path(place, step.__name__)
             directory.mkdir()
             before = dict(os.environ)
