@@ -13,7 +13,7 @@ GUEST = pathlib.Path(__file__).with_name("guest-doors")
 DISK_BYTES = 96 << 20
 DEVICES = {"nvme": "nvme,serial=doors", "virtio_blk": "virtio-blk-pci", "ahci": "ide-hd,bus=ahci.0"}
 PREPARE = """
-modprobe -a nvme virtio_blk ahci sd_mod ext4 dm_mod
+modprobe -a nvme virtio_blk ahci sd_mod ext4 dm_mod raid0 raid1
 modprobe scsi_debug dev_size_mb=96 lbpu=1 lbpws=1 ndelay=20000
 modprobe null_blk nr_devices=1 gb=1 memory_backed=1 submit_queues=2 discard=1
 sleep 2
@@ -33,7 +33,7 @@ def images(directory: pathlib.Path) -> tuple[str, ...]:
 
 
 def both(series: str, results: Results, progress: Progress) -> None:
-    """Each disk alone, then all at once with dm above."""
+    """Each disk alone, then all at once with dm and md above."""
     out = empty(OUT / f"{series}-doors")
     with boot.work_directory() as work:
         job = session.Session(
