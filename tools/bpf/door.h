@@ -54,31 +54,47 @@ struct door_bios {
 	u64 bio[DOOR_BIOS];
 };
 
-/* Places for disks, by a hash of their number, and how many of them a number may have. */
+/*
+ * Rings: one for each CPU, in one map that both sides have mapped. A program reserves room by moving @head, and stores
+ * the record's time last: until then its first word is 0. Only then the reader takes it, fills the room with zeroes and
+ * moves @limit.
+ */
+#define DOOR_BEYOND	128	/* behind the words, for a record that reaches beyond the end */
+
+/**
+ * struct door_ring - records of a CPU
+ * @head: end of the reserved bytes
+ * @limit: the most that @head may be, which is a ring's bytes behind those that were read
+ * @words: a power of two of bytes, and DOOR_BEYOND
+ */
+struct door_ring {
+	u64 head;
+	u64 head_line[7];
+	u64 limit;
+	u64 limit_line[7];
+	u64 words[];
+};
+
+/* Places for disks, by their sequence number, and how many of them a number may have. */
 #define DOOR_PLACES	256
 #define DOOR_TRIES	8
-#define DOOR_GONE	0xffffffffU	/* dev of a place that is free again */
+#define DOOR_GONE	(~0ULL)	/* diskseq of a place that is free again */
 
 /**
  * struct door_disk - a disk that is counted
- * @dev: major << 20 | minor; 0 for a place that was never used
+ * @diskseq: its sequence number, which no other disk gets; 0 for a place that was never used
  * @groups: enum raidtrace_group flags
- * @diskseq: of the disk, 0 if the kernel has none: another disk may get the same number
  * @number: of the disk, below DOOR_DISKS
  * @has_requests: it is not bio-based
+ * @has_journal: struct door_journal has extents
  */
 struct door_disk {
-	u32 dev;
-	u32 groups;
 	u64 diskseq;
+	u32 groups;
 	u32 number;
 	u32 has_requests;
+	u32 has_journal;
 };
-
-static inline u32 door_place(u32 dev)
-{
-	return (dev * 0x9e3779b1U) >> 24;
-}
 
 #define DOOR_EXTENTS	64	/* as the module takes */
 
@@ -107,14 +123,18 @@ struct door_state {
 	u64 lost[DOOR_DISKS][RAIDTRACE_EVENT_NIBBLE + 1];
 };
 
-/* Constants of the running kernel, which its BTF names: X(member, name, value if it has no such name). */
-#define DOOR_NONE	255	/* a bit that the kernel has not */
-#define DOOR_CONSTANTS(X)						\
+/*
+ * Constants of the running kernel, which its BTF names: values, and bits of words, 0 for one that the kernel has not.
+ * X(member, name, value or number of the bit if it has no such name).
+ */
+#define DOOR_NONE	255
+#define DOOR_VALUES(X)							\
 	X(op_discard, "REQ_OP_DISCARD", 3)				\
 	X(op_zone_append, "REQ_OP_ZONE_APPEND", DOOR_NONE)		\
 	X(op_write_zeroes, "REQ_OP_WRITE_ZEROES", 9)			\
 	X(op_drv_in, "REQ_OP_DRV_IN", 34)				\
-	X(op_drv_out, "REQ_OP_DRV_OUT", 35)				\
+	X(op_drv_out, "REQ_OP_DRV_OUT", 35)
+#define DOOR_BITS(X)							\
 	X(req_meta, "__REQ_META", DOOR_NONE)				\
 	X(req_prio, "__REQ_PRIO", DOOR_NONE)				\
 	X(req_rahead, "__REQ_RAHEAD", DOOR_NONE)			\
@@ -129,8 +149,10 @@ struct door_state {
 	X(pg_swapbacked, "PG_swapbacked", DOOR_NONE)
 
 struct door_constants {
-#define X(member, name, otherwise) u32 member;
-	DOOR_CONSTANTS(X)
+	u64 ring_mask;	/* bytes of a ring less one */
+#define X(member, name, otherwise) u64 member;
+	DOOR_VALUES(X)
+	DOOR_BITS(X)
 #undef X
 };
 

@@ -13,8 +13,6 @@ struct request_queue;
 struct super_block;
 
 struct gendisk {
-	int major;
-	int first_minor;
 	u64 diskseq;
 	struct block_device *part0;
 };
@@ -100,6 +98,7 @@ struct request {
 	unsigned int __data_len;
 	u64 __sector;
 	struct bio *bio;
+	struct bio *biotail;
 	enum mq_rq_state state;
 };
 

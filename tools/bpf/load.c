@@ -47,26 +47,40 @@ static const struct {
 	const char *name;
 	size_t offset;
 	uint32_t otherwise;
+	bool bit;
 } constants[] = {
-#define X(member, name, otherwise) { name, offsetof(struct door_constants, member), otherwise },
-	DOOR_CONSTANTS(X)
+#define X(member, name, otherwise) { name, offsetof(struct door_constants, member), otherwise, false },
+	DOOR_VALUES(X)
+#undef X
+#define X(member, name, otherwise) { name, offsetof(struct door_constants, member), otherwise, true },
+	DOOR_BITS(X)
 #undef X
 };
 
 #define NR_CONSTANTS (sizeof(constants) / sizeof(constants[0]))
 
+static void set_constant(struct door_constants *ret, size_t index, uint32_t value)
+{
+	uint64_t *to = (uint64_t *)((char *)ret + constants[index].offset);
+
+	if (constants[index].bit)
+		*to = value < 64 ? 1ULL << value : 0;
+	else
+		*to = value;
+}
+
 static void take_constant(struct door_constants *ret, const char *name, uint32_t value)
 {
 	for (size_t i = 0; name && i < NR_CONSTANTS; i++)
 		if (!strcmp(constants[i].name, name))
-			*(uint32_t *)((char *)ret + constants[i].offset) = value;
+			set_constant(ret, i, value);
 }
 
 /* Find the constants in the enums of the kernel's BTF: some of these have no name. */
 static void find_constants(const struct btf *btf, struct door_constants *ret)
 {
 	for (size_t i = 0; i < NR_CONSTANTS; i++)
-		*(uint32_t *)((char *)ret + constants[i].offset) = constants[i].otherwise;
+		set_constant(ret, i, constants[i].otherwise);
 	for (uint32_t id = 1; id < btf__type_cnt(btf); id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
 
@@ -117,7 +131,7 @@ static void leave_out(struct door *door, const struct btf *btf, struct bpf_objec
 	}
 }
 
-static int set_constants(struct bpf_object *object, const struct btf *btf)
+static int set_constants(struct bpf_object *object, const struct btf *btf, unsigned int ring_bytes)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata");
 	struct door_constants value;
@@ -128,6 +142,7 @@ static int set_constants(struct bpf_object *object, const struct btf *btf)
 	const struct btf_type *type = section > 0 ? btf__type_by_id(own, (uint32_t)section) : NULL;
 
 	find_constants(btf, &value);
+	value.ring_mask = ring_bytes - 1;
 	for (unsigned int i = 0; initial && type && i < btf_vlen(type); i++) {
 		const struct btf_var_secinfo *var = btf_var_secinfos(type) + i;
 		const char *name = btf__name_by_offset(own, btf__type_by_id(own, var->type)->name_off);
@@ -140,35 +155,35 @@ static int set_constants(struct bpf_object *object, const struct btf *btf)
 	return -ENOENT;
 }
 
-static int make_rings(struct door *door, struct bpf_object *object, unsigned int bytes)
+/* Before the programs are loaded. */
+static int size_rings(struct door *door, struct bpf_object *object, unsigned int bytes)
 {
-	struct bpf_map *rings = bpf_object__find_map_by_name(object, "door_ring_of");
-
-	door->ring = calloc(door->nr_rings, sizeof(*door->ring));
-	if (!door->ring)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < door->nr_rings; i++)
-		door->ring[i] = -1;
-	for (uint32_t i = 0; i < door->nr_rings; i++) {
-		door->ring[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "door_ring", 0, 0, bytes, NULL);
-		if (door->ring[i] < 0 ||
-		    bpf_map_update_elem(bpf_map__fd(rings), &i, &door->ring[i], BPF_ANY))
-			return -errno;
-	}
-	return 0;
-}
-
-static int map_state(struct door *door, struct bpf_object *object)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(object, ".bss");
-	void *state;
+	struct bpf_map *map = bpf_object__find_map_by_name(object, "door_rings");
+	int err;
 
 	if (!map)
 		return -ENOENT;
-	state = mmap(NULL, bpf_map__value_size(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-	if (state == MAP_FAILED)
-		return -errno;
-	door->state = state;
+	door->ring_step = sizeof(struct door_ring) + bytes + DOOR_BEYOND;
+	err = bpf_map__set_max_entries(map, door->nr_rings);
+	return err ? err : bpf_map__set_value_size(map, (uint32_t)door->ring_step);
+}
+
+static void *map_values(struct bpf_object *object, const char *name, size_t bytes)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+	void *values = map ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0) : MAP_FAILED;
+
+	return values == MAP_FAILED ? NULL : values;
+}
+
+static int map_all(struct door *door, struct bpf_object *object, unsigned int bytes)
+{
+	door->state = map_values(object, ".bss", sizeof(*door->state));
+	door->rings = map_values(object, "door_rings", door->nr_rings * door->ring_step);
+	if (!door->state || !door->rings)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < door->nr_rings; i++)
+		((struct door_ring *)(door->rings + i * door->ring_step))->limit = bytes;
 	return 0;
 }
 
@@ -196,10 +211,8 @@ void raidtrace_door_close(struct door *door)
 {
 	for (unsigned int i = 0; i < door->nr_programs; i++)
 		bpf_link__destroy(door->link[i]);
-	for (unsigned int i = 0; door->ring && i < door->nr_rings; i++)
-		if (door->ring[i] >= 0)
-			close(door->ring[i]);
-	free(door->ring);
+	if (door->rings)
+		munmap(door->rings, door->nr_rings * door->ring_step);
 	if (door->state)
 		munmap(door->state, sizeof(*door->state));
 	bpf_object__close(door->object);
@@ -209,7 +222,6 @@ void raidtrace_door_close(struct door *door)
 static int load(struct door *door, const struct btf *btf, unsigned int ring_bytes, char *text, size_t size)
 {
 	struct bpf_object *object;
-	struct bpf_map *rings;
 	int err;
 
 	object = bpf_object__open_mem(door_object, (size_t)(door_object_end - door_object), NULL);
@@ -219,16 +231,13 @@ static int load(struct door *door, const struct btf *btf, unsigned int ring_byte
 	}
 	door->object = object;
 	leave_out(door, btf, object);
-	err = set_constants(object, btf);
-	rings = bpf_object__find_map_by_name(object, "door_ring_of");
+	err = set_constants(object, btf, ring_bytes);
 	if (!err)
-		err = rings ? bpf_map__set_max_entries(rings, door->nr_rings) : -ENOENT;
+		err = size_rings(door, object, ring_bytes);
 	if (!err)
 		err = bpf_object__load(object);
 	if (!err)
-		err = make_rings(door, object, ring_bytes);
-	if (!err)
-		err = map_state(door, object);
+		err = map_all(door, object, ring_bytes);
 	if (err) {
 		snprintf(text, size, "the kernel does not take the BPF programs: %s%s%s", strerror(-err),
 			 last_words[0] ? ": " : "", last_words);
@@ -245,6 +254,10 @@ int raidtrace_door_open(struct door *door, unsigned int nr_rings, unsigned int r
 	memset(door, 0, sizeof(*door));
 	last_words[0] = '\0';
 	libbpf_set_print(keep_words);
+	if (!ring_bytes || ring_bytes & (ring_bytes - 1)) {
+		snprintf(text, size, "a ring cannot have %u bytes: that is no power of two", ring_bytes);
+		return -EINVAL;
+	}
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
 		err = -errno;

@@ -16,7 +16,8 @@
  * struct door - loaded and attached programs
  * @state: what both sides see
  * @nr_rings: number of rings
- * @ring: their descriptors, by CPU
+ * @rings: mapped rings, in succession
+ * @ring_step: bytes from one to the next
  * @unavailable: tracepoints that the kernel lacks, separated by blanks
  * @nr_programs: number of programs that are attached
  * @program: their descriptors
@@ -25,7 +26,8 @@
 struct door {
 	struct door_state *state;
 	unsigned int nr_rings;
-	int *ring;
+	char *rings;
+	size_t ring_step;
 	char unavailable[256];
 	unsigned int nr_programs;
 	int program[DOOR_PROGRAMS];

@@ -58,16 +58,25 @@ static __always_inline bool is_mounted(struct inode *inode)
 	return false;
 }
 
-static __always_inline enum raidtrace_class class_of_inode(struct inode *inode)
+/*
+ * A member of a kernel object. A pointer of which the verifier knows the @typed object is read through at once: the
+ * helper takes ten times as many instructions.
+ */
+#define read_member(typed, from, member)	((typed) ? (from)->member : BPF_CORE_READ(from, member))
+
+static __always_inline enum raidtrace_class class_of_inode(struct inode *inode, bool typed)
 {
-	u32 type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	u32 type = read_member(typed, inode, i_mode) & S_IFMT;
+	struct file_system_type *fs;
+	struct super_block *sb;
 
 	if (type == S_IFBLK)
 		return is_mounted(inode) ? RAIDTRACE_CLASS_METADATA : RAIDTRACE_CLASS_DATA;
 	if (type != S_IFREG)
 		return RAIDTRACE_CLASS_METADATA;
-	return BPF_CORE_READ(inode, i_sb, s_type, fs_flags) & FS_REQUIRES_DEV ?
-		RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
+	sb = read_member(typed, inode, i_sb);
+	fs = read_member(typed, sb, s_type);
+	return read_member(typed, fs, fs_flags) & FS_REQUIRES_DEV ? RAIDTRACE_CLASS_DATA : RAIDTRACE_CLASS_DIRECT;
 }
 
 /* The begin of a page, by one read: three would cost as much each. */
@@ -80,48 +89,74 @@ struct page_words {
 #define page_word(from, type, member)	\
 	((from)->word[bpf_core_field_offset(type, member) / sizeof(u64) % PAGE_WORDS])
 
-static __always_inline u64 flags_of(const struct page_words *from)
+static __always_inline u64 flags_of(struct page *page, const struct page_words *from)
 {
 	if (bpf_core_field_exists(struct page___memdesc, flags.f))
-		return page_word(from, struct page___memdesc, flags.f);
-	return page_word(from, struct page, flags);
+		return from ? page_word(from, struct page___memdesc, flags.f) :
+			      ((struct page___memdesc *)page)->flags.f;
+	return from ? page_word(from, struct page, flags) : page->flags;
+}
+
+/* The low half of a pointer: the verifier takes no bits of one. */
+static __always_inline u32 low_of(u64 pointer)
+{
+	u32 low;
+
+	asm volatile("%0 = %1" : "=w"(low) : "w"((u32)pointer));
+	return low;
+}
+
+/* The word of a page that leads to the first one of its folio. */
+static __always_inline u64 word_of(struct page *page, const struct page_words *from)
+{
+	if (bpf_core_field_exists(struct page, compound_head))
+		return from ? page_word(from, struct page, compound_head) : page->compound_head;
+	if (bpf_core_field_exists(struct page, compound_info))
+		return from ? page_word(from, struct page, compound_info) : page->compound_info;
+	return 0;
 }
 
 /*
  * The first page of the folio of a page. From 7.1 on the word has either its address or, with its lowest bit, a mask: a
  * power of two, negated.
  */
-static __always_inline struct page *head_of(struct page *page, const struct page_words *from)
+static __always_inline struct page *head_of(struct page *page, u64 word)
 {
-	u64 word = 0;
-
-	if (bpf_core_field_exists(struct page, compound_head))
-		word = page_word(from, struct page, compound_head);
-	else if (bpf_core_field_exists(struct page, compound_info))
-		word = page_word(from, struct page, compound_info);
 	if (!(word & 1))
 		return page;
 	word &= ~1ULL;
-	if (!(-word & (-word - 1)))
-		return (struct page *)((u64)page & word);
-	return (struct page *)word;
+	return (struct page *)(-word & (-word - 1) ? word : (u64)page & word);
 }
 
-static __always_inline enum raidtrace_class class_of_page(u64 flags, u64 mapping)
+/* The class of what a page has, RAIDTRACE_CLASS_DATA for that of a file. */
+static __always_inline enum raidtrace_class class_of_page(u64 flags, const void *mapping)
 {
+	u32 low = low_of((u64)mapping);
+
 	/* In a file's page the bit of the swap cache is another. */
-	if (has_bit(flags, door_constants.pg_swapcache) &&
-	    has_bit(flags, door_constants.pg_swapbacked))
-		return has_bit(flags, door_constants.pg_locked) &&
-		       !has_bit(flags, door_constants.pg_uptodate) ?
+	if (flags & door_constants.pg_swapcache && flags & door_constants.pg_swapbacked)
+		return flags & door_constants.pg_locked && !(flags & door_constants.pg_uptodate) ?
 			RAIDTRACE_CLASS_SWAP : RAIDTRACE_CLASS_DIRECT;
-	if (mapping & 1)
+	if (low & 1)
 		return RAIDTRACE_CLASS_DIRECT;
 	/* The page of zeroes: memory that a process never touched. Kernel threads zero with it. */
-	if (!mapping && has_bit(flags, door_constants.pg_reserved) &&
+	if (!mapping && flags & door_constants.pg_reserved &&
 	    !(bpf_get_current_task_btf()->flags & PF_KTHREAD))
 		return RAIDTRACE_CLASS_DIRECT;
-	return !mapping || mapping & PAGE_MAPPING_FLAGS ? RAIDTRACE_CLASS_OTHER : RAIDTRACE_CLASS_DATA;
+	return !mapping || low & PAGE_MAPPING_FLAGS ? RAIDTRACE_CLASS_OTHER : RAIDTRACE_CLASS_DATA;
+}
+
+/* @page: the first of its folio; @from: its words, NULL if the verifier knows the page. */
+static __always_inline enum raidtrace_class class_of_folio(struct page *page, const struct page_words *from)
+{
+	struct address_space *mapping = from ? (void *)page_word(from, struct page, mapping) : page->mapping;
+	enum raidtrace_class class = class_of_page(flags_of(page, from), mapping);
+	struct inode *inode;
+
+	if (class != RAIDTRACE_CLASS_DATA)
+		return class;
+	inode = read_member(!from, mapping, host);
+	return inode ? class_of_inode(inode, !from) : RAIDTRACE_CLASS_OTHER;
 }
 
 /* See class_of_memory() of the module, which has the reasons. */
@@ -130,27 +165,26 @@ static __always_inline enum raidtrace_class class_of_memory(struct bio *bio)
 	u32 at = bio->bi_iter.bi_idx;
 	struct bio_vec *vec = bio->bi_io_vec;
 	struct page *page = NULL, *head;
-	struct address_space *mapping;
 	struct page_words from = {};
-	enum raidtrace_class class;
-	struct inode *inode;
 
-	if (has_bit(bio->bi_flags, door_constants.bio_page_pinned))
+	if (bio->bi_flags & door_constants.bio_page_pinned)
 		return RAIDTRACE_CLASS_DIRECT;
+	if (!at) {
+		page = vec->bv_page;
+		if (page && !(low_of(word_of(page, NULL)) & 1))
+			return class_of_folio(page, NULL);
+	}
+	/* Now a number: the verifier adds none that it does not know to a pointer. */
+	bpf_core_read(&vec, sizeof(vec), &bio->bi_io_vec);
 	vec = (void *)vec + at * bpf_core_type_size(struct bio_vec);
 	bpf_core_read(&page, sizeof(page), &vec->bv_page);
 	if (!page)
 		return RAIDTRACE_CLASS_OTHER;
 	bpf_probe_read_kernel(&from, sizeof(from), page);
-	head = head_of(page, &from);
+	head = head_of(page, word_of(page, &from));
 	if (head != page)
 		bpf_probe_read_kernel(&from, sizeof(from), head);
-	mapping = (void *)page_word(&from, struct page, mapping);
-	class = class_of_page(flags_of(&from), (u64)mapping);
-	if (class != RAIDTRACE_CLASS_DATA)
-		return class;
-	inode = BPF_CORE_READ(mapping, host);
-	return inode ? class_of_inode(inode) : RAIDTRACE_CLASS_OTHER;
+	return class_of_folio(page, &from);
 }
 
 /* @bio: a read or write with data. */
@@ -158,16 +192,15 @@ static __always_inline enum raidtrace_class class_of(const struct door_disk *dis
 {
 	enum raidtrace_class class;
 
-	if (in_journal(disk->number, bio->bi_iter.bi_sector))
+	if (disk->has_journal && in_journal(disk->number, bio->bi_iter.bi_sector))
 		class = RAIDTRACE_CLASS_JOURNAL;
-	else if (has_bit(bio->bi_opf, door_constants.req_swap))
+	else if (bio->bi_opf & door_constants.req_swap)
 		class = RAIDTRACE_CLASS_SWAP;
-	else if (has_bit(bio->bi_opf, door_constants.req_meta) ||
-		 has_bit(bio->bi_opf, door_constants.req_prio))
+	else if (bio->bi_opf & (door_constants.req_meta | door_constants.req_prio))
 		class = RAIDTRACE_CLASS_METADATA;
 	else
 		class = class_of_memory(bio);
-	if (class == RAIDTRACE_CLASS_DATA && has_bit(bio->bi_opf, door_constants.req_rahead))
+	if (class == RAIDTRACE_CLASS_DATA && bio->bi_opf & door_constants.req_rahead)
 		class = RAIDTRACE_CLASS_READAHEAD;
 	return class;
 }
@@ -177,6 +210,7 @@ static __always_inline void set_task(struct door_queue *record, struct bio *bio,
 {
 	struct blkcg_gq *blkg = bio->bi_blkg;
 	struct task_struct *task;
+	u64 *comm;
 	u32 i;
 
 	record->cgroup = blkg ? blkg->blkcg->css.cgroup->kn->id : 0;
@@ -187,9 +221,11 @@ static __always_inline void set_task(struct door_queue *record, struct bio *bio,
 		return;
 	}
 	task = bpf_get_current_task_btf();
-	record->pid = task->tgid;
+	record->pid = (u32)task->tgid;
+	comm = (u64 *)task->comm;
+	barrier_var(comm);	/* words, not the halves of characters */
 	for (i = 0; i < RAIDTRACE_COMM_WORDS; i++)
-		record->comm[i] = ((u64 *)task->comm)[i];
+		record->comm[i] = comm[i];
 }
 
 static __always_inline void write_queue(const struct door_disk *disk, struct bio *bio, bool interrupt)
@@ -199,19 +235,20 @@ static __always_inline void write_queue(const struct door_disk *disk, struct bio
 	enum raidtrace_class class = RAIDTRACE_CLASS_OTHER;
 	struct door_queue *record;
 	u32 flags = unplaced(opf);
+	struct slot slot;
 
 	if (groups & RAIDTRACE_GROUPS_CLASSES && bytes && direction <= RAIDTRACE_DIRECTION_WRITE)
 		class = class_of(disk, bio);
-	if (has_bit(opf, door_constants.req_rahead))
+	if (opf & door_constants.req_rahead)
 		flags |= RAIDTRACE_EVENT_AHEAD;
-	record = (void *)reserve(disk, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class,
-							    flags, bytes), sizeof(*record));
-	if (!record)
+	if (!reserve(disk, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, direction, class, flags, bytes), sizeof(*record),
+		     &slot))
 		return;
+	record = (void *)slot.record;
 	record->bio = (u64)bio;
 	record->sector = bio->bi_iter.bi_sector;
 	set_task(record, bio, interrupt);
-	submit((u64 *)record);
+	submit(&slot);
 }
 
 static __always_inline void queue(struct bio *bio, bool interrupt)
@@ -228,7 +265,7 @@ static __always_inline void remap(struct bio *bio, u32 from, bool interrupt)
 	struct block_device *bdev = bio->bi_bdev;
 	struct door_disk *disk = disk_of_bio(bio);
 
-	if (disk && has_bit(bio->bi_flags, door_constants.bio_trace_completion) &&
+	if (disk && bio->bi_flags & door_constants.bio_trace_completion &&
 	    (bdev->bd_disk->part0 == bdev || from == bdev->bd_dev))
 		write_queue(disk, bio, interrupt);
 }
@@ -383,10 +420,9 @@ int BPF_PROG(on_ra_order, struct inode *inode, unsigned long index, struct file_
 		struct bdev_inode *of = (void *)inode - bpf_core_field_offset(struct bdev_inode, vfs_inode);
 		struct gendisk *gendisk = BPF_CORE_READ(of, bdev.bd_disk);
 
-		disk = find_disk(BPF_CORE_READ(gendisk, major), BPF_CORE_READ(gendisk, first_minor),
-				 BPF_CORE_READ(gendisk, diskseq));
+		disk = find_disk(BPF_CORE_READ(gendisk, diskseq));
 	} else {
-		disk = bdev ? disk_of(bdev->bd_disk) : NULL;
+		disk = disk_of(bdev->bd_disk);
 	}
 	if (!disk || !(disk->groups & RAIDTRACE_GROUP_READAHEAD))
 		return 0;

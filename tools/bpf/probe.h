@@ -14,44 +14,40 @@
 
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
-/* Set before the programs are loaded, of the running kernel. */
+/* Set before the programs are loaded. */
 const volatile struct door_constants door_constants = {};
 
 struct door_state door_state = {};
 
-/* A ring for each CPU. Others write into one of these. */
-struct door_ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-};
-
+/* A ring for each CPU. Their number and size are set before the programs are loaded. */
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
-	__type(key, u32);
-	__array(values, struct door_ring);
-} door_ring_of SEC(".maps");
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct door_ring));
+} door_rings SEC(".maps");
 
-/* The disk with a number, NULL if it is not counted. */
-static __always_inline struct door_disk *find_disk(u32 major, u32 minor, u64 diskseq)
+/* The disk of a sequence number, NULL if it is not counted. */
+static __always_inline struct door_disk *find_disk(u64 diskseq)
 {
-	u32 dev = major << 20 | minor, place = door_place(dev), i;
+	u32 i;
 
 	for (i = 0; i < DOOR_TRIES; i++) {
-		struct door_disk *disk = &door_state.disk[(place + i) % DOOR_PLACES];
+		struct door_disk *disk = &door_state.disk[(diskseq + i) % DOOR_PLACES];
 
-		if (disk->dev == dev)
-			return !disk->diskseq || disk->diskseq == diskseq ? disk : NULL;
-		if (!disk->dev)
+		if (!disk->diskseq)
 			return NULL;
+		if (disk->diskseq == diskseq)
+			return disk;
 	}
 	return NULL;
 }
 
-/* The disk of an event, NULL if it is not counted. */
+/* The disk of an event, NULL if it is not counted. A read through NULL gives 0, which no disk has. */
 static __always_inline struct door_disk *disk_of(struct gendisk *gendisk)
 {
-	return gendisk ? find_disk(gendisk->major, gendisk->first_minor, gendisk->diskseq) : NULL;
+	return find_disk(gendisk->diskseq);
 }
 
 static __always_inline struct door_disk *disk_of_bio(struct bio *bio)
@@ -98,12 +94,9 @@ static __always_inline enum raidtrace_direction request_direction(struct request
 
 static __always_inline u32 unplaced(u32 opf)
 {
-	return (opf & 255) == door_constants.op_zone_append ? RAIDTRACE_EVENT_UNPLACED : 0;
-}
+	u32 op = opf & 255;
 
-static __always_inline bool has_bit(u64 flags, u32 bit)
-{
-	return bit < 64 && flags >> bit & 1;
+	return op > 2 && op == door_constants.op_zone_append ? RAIDTRACE_EVENT_UNPLACED : 0;
 }
 
 static __always_inline bool wants_hwq(const struct door_disk *disk)
@@ -111,57 +104,90 @@ static __always_inline bool wants_hwq(const struct door_disk *disk)
 	return disk->groups & RAIDTRACE_GROUP_HWQ;
 }
 
-/*
- * A record in the ring of this CPU, to be given to bpf_ringbuf_submit(); NULL if there is no room, which is counted.
- * The time is read behind the reservation: a record with an earlier time than the reader's is in the ring.
- */
-static __always_inline u64 *reserve(const struct door_disk *disk, u64 head, u32 size)
-{
-	u32 cpu = bpf_get_smp_processor_id(), first = 0;
-	void *ring = bpf_map_lookup_elem(&door_ring_of, &cpu);
-	u64 *record = NULL;
+/* A record that is being written. */
+struct slot {
+	u64 *record;
+	u64 time;
+};
 
-	if (!ring)
-		ring = bpf_map_lookup_elem(&door_ring_of, &first);
-	if (ring)
-		record = bpf_ringbuf_reserve(ring, size, 0);
-	if (unlikely(!record)) {
-		__sync_fetch_and_add(&door_state.lost[disk->number % DOOR_DISKS]
-						     [head & RAIDTRACE_EVENT_NIBBLE], 1);
-		return NULL;
+#define ATTEMPTS 8
+
+/* Room in a ring, to be tried again where an interrupt took it. Return: false if there is none. */
+static __always_inline bool reserve_in(struct door_ring *ring, u32 size, struct slot *ret)
+{
+	u32 i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		u64 head = *(volatile u64 *)&ring->head, found;
+
+		if (unlikely(head + size > *(volatile u64 *)&ring->limit))
+			return false;
+		found = __sync_val_compare_and_swap(&ring->head, head, head + size);
+		barrier_var(found);
+		if (found == head) {
+			ret->record = (void *)ring->words + (head & door_constants.ring_mask);
+			return true;
+		}
 	}
-	record[0] = bpf_ktime_get_ns() | (u64)disk->number << DOOR_TIME_BITS;
-	record[1] = head;
-	return record;
+	return false;
 }
 
-static __always_inline void submit(u64 *record)
+/*
+ * Begin a record of @size bytes in the ring of this CPU, to be ended by submit(). Return: false if there is no room,
+ * which is counted. The time is read behind the reservation: a record with an earlier time than the reader's is in the
+ * ring.
+ */
+static __always_inline bool reserve(const struct door_disk *disk, u64 head, u32 size, struct slot *ret)
 {
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	u32 cpu = bpf_get_smp_processor_id();
+	struct door_ring *ring = bpf_map_lookup_elem(&door_rings, &cpu);
+
+	/* A CPU that came later. */
+	if (unlikely(!ring)) {
+		cpu = 0;
+		ring = bpf_map_lookup_elem(&door_rings, &cpu);
+	}
+	if (unlikely(!ring || !reserve_in(ring, size, ret))) {
+		__sync_fetch_and_add(&door_state.lost[disk->number % DOOR_DISKS][head & RAIDTRACE_EVENT_NIBBLE], 1);
+		return false;
+	}
+	ret->time = bpf_ktime_get_ns() | (u64)disk->number << DOOR_TIME_BITS;
+	ret->record[1] = head;
+	return true;
+}
+
+static __always_inline void submit(struct slot *slot)
+{
+	barrier();
+#ifdef __TARGET_ARCH_x86
+	*(volatile u64 *)slot->record = slot->time;
+#else
+	__sync_lock_test_and_set(slot->record, slot->time);
+#endif
 }
 
 /* Write an event of three words. */
 static __always_inline void write_one(const struct door_disk *disk, u64 head, const void *one)
 {
-	u64 *record = reserve(disk, head, 3 * sizeof(u64));
+	struct slot slot;
 
-	if (!record)
+	if (!reserve(disk, head, 3 * sizeof(u64), &slot))
 		return;
-	record[2] = (u64)one;
-	submit(record);
+	slot.record[2] = (u64)one;
+	submit(&slot);
 }
 
 /* Write an event of four words. */
 static __always_inline void write_two(const struct door_disk *disk, u64 head, const void *one,
 				      const void *two)
 {
-	u64 *record = reserve(disk, head, 4 * sizeof(u64));
+	struct slot slot;
 
-	if (!record)
+	if (!reserve(disk, head, 4 * sizeof(u64), &slot))
 		return;
-	record[2] = (u64)one;
-	record[3] = (u64)two;
-	submit(record);
+	slot.record[2] = (u64)one;
+	slot.record[3] = (u64)two;
+	submit(&slot);
 }
 
 /* Write an event without state; @amount is that of an unplug or a window. */
@@ -169,11 +195,11 @@ static __always_inline void write_count(const struct door_disk *disk,
 					enum raidtrace_direction direction,
 					enum raidtrace_event_counter counter, u32 amount)
 {
-	u64 *record = reserve(disk, raidtrace_event_head(RAIDTRACE_EVENT_COUNT, direction, counter, 0,
-							 amount), 2 * sizeof(u64));
+	u64 head = raidtrace_event_head(RAIDTRACE_EVENT_COUNT, direction, counter, 0, amount);
+	struct slot slot;
 
-	if (record)
-		submit(record);
+	if (reserve(disk, head, 2 * sizeof(u64), &slot))
+		submit(&slot);
 }
 
 #endif /* DOOR_PROBE_H */

@@ -30,7 +30,7 @@
 #include "version.h"
 
 #define ALL_RINGS_BYTES	(64U << 20)
-#define RING_BYTES_MOST	(4U << 20)
+#define RING_BYTES_MOST	(2U << 20)	/* and the rest of a value of a map: older kernels take 4 MiB */
 #define RING_BYTES_LEAST (256U << 10)
 
 /*
@@ -40,19 +40,14 @@
 #define SETTLED_NS	100000
 #define PAUSE_NS	4000000	/* between readings: a ring holds 60 ms at 300,000 requests a second */
 #define BUSY_NS		10000	/* until a record that is being written is looked at again */
+#define AT_ONCE		1024	/* bytes of a ring that are read before their room is free */
+#define KEPT_MOST	(4 * DOOR_BIOS)	/* words that are kept of a record in a ring */
 
-/* Mapped ring of a CPU. */
-struct ring {
-	unsigned long *consumer;
-	const unsigned long *producer;
-	const char *data;	/* twice in succession */
-};
-
-/* The records of a disk from one ring that are not counted yet. */
+/* The records of a disk from one ring that are not counted yet; up to @full there is room for those of another one. */
 struct waiting {
 	uint64_t *words;
-	size_t nr;
-	size_t room;
+	uint64_t *end;
+	uint64_t *full;
 	struct raidtrace_task task;	/* of the last record of a bio */
 	struct raidtrace_source source;
 };
@@ -72,8 +67,6 @@ struct source_door {
 	void *library;
 	struct door door;
 	size_t ring_bytes;
-	size_t page;
-	struct ring *ring;
 	struct door_target *target[DOOR_DISKS];	/* by number */
 	uint32_t last_id;
 	uint64_t missed;	/* runs left out before the first disk */
@@ -97,107 +90,115 @@ static void pause_ns(long ns)
 	nanosleep(&(const struct timespec){ .tv_nsec = ns }, NULL);
 }
 
-/* Room for a record of @nr words, NULL if memory is short. */
-static uint64_t *append(struct source_door *door, struct waiting *to, size_t nr)
+static bool make_room(struct waiting *to)
 {
-	uint64_t *more;
+	size_t nr = (size_t)(to->end - to->words), room = nr ? 2 * nr : 4096;
+	uint64_t *words = reallocarray(to->words, room + KEPT_MOST, sizeof(*words));
 
-	if (to->nr + nr > to->room) {
-		size_t room = to->room ? 2 * to->room : 4096;
-
-		more = reallocarray(to->words, room, sizeof(*more));
-		if (!more) {
-			door->err = -ENOMEM;
-			return NULL;
-		}
-		to->words = more;
-		to->room = room;
-	}
-	to->nr += nr;
-	return to->words + to->nr - nr;
+	if (!words)
+		return false;
+	to->words = words;
+	to->end = words + nr;
+	to->full = words + room;
+	return true;
 }
 
-static void put(struct source_door *door, struct waiting *to, const uint64_t *words, size_t nr)
-{
-	uint64_t *record = append(door, to, nr);
-
-	if (record)
-		memcpy(record, words, nr * sizeof(*words));
-}
-
-static void put_queue(struct source_door *door, const struct door_target *target, struct waiting *to,
-		      const struct door_queue *from)
+/* Keep a bio. Returns the end of its words. */
+static uint64_t *put_queue(const struct door_target *target, struct waiting *to, const struct door_queue *from,
+			   uint64_t *words, uint64_t time)
 {
 	struct raidtrace_task task = {
 		.comm = { from->comm[0], from->comm[1] }, .cgroup = from->cgroup, .pid = (uint32_t)from->pid,
 	};
 
 	if (target->target.groups & RAIDTRACE_GROUP_SUBMITTER && !raidtrace_is_task(&task, &to->task)) {
-		const uint64_t record[] = {
-			from->time, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, task.pid),
-			task.comm[0], task.comm[1], task.cgroup,
-		};
-
-		put(door, to, record, 5);
+		*words++ = time;
+		*words++ = raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, task.pid);
+		*words++ = task.comm[0];
+		*words++ = task.comm[1];
+		*words++ = task.cgroup;
 		to->task = task;
 	}
-	put(door, to, &from->time, 4);
+	words[0] = time;
+	words[1] = from->head;
+	words[2] = from->bio;
+	words[3] = from->sector;
+	return words + 4;
 }
 
-static void put_bios(struct source_door *door, struct waiting *to, const struct door_bios *from)
+/* Keep several bios. Returns the end of their words. */
+static uint64_t *put_bios(const struct door_bios *from, uint64_t *words, uint64_t time)
 {
 	bool ends = raidtrace_event_kind(from->head) == DOOR_ENDS;
 
 	for (int i = 0; i < DOOR_BIOS && from->bio[i]; i++) {
-		const uint64_t end[] = {
-			from->time,
-			raidtrace_event_head(RAIDTRACE_EVENT_END, raidtrace_event_direction(from->head), 0, 0, 0),
-			from->bio[i],
-		};
-		const uint64_t issue[] = { from->time, RAIDTRACE_EVENT_ISSUE_BIO, from->request, from->bio[i] };
-
-		put(door, to, ends ? end : issue, ends ? 3 : 4);
+		*words++ = time;
+		if (ends) {
+			*words++ = raidtrace_event_head(RAIDTRACE_EVENT_END, raidtrace_event_direction(from->head), 0,
+							0, 0);
+		} else {
+			*words++ = RAIDTRACE_EVENT_ISSUE_BIO;
+			*words++ = from->request;
+		}
+		*words++ = from->bio[i];
 	}
+	return words;
 }
 
-/* Keep a record for its disk. Records of a disk that was deleted since are dropped. */
-static void take_record(struct source_door *door, unsigned int ring, const uint64_t *words, size_t bytes)
+/* Keep a record for its disk. Records of a disk that was deleted since are dropped. Returns its words in the ring. */
+static size_t take_record(struct source_door *door, unsigned int ring, const uint64_t *record, uint64_t time)
 {
-	struct door_target *target = door->target[words[0] >> DOOR_TIME_BITS];
-	uint64_t record[sizeof(struct door_bios) / sizeof(uint64_t)];
-	unsigned int kind = raidtrace_event_kind(words[1]);
+	struct door_target *target = door->target[time >> DOOR_TIME_BITS];
+	unsigned int kind = raidtrace_event_kind(record[1]);
+	size_t nr = raidtrace_event_words(kind);
+	struct waiting *to = target ? &target->waiting[ring] : NULL;
 
-	if (!target || bytes > sizeof(record))
-		return;
-	memcpy(record, words, bytes);
-	record[0] &= (1ULL << DOOR_TIME_BITS) - 1;
-	if (kind == RAIDTRACE_EVENT_QUEUE)
-		put_queue(door, target, &target->waiting[ring], (const struct door_queue *)record);
-	else if (kind == DOOR_ISSUE_BIOS || kind == DOOR_ENDS)
-		put_bios(door, &target->waiting[ring], (const struct door_bios *)record);
-	else
-		put(door, &target->waiting[ring], record, raidtrace_event_words(kind));
+	if (to && to->end >= to->full && !make_room(to)) {
+		door->err = -ENOMEM;
+		to = NULL;
+	}
+	time &= (1ULL << DOOR_TIME_BITS) - 1;
+	if (kind == RAIDTRACE_EVENT_QUEUE) {
+		nr = sizeof(struct door_queue) / sizeof(*record);
+		if (to)
+			to->end = put_queue(target, to, (const struct door_queue *)record, to->end, time);
+	} else if (kind == DOOR_ISSUE_BIOS || kind == DOOR_ENDS) {
+		nr = sizeof(struct door_bios) / sizeof(*record);
+		if (to)
+			to->end = put_bios((const struct door_bios *)record, to->end, time);
+	} else if (to) {
+		/* As many as a record may have: fewer would take longer. */
+		to->end[0] = time;
+		memcpy(to->end + 1, record + 1, (RAIDTRACE_EVENT_WORDS - 1) * sizeof(*record));
+		to->end += nr;
+	}
+	return nr;
 }
 
 /* Read all records that are in a ring now; wait for one that is being written. */
 static void read_ring(struct source_door *door, unsigned int index)
 {
-	struct ring *ring = &door->ring[index];
-	unsigned long at = *ring->consumer, end = __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
+	struct door_ring *ring = (struct door_ring *)(door->door.rings + index * door->door.ring_step);
+	uint64_t at = ring->limit - door->ring_bytes, end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 
 	while (at < end) {
-		const char *header = ring->data + (at & (door->ring_bytes - 1));
-		uint32_t len = __atomic_load_n((const uint32_t *)header, __ATOMIC_ACQUIRE), bytes;
+		size_t place = at & (door->ring_bytes - 1), bytes = door->ring_bytes - place;
+		uint64_t *first = ring->words + place / sizeof(*first), *record = first, *stop;
 
-		if (len & BPF_RINGBUF_BUSY_BIT) {
-			pause_ns(BUSY_NS);
-			continue;
+		bytes = bytes < end - at ? bytes : end - at;
+		stop = first + (bytes < AT_ONCE ? bytes : AT_ONCE) / sizeof(*first);
+		while (record < stop) {
+			uint64_t time = __atomic_load_n(record, __ATOMIC_ACQUIRE);
+
+			if (time)
+				record += take_record(door, index, record, time);
+			else
+				pause_ns(BUSY_NS);
 		}
-		bytes = len & ~BPF_RINGBUF_DISCARD_BIT;
-		if (!(len & BPF_RINGBUF_DISCARD_BIT))
-			take_record(door, index, (const uint64_t *)(header + BPF_RINGBUF_HDR_SZ), bytes);
-		at += (bytes + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
-		__atomic_store_n(ring->consumer, at, __ATOMIC_RELEASE);
+		bytes = (size_t)(record - first) * sizeof(*first);
+		memset(first, 0, bytes);
+		at += bytes;
+		__atomic_store_n(&ring->limit, at + door->ring_bytes, __ATOMIC_RELEASE);
 	}
 }
 
@@ -209,22 +210,23 @@ static void count(const struct source_door *door, struct door_target *target, ui
 	for (unsigned int i = 0; i < door->door.nr_rings; i++) {
 		struct waiting *waiting = &target->waiting[i];
 
-		if (!waiting->nr)
+		if (waiting->end == waiting->words)
 			continue;
 		waiting->source.words = waiting->words;
 		waiting->source.mask = INT_MAX;
 		waiting->source.tail = 0;
-		waiting->source.end = (uint32_t)waiting->nr;
+		waiting->source.end = (uint32_t)(waiting->end - waiting->words);
 		raidtrace_heap_add(target->heap, nr++, waiting->words[0], &waiting->source);
 	}
 	raidtrace_engine_count(&target->engine, target->heap, nr, until, &left);
 	for (unsigned int i = 0; i < door->door.nr_rings; i++) {
 		struct waiting *waiting = &target->waiting[i];
+		const uint64_t *next = waiting->words + waiting->source.tail;
 
-		if (!waiting->nr || !waiting->source.tail)
+		if (waiting->end == waiting->words)
 			continue;
-		waiting->nr -= waiting->source.tail;
-		memmove(waiting->words, waiting->words + waiting->source.tail, waiting->nr * sizeof(*waiting->words));
+		memmove(waiting->words, next, (size_t)(waiting->end - next) * sizeof(*next));
+		waiting->end -= waiting->source.tail;
 	}
 }
 
@@ -253,41 +255,6 @@ static void *read_rings(void *data)
 	return NULL;
 }
 
-static int map_rings(struct source_door *door)
-{
-	door->page = (size_t)sysconf(_SC_PAGESIZE);
-	door->ring = calloc(door->door.nr_rings, sizeof(*door->ring));
-	if (!door->ring)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < door->door.nr_rings; i++) {
-		int fd = door->door.ring[i];
-		char *consumer = mmap(NULL, door->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		char *producer;
-
-		if (consumer == MAP_FAILED)
-			return -errno;
-		door->ring[i].consumer = (unsigned long *)consumer;
-		producer = mmap(NULL, door->page + 2 * door->ring_bytes, PROT_READ, MAP_SHARED, fd,
-				(off_t)door->page);
-		if (producer == MAP_FAILED)
-			return -errno;
-		door->ring[i].producer = (unsigned long *)producer;
-		door->ring[i].data = producer + door->page;
-	}
-	return 0;
-}
-
-static void unmap_rings(struct source_door *door)
-{
-	for (unsigned int i = 0; door->ring && i < door->door.nr_rings; i++) {
-		if (door->ring[i].consumer)
-			munmap(door->ring[i].consumer, door->page);
-		if (door->ring[i].producer)
-			munmap((void *)door->ring[i].producer, door->page + 2 * door->ring_bytes);
-	}
-	free(door->ring);
-}
-
 static void free_target(const struct source_door *door, struct door_target *target)
 {
 	for (unsigned int i = 0; target->waiting && i < door->door.nr_rings; i++)
@@ -309,7 +276,6 @@ static void stop(struct source_door *door)
 		__atomic_store_n(&door->stop, true, __ATOMIC_RELAXED);
 		pthread_join(door->thread, NULL);
 	}
-	unmap_rings(door);
 	for (unsigned int i = 0; i < DOOR_DISKS; i++)
 		if (door->target[i])
 			free_target(door, door->target[i]);
@@ -388,8 +354,6 @@ static int start(struct source_door *door, char *text, size_t size)
 
 	door->ring_bytes = ring_bytes(nr);
 	err = open ? open(&door->door, nr, (unsigned int)door->ring_bytes, text, size) : -ENOENT;
-	if (!err)
-		err = map_rings(door);
 	if (err)
 		return err;
 	door->missed = all_missed(&door->door);
@@ -484,34 +448,36 @@ static int alloc_engine(const struct source_door *door, struct door_target *targ
 /* Make the disk known to the programs. Return: false if all its places are taken. */
 static bool publish(struct source_door *door, struct door_target *target)
 {
-	uint32_t dev = target->target.major << 20 | target->target.minor, place = door_place(dev);
-
 	for (uint32_t i = 0; i < DOOR_TRIES; i++) {
-		struct door_disk *disk = &door->door.state->disk[(place + i) % DOOR_PLACES];
+		struct door_disk *disk = &door->door.state->disk[(target->diskseq + i) % DOOR_PLACES];
 
-		if (disk->dev && disk->dev != DOOR_GONE)
+		if (disk->diskseq && disk->diskseq != DOOR_GONE)
 			continue;
 		disk->groups = target->target.groups;
-		disk->diskseq = target->diskseq;
 		disk->number = target->number;
 		disk->has_requests = !target->target.bio_based;
+		disk->has_journal = !!door->door.state->journal[target->number].nr;
 		target->place = disk;
-		__atomic_store_n(&disk->dev, dev, __ATOMIC_RELEASE);
+		__atomic_store_n(&disk->diskseq, target->diskseq, __ATOMIC_RELEASE);
 		return true;
 	}
 	return false;
 }
 
-static void set_journal(struct source_door *door, uint32_t number, const struct rt_extent *journal, size_t nr)
+static void set_journal(struct source_door *door, struct door_target *target, const struct rt_extent *journal,
+			size_t nr)
 {
-	struct door_journal *to = &door->door.state->journal[number];
+	struct door_journal *to = &door->door.state->journal[target->number];
 
+	nr = nr < DOOR_EXTENTS ? nr : DOOR_EXTENTS;
 	__atomic_store_n(&to->nr, 0, __ATOMIC_RELEASE);
-	for (size_t i = 0; i < nr && i < DOOR_EXTENTS; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		to->extent[i].sector = journal[i].sector;
 		to->extent[i].nr_sectors = journal[i].nr_sectors;
 	}
-	__atomic_store_n(&to->nr, nr < DOOR_EXTENTS ? nr : DOOR_EXTENTS, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->nr, nr, __ATOMIC_RELEASE);
+	if (target->place)
+		target->place->has_journal = !!nr;
 }
 
 static int refuse(struct rt_client *client, int err, const char *why)
@@ -582,7 +548,7 @@ static int target_add_number(struct rt_client *client, unsigned int major, unsig
 		return refuse(client, err, "not enough memory for the counters");
 	}
 	target->target.place_sectors = target->target.bio_based ? 0 : target->engine.place.sectors;
-	set_journal(door, target->number, options ? options->journal : NULL, options ? options->nr_journal : 0);
+	set_journal(door, target, options ? options->journal : NULL, options ? options->nr_journal : 0);
 	pthread_mutex_lock(&door->lock);
 	memset(door->door.state->lost[target->number], 0, sizeof(door->door.state->lost[0]));
 	target->target.id = ++door->last_id;
@@ -621,7 +587,7 @@ static int target_del(struct rt_client *client, uint32_t id)
 
 	if (!target)
 		return -ENOENT;
-	__atomic_store_n(&target->place->dev, DOOR_GONE, __ATOMIC_RELEASE);
+	__atomic_store_n(&target->place->diskseq, DOOR_GONE, __ATOMIC_RELEASE);
 	/* Records of programs that run now come before the number is used again. */
 	pause_ns(SETTLED_NS);
 	pthread_mutex_lock(&door->lock);
@@ -638,7 +604,7 @@ static int target_set_journal(struct rt_client *client, uint32_t id, const struc
 
 	if (!target)
 		return -ENOENT;
-	set_journal(client->door, target->number, journal, nr);
+	set_journal(client->door, target, journal, nr);
 	return 0;
 }
 
