@@ -4,15 +4,15 @@
 
 /*
  * Write the bios of a request, which has some: those that end with @bytes if @ends. Each record has several. The block
- * layer limits their number.
+ * layer limits their number. Linux 6.1 takes a loop that ends with its condition.
  */
 static __always_inline void write_bios(const struct door_disk *disk, struct request *rq, u32 kind, bool ends, u32 bytes)
 {
 	u64 head = raidtrace_event_head(kind, op_direction(rq->cmd_flags, 1), 0, 0, 0);
 	struct bio *bio = rq->bio;
-	u32 i, at;
+	u32 i = 0, at;
 
-	for (i = 0; i < DOOR_BIOS_MOST / DOOR_BIOS && bio; i++) {
+	do {
 		struct door_bios *record;
 		struct slot slot;
 
@@ -33,7 +33,7 @@ static __always_inline void write_bios(const struct door_disk *disk, struct requ
 			bio = bio->bi_next;
 		}
 		submit(&slot);
-	}
+	} while (bio && ++i < DOOR_BIOS_MOST / DOOR_BIOS);
 }
 
 /* Whether a request with bios has more than one. Its own members are read at once, those of a bio with a check. */
