@@ -25,6 +25,7 @@
 #   make mutate            errors that unit tests must notice
 #   make bench             cost of counting a request            make bench-lab    cost of the lab
 #   make bench-record      cost of recording 16 disks            make bench-import   import compared with blkparse and btt
+#   make bench-door        limits of counting by BPF programs
 #   make figures           pictures of the documentation         make html         the documentation as pages, in build/html
 #   make deb, make rpm     packages of the last commit, in build/deb and build/rpm
 #   make install           tools, and the module if there are headers, below DESTDIR and PREFIX      make uninstall, make clean
@@ -41,7 +42,7 @@ ARGS    ?=
 .PHONY: demo reproduce misconceptions board farm kcsan battery battery-why battery-here
 .PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-packages check-bare check-kernels check-exporter lint
 .PHONY: sweep-kills why-kills kills soak sanitize mutate
-.PHONY: bench bench-lab bench-record bench-import bisect-demo
+.PHONY: bench bench-lab bench-record bench-door bench-import bisect-demo
 .PHONY: deb rpm
 .DEFAULT_GOAL := all
 
@@ -137,6 +138,10 @@ bisect-demo: tools
 bench-record: tools
 	@tools/setup vm
 	@tests/bench/sampling $(ARGS)
+
+bench-door: tools
+	@tools/setup $(if $(findstring here,$(ARGS)),check,vm)
+	@tests/bench/door $(ARGS)
 
 bench-import: tools
 	@tools/setup check

@@ -10,7 +10,6 @@ import os
 import pathlib
 import shutil
 import signal
-import sqlite3
 import struct
 import subprocess
 import tempfile
@@ -18,6 +17,7 @@ import time
 from collections.abc import Iterator
 
 import kmod_client as kmod
+import recorder
 
 DEBUG = pathlib.Path("/sys/kernel/debug")
 TRACING = pathlib.Path("/sys/kernel/tracing")
@@ -109,30 +109,12 @@ def bpf(disk: str) -> Iterator[None]:
     """raidctl record without the module: the same groups, counted in user space."""
     if not pathlib.Path("/sys/kernel/btf/vmlinux").exists():
         raise Missing("the kernel has no BTF")
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        recording = f"{folder}/bpf.rtdb"
-        words = ["raidctl", "record", "-q", "--source", "bpf", "-d", disk, "-o", recording]
-        running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        while running.poll() is None and _fact(recording, "end") != "running":
-            time.sleep(0.2)
-        if running.poll() is not None:
-            raise Missing(running.communicate()[0].strip())
-        try:
-            yield
-        finally:
-            running.send_signal(signal.SIGINT)
-            output, _ = running.communicate(timeout=60)
-        kmod.equal(f"events that were lost ({output.strip()})", _fact(recording, "records_lost"), "0")
-
-
-def _fact(recording: str, name: str) -> str:
-    """A value of the table meta, empty as long as there is none."""
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{recording}?mode=ro", uri=True)) as db:
-            row = db.execute("SELECT value FROM meta WHERE key = ?", (name,)).fetchone()
-    except sqlite3.Error:
-        return ""
-    return str(row[0]) if row else ""
+        with recorder.recording("raidctl", disk) as running:
+            yield
+    except recorder.Refused as why:
+        raise Missing(str(why)) from why
+    kmod.equal("events that were lost", running.lost, 0)
 
 
 @contextlib.contextmanager
