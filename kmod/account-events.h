@@ -243,16 +243,20 @@ static __always_inline void leave_flight(struct raidtrace_queue *state,
 	account_time(state, account, RAIDTRACE_DEPTH_ALL, all, now_ns);
 }
 
-/* Count the position of a request, and a seek by the classes before and after it. */
-static __always_inline void account_move(struct raidtrace_queue *state,
-					 struct raidtrace_account *account, u32 groups,
-					 u64 now_ns, const struct raidtrace_issue *issue)
+/*
+ * Count the position of a request, and a seek by the classes before and after it. Returns its row of
+ * d2c by distance.
+ */
+static __always_inline u32 account_move(struct raidtrace_queue *state,
+					struct raidtrace_account *account, u32 groups,
+					u64 now_ns, const struct raidtrace_issue *issue)
 {
 	struct raidtrace_flow *flow = &account->flow[issue->direction];
 	const struct raidtrace_moves moves = {
 		account->seek[issue->direction], &flow->sequential, flow->seek_sectors,
 		&flow->stream,
 	};
+	bool placed = state->position.placed;
 	s64 distance = account_position(&state->position, &moves, groups, now_ns, issue->sector,
 					issue->bytes);
 
@@ -263,6 +267,8 @@ static __always_inline void account_move(struct raidtrace_queue *state,
 		account->blame_distance[bin] += distance_sectors(distance);
 	}
 	state->end_class = issue->class;
+	return placed && groups & RAIDTRACE_GROUP_LATENCY ? raidtrace_seek_row(distance) :
+							    RAIDTRACE_SEEK_ROW_NONE;
 }
 
 /* Count bytes of an issue, those that no earlier issue of the request had. */
@@ -276,10 +282,10 @@ static __always_inline void raidtrace_count_bytes(struct raidtrace_account *acco
 		account->origin[issue->class].bytes_issued += bytes;
 }
 
-/* Count a request that is issued to the driver. */
-static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
-						  struct raidtrace_account *account, u32 groups,
-						  u64 now_ns, const struct raidtrace_issue *issue)
+/* Count a request that is issued to the driver. Returns its row of d2c by distance. */
+static __always_inline u32 raidtrace_count_issue(struct raidtrace_queue *state,
+						 struct raidtrace_account *account, u32 groups,
+						 u64 now_ns, const struct raidtrace_issue *issue)
 {
 	enum raidtrace_direction direction = issue->direction;
 	struct raidtrace_flow *flow = &account->flow[direction];
@@ -288,7 +294,7 @@ static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
 	enter_flight(state, account, groups, now_ns, direction);
 	if (issue->again) {
 		flow->reissued++;
-		return;
+		return RAIDTRACE_SEEK_ROW_NONE;
 	}
 	raidtrace_count_bytes(account, groups, issue, issue->bytes);
 	/* Passthrough commands move any number of bytes: a part of a sector counts as one. */
@@ -297,7 +303,8 @@ static __always_inline void raidtrace_count_issue(struct raidtrace_queue *state,
 	if (groups & RAIDTRACE_GROUP_ORIGIN)
 		account->origin[issue->class].issued++;
 	if (has_position(direction, issue->bytes) && !issue->unplaced)
-		account_move(state, account, groups, now_ns, issue);
+		return account_move(state, account, groups, now_ns, issue);
+	return RAIDTRACE_SEEK_ROW_NONE;
 }
 
 /* Count a request that is issued @i2d_ns after its insert. */
@@ -315,6 +322,9 @@ static __always_inline void raidtrace_count_i2d(struct raidtrace_account *accoun
  * @error: its status is not success
  * @d2c_ns: nanoseconds since its issue
  * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
+ * @size_row: raidtrace_size_row() of its issue
+ * @seek_row: raidtrace_seek_row() of its issue, or RAIDTRACE_SEEK_ROW_NONE
+ * @submitter: row of the process that queued its first bio
  */
 struct raidtrace_completion {
 	enum raidtrace_direction direction;
@@ -322,7 +332,28 @@ struct raidtrace_completion {
 	bool error;
 	u64 d2c_ns;
 	u32 depth_row;
+	u32 size_row;
+	u32 seek_row;
+	u32 submitter;
 };
+
+/* Count a read or write that ends, by what its issue was like. */
+static __always_inline void account_d2c(struct raidtrace_account *account,
+					const struct raidtrace_completion *completion)
+{
+	enum raidtrace_direction direction = completion->direction;
+	u64 d2c_ns = completion->d2c_ns;
+
+	account->depth_d2c[direction][completion->depth_row * RAIDTRACE_D2C_COLUMNS +
+				      raidtrace_d2c_column(d2c_ns)]++;
+	account->depth_d2c_ns[direction][completion->depth_row] += d2c_ns;
+	account->size_d2c[direction][completion->size_row]++;
+	account->size_d2c_ns[direction][completion->size_row] += d2c_ns;
+	if (completion->seek_row != RAIDTRACE_SEEK_ROW_NONE) {
+		account->seek_d2c[direction][completion->seek_row]++;
+		account->seek_d2c_ns[direction][completion->seek_row] += d2c_ns;
+	}
+}
 
 /* Count a request that ends. One of its direction is in flight. */
 static __always_inline void
@@ -341,9 +372,11 @@ raidtrace_count_completion(struct raidtrace_queue *state, struct raidtrace_accou
 	if (groups & RAIDTRACE_GROUP_LATENCY) {
 		account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
 		if (has_own_set(direction))
-			account->depth_d2c[direction]
-				[completion->depth_row * RAIDTRACE_D2C_COLUMNS +
-				 raidtrace_d2c_column(d2c_ns)]++;
+			account_d2c(account, completion);
+	}
+	if (groups & RAIDTRACE_GROUP_SUBMITTER) {
+		account->submitted[completion->submitter].completed++;
+		account->submitted[completion->submitter].d2c_sum_ns += d2c_ns;
 	}
 	leave_flight(state, account, groups, now_ns, direction);
 }

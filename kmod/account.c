@@ -91,6 +91,8 @@ void raidtrace_account_release(struct raidtrace_account *account, unsigned int r
 	rest->queued += from->queued;
 	rest->bytes_queued += from->bytes_queued;
 	rest->seeks_queued += from->seeks_queued;
+	rest->completed += from->completed;
+	rest->d2c_sum_ns += from->d2c_sum_ns;
 	*from = (struct raidtrace_submitted){};
 }
 
@@ -188,6 +190,8 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 	RAIDTRACE_COUNTER(FLOW, attr, flow, member, FLOW, bios, attr)
 #define DISK_EVENT(attr, member, group, bios) \
 	RAIDTRACE_COUNTER(COUNTERS, attr, disk, member, group, bios, attr)
+#define DISK_TIME(attr, member, bios) \
+	RAIDTRACE_COUNTER(COUNTERS, attr, disk, member, LATENCY, bios, EVENT_COUNTERS)
 
 const struct raidtrace_counter raidtrace_flow_counters[RAIDTRACE_FLOW_COUNTERS] = {
 	FLOW(QUEUED, queued, FLOW, true),
@@ -233,6 +237,10 @@ const struct raidtrace_counter raidtrace_disk_counters[RAIDTRACE_DISK_COUNTERS] 
 	DISK_EVENT(UNPLUGS_SCHEDULE, unplugs_schedule, PLUG, false),
 	DISK_EVENT(RA_SYNC_SECTORS, ra_sync_sectors, READAHEAD, true),
 	DISK_EVENT(RA_ASYNC_SECTORS, ra_async_sectors, READAHEAD, true),
+	DISK_TIME(HELD_NS, held_ns, true),
+	DISK_TIME(BACKLOG_NS, backlog_ns, false),
+	DISK_TIME(WAITING_SUM_NS, waiting_sum_ns, true),
+	DISK_TIME(WAITING_UNKNOWN, waiting_unknown, true),
 };
 
 #define HISTOGRAM(kind, member, nr, rows_, all_, group_, bios_) \
@@ -253,6 +261,11 @@ const struct raidtrace_histogram raidtrace_histograms[RAIDTRACE_KINDS] = {
 	HISTOGRAM(DEPTH_TIME, depth_time, DEPTH, OWN, true, DEPTH, false),
 	HISTOGRAM(DEPTH_ISSUE, depth_issue, DEPTH, OWN, true, DEPTH, false),
 	HISTOGRAM(DEPTH_D2C, depth_d2c, DEPTH_D2C, OWN, false, LATENCY, false),
+	HISTOGRAM(DEPTH_D2C_NS, depth_d2c_ns, DEPTH_D2C_NS, OWN, false, LATENCY, false),
+	HISTOGRAM(SIZE_D2C, size_d2c, SIZE_D2C, OWN, false, LATENCY, false),
+	HISTOGRAM(SIZE_D2C_NS, size_d2c_ns, SIZE_D2C, OWN, false, LATENCY, false),
+	HISTOGRAM(SEEK_D2C, seek_d2c, SEEK_D2C, OWN, false, LATENCY, false),
+	HISTOGRAM(SEEK_D2C_NS, seek_d2c_ns, SEEK_D2C, OWN, false, LATENCY, false),
 	HISTOGRAM(PLACE, place, PLACE, OWN, false, PLACE, false),
 	HISTOGRAM(UNPLUG, unplug, DEPTH, 0, true, PLUG, false),
 	HISTOGRAM(BLAME, blame, BLAME, 0, true, BLAME, false),

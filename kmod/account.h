@@ -266,6 +266,10 @@ struct raidtrace_disk {
 			u64 ra_async_sectors;
 		};
 	};
+	u64 held_ns;
+	u64 backlog_ns;
+	u64 waiting_sum_ns;
+	u64 waiting_unknown;
 };
 
 struct raidtrace_origin {
@@ -285,6 +289,8 @@ struct raidtrace_submitted {
 	u64 queued;
 	u64 bytes_queued;
 	u64 seeks_queued;
+	u64 completed;
+	u64 d2c_sum_ns;
 };
 
 /* Hardware queues with a row each, and the row of all higher numbers. */
@@ -328,11 +334,16 @@ struct raidtrace_hwq {
  * @depth_time: nanoseconds at each depth, per &enum raidtrace_depth_set
  * @depth_issue: requests issued, by the depth of their set that they found
  * @depth_d2c: reads and writes completed, by the depth of all that their issue found and @d2c
+ * @depth_d2c_ns: sum of @d2c of these requests by depth
+ * @size_d2c: reads and writes completed, by the size of their issue
+ * @size_d2c_ns: sum of their @d2c
+ * @seek_d2c: reads and writes completed, by the distance of their issue from the previous end
+ * @seek_d2c_ns: sum of their @d2c
  * @depth_sum_ns: nanoseconds times requests in flight, per &enum raidtrace_depth_set
  * @place: bytes of reads and writes issued, per part of the disk
  * @blame: seeks, by the classes of the requests before and after
  * @blame_distance: sectors of these seeks
- * @disk: events without a direction
+ * @disk: events without a direction; time by what waits
  * @unplug: unplugs, by requests sent
  * @window: windows read ahead by sectors, for a missing and for a marked page
  * @hwq: per hardware queue
@@ -350,6 +361,11 @@ struct raidtrace_account {
 	u64 depth_time[RAIDTRACE_DEPTH_SETS][RAIDTRACE_DEPTH_BINS];
 	u64 depth_issue[RAIDTRACE_DEPTH_SETS][RAIDTRACE_DEPTH_BINS];
 	u64 depth_d2c[RAIDTRACE_DEPTH_ALL][RAIDTRACE_DEPTH_D2C_BINS];
+	u64 depth_d2c_ns[RAIDTRACE_DEPTH_ALL][RAIDTRACE_DEPTH_ROWS];
+	u64 size_d2c[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SIZE_ROWS];
+	u64 size_d2c_ns[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SIZE_ROWS];
+	u64 seek_d2c[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SEEK_ROWS];
+	u64 seek_d2c_ns[RAIDTRACE_DEPTH_ALL][RAIDTRACE_SEEK_ROWS];
 	u64 depth_sum_ns[RAIDTRACE_DEPTH_SETS];
 	u64 place[RAIDTRACE_DEPTH_ALL][RAIDTRACE_PLACE_BINS];
 	u64 blame[RAIDTRACE_BLAME_BINS];
@@ -492,6 +508,9 @@ struct raidtrace_issue {
 	bool again;
 	bool unplaced;
 };
+
+/* In place of a row of d2c by distance: the request has no previous one, or no position. */
+#define RAIDTRACE_SEEK_ROW_NONE	RAIDTRACE_SEEK_ROWS
 
 void raidtrace_position_start(struct raidtrace_position *position, unsigned int streams);
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,

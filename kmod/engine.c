@@ -106,6 +106,49 @@ static __always_inline struct raidtrace_issued *find_request(struct raidtrace_en
 }
 
 /*
+ * Count the time that passed with so many bios waiting. Called before their number changes, and before
+ * the last request in flight ends or the first is issued.
+ */
+static __always_inline void spend_waiting(struct raidtrace_engine *engine, u32 groups, u64 now_ns)
+{
+	u64 spent_ns = now_ns - engine->waited_ns;
+	struct raidtrace_disk *disk = &engine->account->disk;
+
+	if (!(groups & RAIDTRACE_GROUP_LATENCY))
+		return;
+	engine->waited_ns = now_ns;
+	if (!engine->waiting)
+		return;
+	disk->waiting_sum_ns += engine->waiting * spent_ns;
+	if (engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL])
+		disk->backlog_ns += spent_ns;
+	else
+		disk->held_ns += spent_ns;
+}
+
+/* A bio waits no longer: it is issued, or it ends without that. */
+static __always_inline void end_wait(struct raidtrace_engine *engine, struct raidtrace_queued *bio,
+				     u32 groups, u64 now_ns)
+{
+	if (!bio->waits)
+		return;
+	spend_waiting(engine, groups, now_ns);
+	engine->waiting--;
+	bio->waits = false;
+}
+
+/* The same for a request that was requeued. Called before its progress changes. */
+static __always_inline void end_requeued(struct raidtrace_engine *engine,
+					 const struct raidtrace_issued *request, u32 groups,
+					 u64 now_ns)
+{
+	if (request->progress != RAIDTRACE_REQUEUED)
+		return;
+	spend_waiting(engine, groups, now_ns);
+	engine->waiting--;
+}
+
+/*
  * End a bio; NULL for an unknown one. On a bio-based disk, an unknown end may be that of a piece
  * that the driver split off, so it is not counted.
  */
@@ -120,8 +163,10 @@ static __always_inline void end_bio(struct raidtrace_engine *engine,
 		else if (groups & HAS_REQUESTS)
 			engine->account->flow[direction].q2c_unknown++;
 	}
-	if (queued)
+	if (queued) {
+		end_wait(engine, queued, groups, now_ns);
 		queued->bio = 0;
+	}
 }
 
 /*
@@ -171,13 +216,20 @@ static __always_inline void engine_queue(struct raidtrace_engine *engine,
 	if (groups & RAIDTRACE_GROUPS_BIOS) {
 		struct raidtrace_queued *place = find_bio(engine, record[2], true);
 
-		/* A bio without a place stays unknown. */
-		if (place)
+		/* A bio without a place stays unknown. One without data waits for the flush of its own. */
+		bool waits = bio.direction != RAIDTRACE_DIRECTION_FLUSH;
+
+		spend_waiting(engine, groups, now_ns);
+		if (place) {
+			engine->waiting += waits - (place->bio && place->waits);
 			*place = (struct raidtrace_queued){
 				.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
-				.row = bio.submitter, .class = bio.class,
-				.direction = bio.direction,
+				.owner = raidtrace_owner(&engine->submitters, bio.submitter),
+				.class = bio.class, .direction = bio.direction, .waits = waits,
 			};
+		} else {
+			engine->account->disk.waiting_unknown++;
+		}
 	}
 	raidtrace_count_bio(&engine->arrival, engine->account, groups, &bio);
 }
@@ -200,17 +252,21 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 g
 	}
 	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
 		engine->account->flow[direction].refused++;
-	if (queued)
+	if (queued) {
+		end_wait(engine, queued, groups, now_ns);
 		queued->bio = 0;
+	}
 }
 
-static void engine_split(struct raidtrace_engine *engine, const u64 *record)
+static void engine_split(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
 {
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
 	struct raidtrace_queued *place = find_bio(engine, record[2], true);
 
 	if (!whole || !place)
 		return;
+	spend_waiting(engine, groups, now_ns);
+	engine->waiting += whole->waits - (place->bio && place->waits);
 	*place = *whole;
 	place->bio = record[2];
 }
@@ -236,25 +292,29 @@ static void know_bio(struct raidtrace_ended *known, const struct raidtrace_queue
 		return;
 	known->queued_ns = bio->queued_ns;
 	known->pid = bio->pid;
-	known->row = bio->row;
+	known->row = bio->owner & RAIDTRACE_OWNER_ROW;
 }
 
 /* Several bios of different classes are mixed. An unknown bio has no class. */
-static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record, u32 groups)
+static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record, u32 groups,
+			     u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_INSERT);
-	const struct raidtrace_queued *bio = find_bio(engine, record[3], false);
+	struct raidtrace_queued *bio = find_bio(engine, record[3], false);
 
 	if (!request || !bio)
 		return;
+	end_wait(engine, bio, groups, now_ns);
 	if (groups & HAS_HISTORY) {
 		forget_abandoned(request, known_of(engine, request));
 		know_bio(known_of(engine, request), bio);
 	}
-	if (request->class == RAIDTRACE_CLASSES)
+	if (request->class == RAIDTRACE_CLASSES) {
 		request->class = bio->class;
-	else if (request->class != bio->class)
+		request->owner = bio->owner;
+	} else if (request->class != bio->class) {
 		request->class = RAIDTRACE_CLASS_MIXED;
+	}
 }
 
 /* Keep the facts about an issue for the history. */
@@ -282,8 +342,9 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 					 u32 groups, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_INSERT);
-	const struct raidtrace_queued *bio = NULL;
+	struct raidtrace_queued *bio = NULL;
 	u64 head = record[1];
+	u32 seek_row;
 	struct raidtrace_issue issue = {
 		.direction = raidtrace_event_direction(head),
 		.sector = record[3],
@@ -294,16 +355,23 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 
 	if (!request)
 		return;
+	spend_waiting(engine, groups, now_ns);
 	if (request->progress == RAIDTRACE_IN_FLIGHT)
 		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
 					request->direction);
+	end_requeued(engine, request, groups, now_ns);
 	issue.again = request->progress == RAIDTRACE_REQUEUED;
 	if (groups & RAIDTRACE_GROUPS_BIOS && record[4])
 		bio = find_bio(engine, record[4], false);
-	if (bio)
+	if (bio) {
 		issue.class = bio->class;
-	else if (request->class != RAIDTRACE_CLASSES)
+		end_wait(engine, bio, groups, now_ns);
+		request->owner = bio->owner;
+	} else if (request->class != RAIDTRACE_CLASSES) {
 		issue.class = request->class;
+	} else {
+		request->owner = RAIDTRACE_SUBMITTER_REST;
+	}
 	if (groups & RAIDTRACE_GROUP_PLACE)
 		issue.place = raidtrace_place_bin(&engine->place, issue.sector);
 	if (groups & HAS_HISTORY)
@@ -313,7 +381,11 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 	request->class = RAIDTRACE_CLASSES;
 	request->direction = issue.direction;
 	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
-	raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
+	seek_row = raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
+	if (!issue.again) {
+		request->seek_row = seek_row;
+		request->size_row = raidtrace_size_row(round_sectors(issue.bytes));
+	}
 	/* Bios can be merged into a request that was requeued. */
 	if (issue.again && issue.bytes > request->bytes)
 		raidtrace_count_bytes(engine->account, groups, &issue,
@@ -370,6 +442,8 @@ static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u
 		engine->account->flow[raidtrace_event_direction(record[1])].requeued_unissued++;
 		return;
 	}
+	spend_waiting(engine, groups, now_ns);
+	engine->waiting++;
 	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->direction);
 	request->progress = RAIDTRACE_REQUEUED;
 }
@@ -432,8 +506,14 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 			.error = head & RAIDTRACE_EVENT_ERROR,
 			.d2c_ns = now_ns - request->issued_ns,
 			.depth_row = request->depth_row,
+			.size_row = request->size_row,
+			.seek_row = request->seek_row,
+			.submitter = groups & RAIDTRACE_GROUP_SUBMITTER ?
+				raidtrace_owner_row(&engine->submitters, request->owner) : 0,
 		};
 
+		if (engine->waiting)
+			spend_waiting(engine, groups, now_ns);
 		raidtrace_count_completion(&engine->queue, engine->account, groups, now_ns, &completion);
 		if (groups & HAS_HISTORY)
 			keep_ended(engine->history, known_of(engine, request), &completion, now_ns);
@@ -442,6 +522,7 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 	}
 	if (!request)
 		return;
+	end_requeued(engine, request, groups, now_ns);
 	if (groups & HAS_HISTORY)
 		*known_of(engine, request) = (struct raidtrace_ended){};
 	request->progress = RAIDTRACE_NOT_ISSUED;
@@ -467,7 +548,7 @@ static __always_inline void engine_complete(struct raidtrace_engine *engine, con
 }
 
 /* A merged request is not issued. The next one at its address was neither inserted nor requeued. */
-static void engine_merge(struct raidtrace_engine *engine, const u64 *record, u32 groups)
+static void engine_merge(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_NOTHING);
 
@@ -475,6 +556,7 @@ static void engine_merge(struct raidtrace_engine *engine, const u64 *record, u32
 	if (!request)
 		return;
 	request->inserted_ns = 0;
+	end_requeued(engine, request, groups, now_ns);
 	if (request->progress == RAIDTRACE_REQUEUED)
 		request->progress = RAIDTRACE_NOT_ISSUED;
 }
@@ -518,16 +600,16 @@ static noinline void engine_other(struct raidtrace_engine *engine, struct raidtr
 		return engine_end(engine, record, groups, now_ns);
 	case RAIDTRACE_EVENT_ISSUE_BIO:
 		if (groups & RAIDTRACE_GROUPS_BIOS)
-			engine_issue_bio(engine, record, groups);
+			engine_issue_bio(engine, record, groups, now_ns);
 		return;
 	case RAIDTRACE_EVENT_TASK:
 		return engine_task(engine, source, record);
 	case RAIDTRACE_EVENT_SPLIT:
 		if (groups & RAIDTRACE_GROUPS_BIOS)
-			engine_split(engine, record);
+			engine_split(engine, record, groups, now_ns);
 		return;
 	case RAIDTRACE_EVENT_MERGE:
-		return engine_merge(engine, record, groups);
+		return engine_merge(engine, record, groups, now_ns);
 	case RAIDTRACE_EVENT_REQUEUE_HWQ:
 		end_on_hwq(engine, NULL, record, now_ns);
 		fallthrough;
@@ -662,14 +744,29 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 	groups |= engine->history ? HAS_HISTORY : 0;
 	raidtrace_position_start(&engine->arrival, streams);
 	raidtrace_queue_start(&engine->queue, groups, streams, now_ns);
+	engine->waited_ns = now_ns;
 }
 
 /* Count the time spent at the present depths up to now. */
 void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns)
 {
 	raidtrace_queue_advance(&engine->queue, engine->account, now_ns);
+	spend_waiting(engine, engine->queue.groups, engine->queue.last_ns);
 	if (engine->hwqs)
 		raidtrace_hwqs_advance(engine->hwqs, engine->account, engine->queue.last_ns);
+}
+
+/* Bios and requests on their way are then of processes without a row. */
+static void submitters_reset(struct raidtrace_submitters *submitters)
+{
+	unsigned int row;
+
+	submitters->replaced = 0;
+	for (row = 0; row < RAIDTRACE_SUBMITTERS; row++) {
+		submitters->task[row] = (struct raidtrace_task){};
+		submitters->queued_ns[row] = 0;
+		submitters->generation[row]++;
+	}
 }
 
 /* Reset, right after an advance, into an account of zeroes. Requests in flight stay known. */
@@ -679,6 +776,6 @@ void raidtrace_engine_reset(struct raidtrace_engine *engine)
 	if (engine->hwqs)
 		raidtrace_hwqs_reset(engine->hwqs, engine->account);
 	raidtrace_position_start(&engine->arrival, engine->arrival.streams.nr);
-	engine->submitters = (struct raidtrace_submitters){};
+	submitters_reset(&engine->submitters);
 	engine->table++;
 }

@@ -156,12 +156,32 @@ static inline bool raidtrace_is_task(const struct raidtrace_task *one,
  * @task: by row
  * @queued_ns: when the row's last bio was queued, 0 for a free row
  * @replaced: rows that another process has taken
+ * @generation: by row, how often that was
  */
 struct raidtrace_submitters {
 	struct raidtrace_task task[RAIDTRACE_SUBMITTERS];
 	u64 queued_ns[RAIDTRACE_SUBMITTERS];
 	u64 replaced;
+	unsigned char generation[RAIDTRACE_SUBMITTERS + 1];
 };
+
+/* The process that queued a bio: a row, and in the bits from this one on its generation. */
+#define RAIDTRACE_OWNER_GENERATION	8
+#define RAIDTRACE_OWNER_ROW		255
+
+static inline unsigned short raidtrace_owner(const struct raidtrace_submitters *submitters, u32 row)
+{
+	return submitters->generation[row] << RAIDTRACE_OWNER_GENERATION | row;
+}
+
+/* The row of a process, that of the rest if another process has taken its own. */
+static inline u32 raidtrace_owner_row(const struct raidtrace_submitters *submitters, u32 owner)
+{
+	u32 row = owner & RAIDTRACE_OWNER_ROW;
+
+	return submitters->generation[row] == owner >> RAIDTRACE_OWNER_GENERATION ?
+		       row : RAIDTRACE_SUBMITTER_REST;
+}
 
 /*
  * The row of a task, name and cgroup. If all rows that it may have are taken, it replaces the task
@@ -188,6 +208,7 @@ static inline u32 raidtrace_submitter_row(struct raidtrace_submitters *submitter
 	}
 	submitters->task[oldest] = *task;
 	submitters->replaced |= 1ULL << oldest;
+	submitters->generation[oldest]++;
 	return oldest;
 }
 
@@ -380,16 +401,18 @@ static inline void raidtrace_hwqs_reset(struct raidtrace_hwqs *hwqs,
 #define RAIDTRACE_GROUPS_DEFAULT	(2 * RAIDTRACE_GROUP_READAHEAD - 1)
 
 /* Groups that need a request's bios, and when they were queued. */
-#define RAIDTRACE_GROUPS_BIOS	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUPS_CLASSES)
+#define RAIDTRACE_GROUPS_BIOS \
+	(RAIDTRACE_GROUP_LATENCY | RAIDTRACE_GROUPS_CLASSES | RAIDTRACE_GROUP_SUBMITTER)
 
 /**
  * struct raidtrace_queued - a bio from queue to its end
  * @bio: address, 0 for a free place
  * @queued_ns: CLOCK_MONOTONIC
  * @pid: process that queued it
- * @row: of that process
+ * @owner: row of that process, see raidtrace_owner()
  * @class: purpose of the bio
  * @direction: read, write ...
+ * @waits: no request that was issued has it
  *
  * A bio that ends without an event leaves its place in use, until another has its address.
  */
@@ -397,9 +420,10 @@ struct raidtrace_queued {
 	u64 bio;
 	u64 queued_ns;
 	u32 pid;
-	unsigned short row;
+	unsigned short owner;
 	unsigned char class;
-	unsigned char direction;
+	unsigned char direction : 7;
+	unsigned char waits : 1;
 };
 
 /* The future events of a request. */
@@ -421,6 +445,9 @@ enum raidtrace_progress {
  * @class: of the bios of the next issue so far, RAIDTRACE_CLASSES for none
  * @direction: of its last issue
  * @depth_row: raidtrace_depth_row() of the depth of all that its issue found
+ * @owner: of the first bio of its first issue
+ * @size_row: raidtrace_size_row() of its first issue
+ * @seek_row: raidtrace_seek_row() of its first issue, or RAIDTRACE_SEEK_ROW_NONE
  *
  * A place keeps its address until another request needs it: the block layer uses the same
  * requests again and again.
@@ -434,6 +461,9 @@ struct raidtrace_issued {
 	unsigned char class;
 	unsigned char direction;
 	unsigned char depth_row;
+	unsigned short owner;
+	unsigned char size_row;
+	unsigned char seek_row;
 };
 
 /**
@@ -485,6 +515,8 @@ struct raidtrace_next {
  * @reach: places that a request may have
  * @history: the last requests, NULL when they are not kept
  * @hwqs: hardware queues, NULL when they are not counted
+ * @waiting: bios that wait: queued, and in no issued request; a requeued request waits as one
+ * @waited_ns: until when the time of @waiting is counted
  */
 struct raidtrace_engine {
 	struct raidtrace_position arrival;
@@ -500,6 +532,8 @@ struct raidtrace_engine {
 	unsigned int reach;
 	struct raidtrace_history *history;
 	struct raidtrace_hwqs *hwqs;
+	u32 waiting;
+	u64 waited_ns;
 };
 
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);

@@ -51,7 +51,23 @@ typedef uint32_t u32;
  */
 #define RAIDTRACE_DEPTH_ROWS		10
 #define RAIDTRACE_D2C_COLUMNS		40
+#define RAIDTRACE_DEPTH_D2C_NS_BINS	RAIDTRACE_DEPTH_ROWS
 #define RAIDTRACE_DEPTH_D2C_BINS	(RAIDTRACE_DEPTH_ROWS * RAIDTRACE_D2C_COLUMNS)
+
+/*
+ * Rows of d2c by size: less than a sector, then an octave of sectors each, the last holds all from
+ * 8 MiB on.
+ */
+#define RAIDTRACE_SIZE_ROWS		16
+#define RAIDTRACE_SIZE_D2C_BINS		RAIDTRACE_SIZE_ROWS
+
+/*
+ * Rows of d2c by distance from the previous end: none, then forward up to 64 KiB, 1 MiB, 64 MiB,
+ * 1 GiB and beyond, then the same backward.
+ */
+#define RAIDTRACE_SEEK_FAR		5
+#define RAIDTRACE_SEEK_ROWS		(1 + 2 * RAIDTRACE_SEEK_FAR)
+#define RAIDTRACE_SEEK_D2C_BINS		RAIDTRACE_SEEK_ROWS
 
 /* Rows: class the head came from; columns: class it went to. */
 #define RAIDTRACE_CLASSES		(RAIDTRACE_CLASS_MAX + 1)
@@ -121,6 +137,26 @@ static inline unsigned int raidtrace_depth_row(u32 depth)
 	unsigned int row = depth ? 1 + raidtrace_log2(depth) : 0;
 
 	return row < RAIDTRACE_DEPTH_ROWS ? row : RAIDTRACE_DEPTH_ROWS - 1;
+}
+
+/* Row of a size in sectors in the sums of d2c by size. */
+static inline unsigned int raidtrace_size_row(u64 sectors)
+{
+	unsigned int row = sectors ? 1 + raidtrace_log2(sectors) : 0;
+
+	return row < RAIDTRACE_SIZE_ROWS ? row : RAIDTRACE_SIZE_ROWS - 1;
+}
+
+/* Row of a distance in sectors in the sums of d2c by distance. */
+static inline unsigned int raidtrace_seek_row(s64 distance)
+{
+	u64 sectors = distance < 0 ? -(u64)distance : (u64)distance;
+	unsigned int row;
+
+	if (!distance)
+		return 0;
+	row = 1 + (sectors > 128) + (sectors > 2048) + (sectors > 131072) + (sectors > 2097152);
+	return distance < 0 ? RAIDTRACE_SEEK_FAR + row : row;
 }
 
 /* Column of nanoseconds in the histogram of d2c by depth. */

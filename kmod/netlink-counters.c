@@ -52,6 +52,8 @@ static const struct raidtrace_counter submitter_counters[] = {
 	SUBMITTER(QUEUED, queued),
 	SUBMITTER(BYTES_QUEUED, bytes_queued),
 	SUBMITTER(SEEKS_QUEUED, seeks_queued),
+	SUBMITTER(COMPLETED, completed),
+	SUBMITTER(D2C_SUM_NS, d2c_sum_ns),
 };
 
 /* A reader without privilege gets the last snapshot again if it is younger. */

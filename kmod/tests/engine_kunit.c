@@ -759,7 +759,7 @@ static void class_without_latency(struct kunit *test)
 
 	raidtrace_engine_start(&m->engine, RAIDTRACE_GROUP_FLOW | RAIDTRACE_GROUP_ORIGIN, 4, START);
 	queue_bio(test, START, 0x100, CLASS_JOURNAL, 0, 0);
-	KUNIT_EXPECT_EQ(test, (u32)find_bio(&m->engine, 0x100, false)->row,
+	KUNIT_EXPECT_EQ(test, (u32)find_bio(&m->engine, 0x100, false)->owner,
 			(u32)RAIDTRACE_SUBMITTER_REST);
 	event_of_request(test, START + 1, RAIDTRACE_EVENT_INSERT, 0x9000);
 	issue_request(test, START + 3, 0x9000, 0x100, 0);
@@ -814,6 +814,105 @@ static struct raidtrace_history *keep_history(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, engine->history);
 	raidtrace_engine_start(engine, 0xfff, 4, START);
 	return engine->history;
+}
+
+static void expect_states(struct kunit *test, u64 now_ns, u64 held_ns, u64 backlog_ns, u64 sum_ns)
+{
+	struct machine *m = test->priv;
+	const struct raidtrace_disk *disk = &m->account.disk;
+
+	raidtrace_engine_advance(&m->engine, now_ns);
+	KUNIT_EXPECT_EQ(test, disk->held_ns, held_ns);
+	KUNIT_EXPECT_EQ(test, disk->backlog_ns, backlog_ns);
+	KUNIT_EXPECT_EQ(test, disk->waiting_sum_ns, sum_ns);
+}
+
+/* A disk is in one of four states at any time: bios wait or not, requests are in flight or not. */
+static void time_has_one_state(struct kunit *test)
+{
+	struct machine *m = test->priv;
+
+	expect_states(test, START + 100, 0, 0, 0);
+	queue_bio(test, START + 100, 0x100, CLASS_DATA, 0, 0);
+	queue_bio(test, START + 110, 0x200, CLASS_DATA, 8, 0);
+	issue_request(test, START + 130, 0x9000, 0x100, 0);	/* held for 30, two of them for 20 */
+	issue_request(test, START + 170, 0x9100, 0x200, 8);	/* backlog of one for 40 */
+	expect_states(test, START + 200, 30, 40, 90);
+	complete_request(test, START + 300, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	queue_bio(test, START + 310, 0x300, CLASS_DATA, 16, 0);
+	complete_request(test, START + 320, 0x9100, 0x200, RAIDTRACE_EVENT_STARTED);
+	expect_states(test, START + 350, 60, 50, 130);		/* backlog for 10, held for 30 so far */
+	/* One bio in place of another with its address, and one that is refused. */
+	queue_bio(test, START + 350, 0x300, CLASS_DATA, 16, 0);
+	take(test, START + 360, raidtrace_event_head(RAIDTRACE_EVENT_END, DIR_READ, 0,
+						     RAIDTRACE_EVENT_ALONE, 4096), 0x300, 0, 0);
+	expect_states(test, START + 400, 70, 50, 140);
+	KUNIT_EXPECT_EQ(test, m->engine.waiting, 0U);
+	KUNIT_EXPECT_EQ(test, m->account.disk.waiting_unknown, 0ULL);
+}
+
+/* Bios that wait together, a bio in two pieces, a flush, a request that is requeued or merged then. */
+static void waits_of_several_kinds(struct kunit *test)
+{
+	struct machine *m = test->priv;
+
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	take(test, START + 10, raidtrace_event_head(RAIDTRACE_EVENT_SPLIT, DIR_READ, 0, 0, 0),
+	     0x110, 0x100, 0);
+	take(test, START + 20, RAIDTRACE_EVENT_ISSUE_BIO, 0x9000, 0x100, 0);
+	take(test, START + 20, RAIDTRACE_EVENT_ISSUE_BIO, 0x9000, 0x110, 0);
+	issue_request(test, START + 20, 0x9000, 0, 0);
+	expect_states(test, START + 20, 20, 0, 30);
+	event_of_request(test, START + 30, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+	take(test, START + 50, RAIDTRACE_EVENT_ISSUE_BIO, 0x9000, 0x100, 0);
+	issue_request(test, START + 50, 0x9000, 0, 0);		/* a requeued request waits as one */
+	expect_states(test, START + 60, 40, 0, 50);
+	event_of_request(test, START + 60, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+	event_of_request(test, START + 65, RAIDTRACE_EVENT_MERGE, 0x9000);
+	expect_states(test, START + 70, 45, 0, 55);
+	event_of_request(test, START + 70, RAIDTRACE_EVENT_REQUEUE, 0x9000);	/* was not issued */
+	take(test, START + 80, raidtrace_event_head(RAIDTRACE_EVENT_QUEUE, DIR_FLUSH, CLASS_DATA, 0,
+						    0), 0x500, 0, 0);
+	expect_states(test, START + 90, 45, 0, 55);
+	KUNIT_EXPECT_EQ(test, m->engine.waiting, 0U);
+}
+
+/* A request's time counts for the size and the distance of its first issue, and for its process. */
+static void time_counts_where_the_issue_was(struct kunit *test)
+{
+	struct machine *m = test->priv;
+	const u64 task[RAIDTRACE_EVENT_WORDS] = {
+		START, raidtrace_event_head(RAIDTRACE_EVENT_TASK, 0, 0, 0, 7), 1, 0, 0,
+	};
+	u32 row;
+
+	take_record(&m->engine, &m->source, task);
+	queue_bio(test, START, 0x100, CLASS_DATA, 0, 0);
+	row = find_bio(&m->engine, 0x100, false)->owner & RAIDTRACE_OWNER_ROW;
+	issue_request(test, START + 10, 0x9000, 0x100, 0);
+	complete_request(test, START + 30, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	queue_bio(test, START + 30, 0x100, CLASS_DATA, 8 + 129, 0);
+	issue_request(test, START + 40, 0x9000, 0x100, 8 + 129);
+	event_of_request(test, START + 50, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+	issue_request(test, START + 60, 0x9000, 0x100, 8 + 129);
+	complete_request(test, START + 100, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	/* 4 KiB are 8 sectors: row 4. The first request has no distance, the second one of 129 sectors. */
+	KUNIT_EXPECT_EQ(test, m->account.size_d2c[DIR_READ][4], 2ULL);
+	KUNIT_EXPECT_EQ(test, m->account.size_d2c_ns[DIR_READ][4], 60ULL);
+	KUNIT_EXPECT_EQ(test, m->account.depth_d2c_ns[DIR_READ][0], 60ULL);
+	KUNIT_EXPECT_EQ(test, m->account.seek_d2c[DIR_READ][2], 1ULL);
+	KUNIT_EXPECT_EQ(test, m->account.seek_d2c_ns[DIR_READ][2], 40ULL);
+	KUNIT_EXPECT_EQ(test, m->account.submitted[row].completed, 2ULL);
+	KUNIT_EXPECT_EQ(test, m->account.submitted[row].d2c_sum_ns, 60ULL);
+	/* Another process takes the row meanwhile, by a reset. */
+	queue_bio(test, START + 100, 0x100, CLASS_DATA, 0, 0);
+	issue_request(test, START + 110, 0x9000, 0x100, 0);
+	raidtrace_engine_advance(&m->engine, START + 110);
+	raidtrace_engine_reset(&m->engine);
+	complete_request(test, START + 115, 0x9000, 0x100, RAIDTRACE_EVENT_STARTED);
+	KUNIT_EXPECT_EQ(test, m->account.submitted[row].completed, 2ULL);
+	KUNIT_EXPECT_EQ(test, m->account.submitted[RAIDTRACE_SUBMITTER_REST].d2c_sum_ns, 5ULL);
+	KUNIT_EXPECT_EQ(test, m->account.seek_d2c_ns[DIR_READ][RAIDTRACE_SEEK_FAR + 2], 5ULL);
 }
 
 /* The history has the times and process of a request: of one bio, of several, requeued, failed. */
@@ -1134,6 +1233,7 @@ static void count_some(struct kunit *test, u32 groups)
 	memset(&engine->arrival, 0, sizeof(engine->arrival));
 	memset(&engine->queue, 0, sizeof(engine->queue));
 	memset(&engine->submitters, 0, sizeof(engine->submitters));
+	engine->waiting = 0;
 	m->source = (struct raidtrace_source){ .mask = ~0U >> 1 };
 	raidtrace_engine_start(engine, groups, 4, START);
 	for (i = 0; i < 500; i++) {
@@ -1172,6 +1272,9 @@ static void groups_count_alike_in_all_code(struct kunit *test)
 
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(groups_count_alike_in_all_code),
+	KUNIT_CASE(time_has_one_state),
+	KUNIT_CASE(waits_of_several_kinds),
+	KUNIT_CASE(time_counts_where_the_issue_was),
 	KUNIT_CASE(sources_count_in_order_of_time),
 	KUNIT_CASE(source_stops_at_the_next_event_of_another),
 	KUNIT_CASE(counts_a_request_in_a_ring),

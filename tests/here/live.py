@@ -108,7 +108,8 @@ def test_tail(data: pathlib.Path, disk: str) -> None:
        text[-300:])  # fmt: skip
     ok("waiting for 100 requests" in told, "tail says that it waits", told)
     process = started("tail", "--source", "bpf", "--csv", "--follow", disk)
-    time.sleep(0.2)  # it continues at the last request
+    while process.poll() is None and not select.select([process.stdout], [], [], 0.2)[0]:
+        read_directly(data, 1)  # it continues at the last request before it
     read_directly(data, 300)
     process.send_signal(signal.SIGINT)
     rows = list(csv.DictReader(io.StringIO(process.communicate(timeout=PATIENCE_S)[0])))

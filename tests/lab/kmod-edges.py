@@ -380,14 +380,14 @@ def test_overtaken_dump() -> None:
 BY_BOUNDS = {
     "seek-forward-sectors", "seek-backward-sectors", "seek-queued-forward-sectors", "seek-queued-backward-sectors",
     "d2c-sum-ns", "i2d-sum-ns", "q2c-sum-ns", "in-flight-max", "stream", "stream-queued", "ahead-queued",
-    "bytes-ahead-queued", "q2c", "i2d",
+    "bytes-ahead-queued", "q2c", "i2d", "seek-d2c", "seek-d2c-ns", "held-ns", "backlog-ns", "waiting-sum-ns",
 }  # fmt: skip
 FREE = {
     "splits", "back-merges", "front-merges", "request-merges", "inserted", "plugs", "partial",
     "errors", "unmatched", "unissued", "refused", "requeued-unissued", "bytes-completed", "q2c-unknown", "streams-alive",
     "streams-alive-queued", "streams-forgotten", "streams-forgotten-queued",
     "ra-sync-sectors", "ra-async-sectors", "ra-sync", "ra-async", "readahead-sectors", "resets",
-    "id", "pid", "index", "snapshot",
+    "id", "pid", "index", "snapshot", "waiting-unknown",
 }  # fmt: skip
 
 

@@ -68,6 +68,35 @@ def parallel_processes() -> None:
     kmod.equal("requests were in flight together", measured.counters.flow["read"]["in-flight-max"] >= 8, True)
 
 
+def waits() -> None:
+    """Bios wait for q2c less d2c; each process has the time of its requests; sizes and distances have their exact time"""
+    with Measured(DISK) as measured:
+        commands = [
+            ["dd", f"if=/dev/{DISK}", "of=/dev/null", f"bs={4 << i}K", "count=64", f"skip={999 * i}", "iflag=direct"]
+            for i in range(4)
+        ]
+        running = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]
+        for process in running:
+            kmod.equal("dd", process.wait(), 0)
+    counters = measured.counters
+    flow, reply = counters.flow["read"], counters.reply
+    kmod.equal("each bio is a request", [flow["queued"], flow["completed"]], 2 * [flow["issued"]])
+    kmod.equal("nothing else was done", counters.total("queued"), flow["queued"])
+    kmod.equal("ns that bios waited", reply["waiting-sum-ns"], flow["q2c-sum-ns"] - flow["d2c-sum-ns"])
+    kmod.equal("bios without a place", reply["waiting-unknown"], 0)
+    of_dd = [one for one in reply["submitter"] if one.get("comm") == "dd"]
+    kmod.equal("processes that read", sum(one["completed"] >= 64 for one in of_dd), 4)
+    kmod.equal("ns of their requests", sum(one["d2c-sum-ns"] for one in of_dd), flow["d2c-sum-ns"])
+    sizes = collections.Counter(size_row(int(row["sectors"])) for row in measured.commands if row["name"] == "READ")
+    kmod.equal("requests by size", counters.bins("size-d2c", "read"), dict(sizes))
+    kmod.equal("all but the first have a distance", counters.sum("seek-d2c", "read"), flow["completed"] - 1)
+
+
+def size_row(sectors: int) -> int:
+    """The octave of a size."""
+    return min(sectors.bit_length(), 15)
+
+
 def latency() -> None:
     """Latency holds the controller's own, to the bin"""
     with Measured(DISK) as measured:
@@ -164,7 +193,17 @@ def idle() -> None:
     kmod.equal("2 s and little more", 2_000_000_000 <= span < 2_100_000_000, True)
 
 
-ANY_DISK = [readahead_now, idle, buffered_reads, buffered_writes, random_direct, parallel_processes, latency, ranges]
+ANY_DISK = [
+    readahead_now,
+    idle,
+    buffered_reads,
+    buffered_writes,
+    random_direct,
+    parallel_processes,
+    waits,
+    latency,
+    ranges,
+]
 
 if __name__ == "__main__":
     sys.exit(kmod.main(ANY_DISK if sys.argv[1:] else [*ANY_DISK, passthrough]))

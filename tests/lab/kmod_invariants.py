@@ -32,6 +32,9 @@ def log_linear(bins: tuple[int, int]) -> _Bounds:
     return bounds
 
 
+MOST_BIOS = 65536  # that wait when counting begins anew
+
+
 class Counters:
     """A snapshot. flow[direction][counter]; bins(kind, direction) is {bin: count}."""
 
@@ -138,8 +141,27 @@ def _latencies(c: Counters) -> Iterator[str]:
         for kind in ("d2c", "i2d"):
             bounds = log_linear(LATENCY_BINS)
             yield from _within(f"{direction}: {kind} in sum", flow[TIMES[kind]], c.bins(kind, direction), bounds)
-        if direction in ("read", "write"):
-            yield from _same(f"{direction}: d2c by depth", c.sum("depth-d2c", direction), flow["completed"])
+        if direction not in ("read", "write"):
+            continue
+        for kind in ("depth-d2c", "size-d2c"):
+            yield from _same(f"{direction}: {kind}", c.sum(kind, direction), flow["completed"])
+            yield from _same(f"{direction}: {kind}-ns", c.sum(f"{kind}-ns", direction), flow["d2c-sum-ns"])
+        for kind, all_of in (("seek-d2c", "completed"), ("seek-d2c-ns", "d2c-sum-ns")):
+            if c.sum(kind, direction) > flow[all_of]:
+                yield f"{direction}: {kind} {c.sum(kind, direction)} is more than {all_of} {flow[all_of]}"
+    yield from _states(c)
+
+
+def _states(c: Counters) -> Iterator[str]:
+    """The time with bios waiting is part of the idle time and of the busy time."""
+    held, backlog, waiting = (c.reply[name] for name in ("held-ns", "backlog-ns", "waiting-sum-ns"))
+    most = MOST_BIOS + 2 * c.total("queued") + c.total("requeued")  # before a reset, and since, with those of splits
+    if not held + backlog <= waiting <= (held + backlog) * most:
+        yield f"bios wait for {held} + {backlog} ns, their sum is {waiting}"
+    if c.counts("depth"):
+        idle, span = c.bins("depth-time", "all").get(0, 0), c.sum("depth-time", "all")
+        if held > idle or backlog > span - idle:
+            yield f"held {held} of {idle} ns, backlog {backlog} of {span - idle}"
 
 
 def _seeks(c: Counters) -> Iterator[str]:
@@ -165,6 +187,9 @@ def _seeks(c: Counters) -> Iterator[str]:
 
 
 def _owners(c: Counters) -> Iterator[str]:
+    if c.counts("submitter"):
+        for name in ("completed", "d2c-sum-ns"):
+            yield from _same(f"submitter: {name}", sum(c.submitters(name).values()), c.total(name))
     if c.counts("origin"):
         yield from _same("classes: issued", sum(c.origin("issued").values()), c.total("issued") - c.total("reissued"))
         yield from _same("classes: bytes-issued", sum(c.origin("bytes-issued").values()), c.total("bytes-issued"))

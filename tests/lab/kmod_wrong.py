@@ -184,8 +184,8 @@ def many_ranges(_m: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
 
 def other_abi(machine: Machine, _o: str, parts: Parts) -> tuple[Parts, int, str]:
     """A message of another version."""
-    number = machine.numbers.choice((0, 1, 3, 4, 6, 0xFFFFFFFF))
-    text = f"the module speaks ABI 5, the client ABI {number}"
+    number = machine.numbers.choice((0, 1, 4, 5, 7, 0xFFFFFFFF))
+    text = f"the module speaks ABI 6, the client ABI {number}"
     return _instead(parts, "abi", struct.pack("I", number)), errno.EPROTONOSUPPORT, text
 
 

@@ -152,6 +152,8 @@ def members_of(before, now):
         return {name: members_of(before[name], value) for name, value in now.items() if name in before}
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         return [members_of(*pair) for pair in zip(before, now)]
+    if isinstance(before, list) and isinstance(now, list) and all(isinstance(name, str) for name in now):
+        return [name for name in now if name in before]  # names of kinds: there may be more
     return now
 
 

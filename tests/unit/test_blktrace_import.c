@@ -394,9 +394,32 @@ TEST(known_counters)
 		expect_known(true, table[i].known);
 		expect_known(false, table[i].unknown);
 		assert_int_equal(blktrace_device_unknown_disk(import.devices[0]), table[i].actions[0] == Q ? 0 :
-				 RT_DISK_BIT(PLUGS) | RT_DISK_BIT(UNPLUGS_EXPLICIT) | RT_DISK_BIT(UNPLUGS_SCHEDULE));
+				 RT_DISK_BIT(PLUGS) | RT_DISK_BIT(UNPLUGS_EXPLICIT) | RT_DISK_BIT(UNPLUGS_SCHEDULE) |
+				 RT_DISK_BIT(HELD_NS) | RT_DISK_BIT(BACKLOG_NS) | RT_DISK_BIT(WAITING_SUM_NS) |
+				 RT_DISK_BIT(WAITING_UNKNOWN));
 		end(state);
 	}
+}
+
+/* Bios wait until their request is issued: two in one request, a piece of one, one that is issued at once. */
+FIXTURE_TEST(waits, start, end)
+{
+	trace_put(&trace, 100, Q | R, 0, 4096);
+	trace_put(&trace, 110, Q | R, 8, 4096);
+	trace_put(&trace, 120, D | R, 0, 8192);		/* held for 20, 30 in sum */
+	trace_put(&trace, 120, Q | R, 100, 8192);
+	trace_put(&trace, 130, X | R, 100, 4096);
+	trace_put(&trace, 140, D | R, 100, 4096);	/* backlog of two pieces for 10 */
+	trace_put(&trace, 150, C | R, 0, 8192);
+	trace_put(&trace, 160, C | R, 100, 4096);	/* backlog of one until here, then held */
+	trace_put(&trace, 180, D | R, 108, 4096);
+	trace_put(&trace, 190, C | R, 108, 4096);
+	assert_int_equal(run(MS), 0);
+	total(0);
+	assert_int_equal(sum.disk.held_ns, 40);
+	assert_int_equal(sum.disk.backlog_ns, 40);
+	assert_int_equal(sum.disk.waiting_sum_ns, 30 + 10 + 20 + 20 + 20);
+	assert_int_equal(sum.disk.waiting_unknown, 0);
 }
 
 FIXTURE_TEST(plugs, start, end)

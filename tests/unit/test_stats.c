@@ -229,6 +229,31 @@ TEST(documented_bounds)
 	assert_int_equal(bin_high(SEEK, 127), INT64_MAX);
 }
 
+/* Rows of sums of d2c hold what their bounds say. */
+TEST(rows_of_sums)
+{
+	static const struct {
+		enum raidtrace_histogram_kind kind;
+		unsigned int rows;
+	} table[] = {
+		{ RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C_NS, RAIDTRACE_DEPTH_ROWS },
+		{ RAIDTRACE_HISTOGRAM_KIND_SIZE_D2C, RAIDTRACE_SIZE_ROWS },
+		{ RAIDTRACE_HISTOGRAM_KIND_SEEK_D2C_NS, RAIDTRACE_SEEK_ROWS },
+	};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(raidtrace_hist_bins(table[i].kind), table[i].rows);
+		for (unsigned int row = 0; row < table[i].rows; row++) {
+			int64_t values[] = { bin_low(table[i].kind, row), bin_high(table[i].kind, row) - 1 };
+
+			for (unsigned int end = 0; end < 2; end++)
+				assert_int_equal(i == 0 ? raidtrace_depth_row((uint32_t)values[end]) :
+						 i == 1 ? raidtrace_size_row((uint64_t)values[end]) :
+						 raidtrace_seek_row(values[end]), row);
+		}
+	}
+}
+
 /* Columns of d2c by depth hold what their bounds say. */
 TEST(columns_of_two_dimensions)
 {

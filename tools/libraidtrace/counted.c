@@ -133,14 +133,17 @@ static void fill_origins(const struct raidtrace_account *account, struct rt_coun
 static int fill_submitters(const struct raidtrace_account *account, const struct raidtrace_submitters *submitters,
 			   struct rt_counters *ret)
 {
+	static const struct raidtrace_submitted none;
+
 	for (unsigned int i = 0; i < RAIDTRACE_SUBMITTER_ROWS; i++) {
 		const struct raidtrace_submitted *from = &account->submitted[i];
 		struct rt_submitter row = {
 			.index = i, .rest = i == RAIDTRACE_SUBMITTER_REST, .queued = from->queued,
 			.bytes_queued = from->bytes_queued, .seeks_queued = from->seeks_queued,
+			.completed = from->completed, .d2c_sum_ns = from->d2c_sum_ns,
 		};
 
-		if (!from->queued && !from->bytes_queued && !from->seeks_queued)
+		if (!memcmp(from, &none, sizeof(none)))
 			continue;
 		if (!row.rest) {
 			const struct raidtrace_task *task = &submitters->task[i];

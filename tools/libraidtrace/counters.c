@@ -38,6 +38,11 @@ static const char *const kind_names[RT_KINDS] = {
 	[RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE] = "blame_distance",
 	[RAIDTRACE_HISTOGRAM_KIND_RA_SYNC] = "ra_sync",
 	[RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC] = "ra_async",
+	[RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C_NS] = "depth_d2c_ns",
+	[RAIDTRACE_HISTOGRAM_KIND_SIZE_D2C] = "size_d2c",
+	[RAIDTRACE_HISTOGRAM_KIND_SIZE_D2C_NS] = "size_d2c_ns",
+	[RAIDTRACE_HISTOGRAM_KIND_SEEK_D2C] = "seek_d2c",
+	[RAIDTRACE_HISTOGRAM_KIND_SEEK_D2C_NS] = "seek_d2c_ns",
 };
 
 static const char *const class_names[RT_CLASSES] = {

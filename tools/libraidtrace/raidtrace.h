@@ -120,7 +120,15 @@
 	X(streams_forgotten, STREAMS_FORGOTTEN, "forgotten_streams", "streams", \
 	  "streams of requests replaced by new ones within a second of their last request") \
 	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "forgotten_bio_streams", "streams", \
-	  "streams of bios replaced by new ones within a second of their last bio")
+	  "streams of bios replaced by new ones within a second of their last bio") \
+	X(held_ns, HELD_NS, "held_seconds", "ns",			\
+	  "time with bios waiting and no request in flight")		\
+	X(backlog_ns, BACKLOG_NS, "backlog_seconds", "ns",		\
+	  "time with bios waiting and requests in flight")		\
+	X(waiting_sum_ns, WAITING_SUM_NS, "waiting_bio_seconds", "ns",	\
+	  "time multiplied by bios waiting; divided by the length of the sample, their mean number") \
+	X(waiting_unknown, WAITING_UNKNOWN, "waiting_unknown_bios", "bios", \
+	  "bios queued that are not among those waiting, as there was no room for them")
 
 /* Counters of struct rt_origin, as RT_FLOW_COUNTERS. */
 #define RT_ORIGIN_COUNTERS(X)						\
@@ -146,7 +154,11 @@
 	X(bytes_queued, BYTES_QUEUED, "cgroup_queued_bytes", "bytes",	\
 	  "their bytes")						\
 	X(seeks_queued, SEEKS_QUEUED, "cgroup_queued_seeks_bios", "bios", \
-	  "bios queued that do not begin where the previous one on the disk ended")
+	  "bios queued that do not begin where the previous one on the disk ended") \
+	X(completed, COMPLETED, "cgroup_completed_requests", "requests",	\
+	  "requests ended whose first bio the process queued")		\
+	X(d2c_sum_ns, D2C_SUM_NS, "cgroup_d2c_seconds", "ns",		\
+	  "sum of the times from issue to completion of these requests")
 
 /* Counters of struct rt_hwq, as RT_FLOW_COUNTERS. */
 #define RT_HWQ_COUNTERS(X)						\

@@ -3,7 +3,6 @@
 /* Counters of each cgroup as OpenMetrics text: sums over the rows of all its processes. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +79,9 @@ static void write_family(FILE *to, const struct family *family,
 		metric_labels(to, all[i].disk, NULL, NULL);
 		fputs(",cgroup=", to);
 		metric_quoted(to, all[i].sum.path);
-		fprintf(to, "} %" PRIu64 "\n", n);
+		fputs("} ", to);
+		metric_total(to, family->unit, n);
+		fputc('\n', to);
 	}
 }
 

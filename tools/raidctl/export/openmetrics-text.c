@@ -41,7 +41,7 @@ void metric_head(FILE *to, const char *name, const char *type,
 {
 	fprintf(to, "# TYPE raidtrace_%s %s\n", name, type);
 	if (unit)
-		fprintf(to, "# UNIT raidtrace_%s %s\n", name, unit);
+		fprintf(to, "# UNIT raidtrace_%s %s\n", name, strcmp(unit, "ns") ? unit : "seconds");
 	fprintf(to, "# HELP raidtrace_%s %s\n", name, help);
 }
 
@@ -57,6 +57,14 @@ void metric_labels(FILE *to, const char *disk, const char *label,
 void metric_seconds(FILE *to, uint64_t ns)
 {
 	fprintf(to, "%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
+}
+
+void metric_total(FILE *to, const char *unit, uint64_t total)
+{
+	if (strcmp(unit, "ns"))
+		fprintf(to, "%" PRIu64, total);
+	else
+		metric_seconds(to, total);
 }
 
 /*

@@ -138,10 +138,7 @@ static void value(FILE *to, const struct family *family, const void *counters)
 
 	memcpy(&n, (const char *)counters + family->offset, sizeof(n));
 	fputs("} ", to);
-	if (!strcmp(family->unit, "ns"))
-		metric_seconds(to, n);
-	else
-		fprintf(to, "%" PRIu64, n);
+	metric_total(to, family->unit, n);
 	fputc('\n', to);
 }
 
@@ -188,8 +185,7 @@ static void write_family(FILE *to, const struct family *family,
 		if (!is_known(&totals[i], family))
 			continue;
 		if (!begun)
-			metric_head(to, family->name, "counter",
-				    strcmp(family->unit, "ns") ? family->unit : "seconds", family->help);
+			metric_head(to, family->name, "counter", family->unit, family->help);
 		begun = true;
 		write_of_disk(to, family, &totals[i]);
 	}

@@ -28,7 +28,9 @@ int openmetrics_write(FILE *to, const struct metric_info *info, const struct spa
 /* Print the value of a label in quotes. Control characters are escaped. */
 void metric_quoted(FILE *to, const char *text);
 
-/* Print the head of a family of an OpenMetrics type. @unit is the end of the name, NULL for none. */
+/*
+ * Print the head of a family of an OpenMetrics type. @unit is the end of the name, NULL for none; seconds for "ns".
+ */
 void metric_head(FILE *to, const char *name, const char *type,
 		 const char *unit, const char *help);
 
@@ -38,6 +40,9 @@ void metric_labels(FILE *to, const char *disk, const char *label,
 
 /* Print nanoseconds as seconds, digit by digit, so that no bit is lost. */
 void metric_seconds(FILE *to, uint64_t ns);
+
+/* Print the total of a counter of this unit; nanoseconds ("ns") as seconds. */
+void metric_total(FILE *to, const char *unit, uint64_t total);
 
 /*
  * Print classic histograms of D2C, size and depth at issue. Each bound is the largest value of a bin, so that counts

@@ -205,10 +205,12 @@ uint64_t blktrace_device_unknown(const struct blktrace_device *d)
 
 uint32_t blktrace_device_unknown_disk(const struct blktrace_device *d)
 {
+	static const uint32_t waits = RT_DISK_BIT(HELD_NS) | RT_DISK_BIT(BACKLOG_NS) | RT_DISK_BIT(WAITING_SUM_NS) |
+				      RT_DISK_BIT(WAITING_UNKNOWN);
 	static const uint32_t queue = OBSERVED(QUEUE) | OBSERVED(GETRQ) | OBSERVED(PLUG) |
 				      OBSERVED(UNPLUG) | OBSERVED(UNPLUG_SLEEP);
 
-	return d->observed & queue ? 0 : RT_DISK_BIT(PLUGS) |
-				     RT_DISK_BIT(UNPLUGS_EXPLICIT) |
-				     RT_DISK_BIT(UNPLUGS_SCHEDULE);
+	return (has(d, ALL) && !d->lost ? 0 : waits) |
+	       (d->observed & queue ? 0 : RT_DISK_BIT(PLUGS) | RT_DISK_BIT(UNPLUGS_EXPLICIT) |
+					  RT_DISK_BIT(UNPLUGS_SCHEDULE));
 }

@@ -190,16 +190,37 @@ static void on_request_merge(struct blktrace_device *d, const struct blktrace_ev
 	grow(d, e);
 }
 
+/* The bios of a request that is issued, which are adjacent from its position. Return: the only one, else 0. */
+static uint32_t issue_bios(struct blktrace_device *d, const struct blktrace_event *e, uint32_t request)
+{
+	struct blktrace_item like = item_of(e, BLKTRACE_QUEUED);
+	uint32_t bio;
+
+	while (like.bytes && (bio = blktrace_pool_find(d->bios, &like, BLKTRACE_AT_MOST))) {
+		uint32_t bytes = blktrace_pool_at(d->bios, bio)->bytes;
+
+		if (!bytes || bytes == e->bytes)
+			return bytes ? bio : 0;
+		on_one(d, e, RAIDTRACE_EVENT_ISSUE_BIO, 0, request, bio);
+		like.sector += bytes / SECTOR_SIZE;
+		like.bytes -= bytes;
+	}
+	return 0;
+}
+
 static void on_issue(struct blktrace_device *d, const struct blktrace_event *e)
 {
-	uint32_t place = find(d->requests, e, BLKTRACE_INSERTED, BLKTRACE_SAME);
-	uint64_t *to = record(d, e, RAIDTRACE_EVENT_ISSUE, 0, flags_of(e));
+	uint32_t place = find(d->requests, e, BLKTRACE_INSERTED, BLKTRACE_SAME), bio;
+	uint64_t *to;
 
 	if (!place)
 		place = find(d->requests, e, BLKTRACE_REQUEUED, BLKTRACE_SAME);
-	to[2] = bring(d, e, place, BLKTRACE_ISSUED);
+	place = bring(d, e, place, BLKTRACE_ISSUED);
+	bio = issue_bios(d, e, place);
+	to = record(d, e, RAIDTRACE_EVENT_ISSUE, 0, flags_of(e));
+	to[2] = place;
 	to[3] = e->sector;
-	to[4] = 0;
+	to[4] = bio;
 }
 
 static void on_requeue(struct blktrace_device *d, const struct blktrace_event *e)

@@ -60,6 +60,22 @@ static int64_t column_low(enum raidtrace_histogram_kind kind, unsigned int colum
 	return column;
 }
 
+/* A row is an octave of depths or of sectors. */
+static int64_t row_low(unsigned int row)
+{
+	return row ? (int64_t)1 << (row - 1) : 0;
+}
+
+/* Where rows of d2c by distance begin, and behind the last one: 0, forward, backward. */
+static const struct {
+	int64_t low;
+	int64_t high;
+} seek_rows[RAIDTRACE_SEEK_ROWS] = {
+	{ 0, 1 },
+	{ 1, 129 }, { 129, 2049 }, { 2049, 131073 }, { 131073, 2097153 }, { 2097153, NO_END },
+	{ -128, 0 }, { -2048, -128 }, { -131072, -2048 }, { -2097152, -131072 }, { -NO_END - 1, -2097152 },
+};
+
 int64_t bin_low(enum raidtrace_histogram_kind kind, unsigned int bin)
 {
 	unsigned int columns = bin_columns(kind);
@@ -73,6 +89,11 @@ int64_t bin_low(enum raidtrace_histogram_kind kind, unsigned int bin)
 		return seek_low(bin);
 	case RAIDTRACE_D2C_BINS:
 		return latency_low(bin);
+	case RAIDTRACE_DEPTH_ROWS:
+	case RAIDTRACE_SIZE_ROWS:
+		return row_low(bin);
+	case RAIDTRACE_SEEK_ROWS:
+		return seek_rows[bin].low;
 	default:
 		return bin;
 	}
@@ -82,6 +103,8 @@ int64_t bin_high(enum raidtrace_histogram_kind kind, unsigned int bin)
 {
 	unsigned int columns = bin_columns(kind);
 
+	if (raidtrace_hist_bins(kind) == RAIDTRACE_SEEK_ROWS)
+		return seek_rows[bin].high;
 	if (columns)
 		bin = bin % columns + 1;
 	else

@@ -9,7 +9,7 @@
 #define RAIDTRACE_FAMILY_NAME		"raidtrace"
 #define RAIDTRACE_FAMILY_VERSION	1
 
-#define RAIDTRACE_ABI	5
+#define RAIDTRACE_ABI	6
 
 /**
  * enum raidtrace_state - Whether the disk behind a target is still there.
@@ -151,6 +151,16 @@ enum raidtrace_class {
  *   missing, by size in sectors; of direction all
  * @RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC: windows read ahead because a marked page
  *   was met, by size in sectors; of direction all
+ * @RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C_NS: sum of the nanoseconds from issue to
+ *   completion, by the number of requests in flight before their issue
+ * @RAIDTRACE_HISTOGRAM_KIND_SIZE_D2C: requests completed, by size in octaves
+ *   of sectors
+ * @RAIDTRACE_HISTOGRAM_KIND_SIZE_D2C_NS: sum of their nanoseconds from issue
+ *   to completion
+ * @RAIDTRACE_HISTOGRAM_KIND_SEEK_D2C: requests completed, by direction and
+ *   length of the distance from the previous end
+ * @RAIDTRACE_HISTOGRAM_KIND_SEEK_D2C_NS: sum of their nanoseconds from issue
+ *   to completion
  */
 enum raidtrace_histogram_kind {
 	RAIDTRACE_HISTOGRAM_KIND_SIZE,
@@ -168,6 +178,11 @@ enum raidtrace_histogram_kind {
 	RAIDTRACE_HISTOGRAM_KIND_BLAME_DISTANCE,
 	RAIDTRACE_HISTOGRAM_KIND_RA_SYNC,
 	RAIDTRACE_HISTOGRAM_KIND_RA_ASYNC,
+	RAIDTRACE_HISTOGRAM_KIND_DEPTH_D2C_NS,
+	RAIDTRACE_HISTOGRAM_KIND_SIZE_D2C,
+	RAIDTRACE_HISTOGRAM_KIND_SIZE_D2C_NS,
+	RAIDTRACE_HISTOGRAM_KIND_SEEK_D2C,
+	RAIDTRACE_HISTOGRAM_KIND_SEEK_D2C_NS,
 
 	/* private: */
 	__RAIDTRACE_HISTOGRAM_KIND_MAX,
@@ -312,6 +327,8 @@ enum {
 	RAIDTRACE_A_SUBMITTER_SEEKS_QUEUED,
 	RAIDTRACE_A_SUBMITTER_PAD,
 	RAIDTRACE_A_SUBMITTER_CGROUP,
+	RAIDTRACE_A_SUBMITTER_COMPLETED,
+	RAIDTRACE_A_SUBMITTER_D2C_SUM_NS,
 
 	__RAIDTRACE_A_SUBMITTER_MAX,
 	RAIDTRACE_A_SUBMITTER_MAX = (__RAIDTRACE_A_SUBMITTER_MAX - 1)
@@ -360,6 +377,10 @@ enum {
 	RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN,
 	RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN_QUEUED,
 	RAIDTRACE_A_COUNTERS_HWQ,
+	RAIDTRACE_A_COUNTERS_HELD_NS,
+	RAIDTRACE_A_COUNTERS_BACKLOG_NS,
+	RAIDTRACE_A_COUNTERS_WAITING_SUM_NS,
+	RAIDTRACE_A_COUNTERS_WAITING_UNKNOWN,
 
 	__RAIDTRACE_A_COUNTERS_MAX,
 	RAIDTRACE_A_COUNTERS_MAX = (__RAIDTRACE_A_COUNTERS_MAX - 1)

@@ -17,6 +17,7 @@ NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard":
          "write_zeroes": ("a zeroing", "zeroings"), "flush": ("a flush", "flushes"), "other": ("another", "others"),
          "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
 TO_MEASURE = "raidctl why"
+SHOWN_WAIT = 0.0005  # share of the time with bios waiting from which on it is told
 ALL = 0.995  # a share from here on is all
 NAME = 20  # columns of a phase or a disk in the table
 
@@ -86,7 +87,18 @@ def _bars(one: Breakdown, width: int) -> list[str]:
     return [
         f"  {'in flight':<{label}}{both[0]:>7}  {marks}{mean(one)} at a time",
         f"  {'nothing':<{label}}{both[1]:>7}",
+        *(line for text in waits(one) for line in terminal.wrapped(text, width, label + 2, "  waiting").splitlines()),
     ]
+
+
+def waits(one: Breakdown) -> Iterator[str]:
+    """The time with bios waiting, in parts of the two shares. None: not known, or no bio waits for long."""
+    if one.held_share is None or one.backlog_share is None or one.waiting is None:
+        return
+    parts = [(one.backlog_share, "before a disk that has requests"), (one.held_share, "before a disk that has none")]
+    some = [f"{units.share(share, 1)} {where}" for share, where in parts if share >= SHOWN_WAIT]
+    if some:
+        yield f"{' and '.join(some)}; {one.waiting:.2f} bios, mean of the whole time"
 
 
 def mean(one: Breakdown) -> str:

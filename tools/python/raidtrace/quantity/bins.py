@@ -13,7 +13,15 @@ DEPTH_OPEN = 256  # this bin holds all depths from here on
 CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
 
 SEEK_ZERO = 64
-NUMBERS = {"size": 497, "seek": 129, "depth": 257, "time": 576, "depth_d2c": 400, "place": 256, "class": 64}
+# rows of d2c by distance: 0, then forward and backward up to 64 KiB, 1 MiB, 64 MiB, 1 GiB and beyond
+_FAR = (1, 129, 2049, 131073, 2097153)
+SEEK_ROWS: tuple[tuple[int, int | None], ...] = (
+    (0, 1),
+    *zip(_FAR, (*_FAR[1:], None), strict=True),
+    *((1 - high, 1 - low) for low, high in zip(_FAR, (*_FAR[1:], (1 << 63) + 1), strict=True)),
+)
+NUMBERS = {"size": 497, "seek": 129, "depth": 257, "time": 576, "depth_d2c": 400, "place": 256, "class": 64,
+           "depth_row": 10, "size_row": 16, "seek_row": 11}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +54,10 @@ class Kind:
             return at % len(CLASSES), at % len(CLASSES) + 1
         if self.cut == "seek":
             return _seek(at), None if at >= NUMBERS["seek"] - 2 else _seek(at + 1)
-        low, high = {"size": size, "time": time}.get(self.cut, lambda at: (at, at + 1))(at)
+        if self.cut == "seek_row":
+            return SEEK_ROWS[at]
+        cuts = {"size": size, "time": time, "depth_row": _octaves, "size_row": _octaves}
+        low, high = cuts.get(self.cut, lambda at: (at, at + 1))(at)
         return low, None if last and self.cut != "place" else high
 
 
@@ -66,6 +77,11 @@ KINDS = {
     "blame_distance": Kind("blame", "class", "sectors", "class", "issued"),
     "ra_sync": Kind("readahead", "sectors", "windows", "size", "ra_sync_sectors", plain=True),
     "ra_async": Kind("readahead", "sectors", "windows", "size", "ra_async_sectors", plain=True),
+    "depth_d2c_ns": Kind("latency", "requests", "ns", "depth_row", "d2c_sum_ns"),
+    "size_d2c": Kind("latency", "sectors", "requests", "size_row", "d2c_sum_ns"),
+    "size_d2c_ns": Kind("latency", "sectors", "ns", "size_row", "d2c_sum_ns"),
+    "seek_d2c": Kind("latency", "sectors", "requests", "seek_row", "d2c_sum_ns"),
+    "seek_d2c_ns": Kind("latency", "sectors", "ns", "seek_row", "d2c_sum_ns"),
 }
 
 
@@ -76,6 +92,11 @@ def _seek(at: int) -> int:
     if at > SEEK_ZERO:
         return 1 << (at - SEEK_ZERO - 1)
     return -(1 << 63) if at == 0 else 1 - (1 << 63) if at == 1 else 1 - (1 << (SEEK_ZERO - at))
+
+
+def _octaves(row: int) -> tuple[int, int]:
+    """A row of depths or of sectors."""
+    return depth_row(row), 1 << row
 
 
 def size(at: int) -> tuple[int, int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the time of a phase of a disk went, before any cause is named: two states that add up to the whole time, the time
+"""Where the time of a phase of a disk went, before any cause is named: states that add up to the whole time, the time
 of a bio and how much of it is at the disk, and what more requests in flight would give.
 
 All views (report, explain, JSON, page) print the result of of(). It needs only the sums of a span. A figure whose counters
@@ -100,15 +100,20 @@ class Way:
 @dataclasses.dataclass(frozen=True)
 class Breakdown:
     """One phase of one disk. subject: letter of the recording, if there are two. seconds: the time that the shares are of.
-    busy_share: with a request in flight; the rest is idle. depth: mean number in flight while busy; depth_is_bound: it is a
-    lower bound. bios: mean number of bios between queue and end, only of a disk without requests. missing: figure -> why it
-    is not available."""
+    busy_share: with a request in flight; the rest is idle. held_share: with bios waiting and no request in flight, a part
+    of idle; backlog_share: with bios waiting and requests in flight, a part of busy; waiting: mean number of bios that
+    wait, of the whole time; these three are None where the recording lacks them (before ABI 6). depth: mean number in
+    flight while busy; depth_is_bound: it is a lower bound. bios: mean number of bios between queue and end, only of a disk
+    without requests. missing: figure -> why it is not available."""
 
     disk: str
     phase: str
     seconds: float
     bio_based: bool
     busy_share: float | None
+    held_share: float | None
+    backlog_share: float | None
+    waiting: float | None
     depth: float | None
     depth_is_bound: bool
     bios: float | None
@@ -139,6 +144,8 @@ def of(span: Span, seconds: float | None = None) -> Breakdown | None:
             if number >= MIN_SHARE * whole]  # fmt: skip
     return Breakdown(
         span.disk, span.phase, length, span.bio_based, ratio(busy, counted),
+        *(None if span.bio_based else ratio(span.plain.get(name), length * 1e9)
+          for name in ("held_ns", "backlog_ns", "waiting_sum_ns")),
         mean * counted / busy if mean is not None and busy else None, figures.depth_is_bound(),
         _bios(span, length) if span.bio_based else None, tuple(ways), missing,
     )  # fmt: skip
@@ -156,6 +163,9 @@ def document(one: Breakdown) -> dict[str, Json]:
         "counted_seconds": one.seconds,
         "busy_share": one.busy_share,
         "idle_share": one.idle_share,
+        "held_share": one.held_share,
+        "backlog_share": one.backlog_share,
+        "waiting_mean": one.waiting,
         "busy_depth": one.depth,
         "busy_depth_is_lower_bound": one.depth_is_bound,
         "bios_mean": one.bios,

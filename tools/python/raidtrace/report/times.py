@@ -43,8 +43,11 @@ def _row(one: Breakdown) -> TimeRow:
         else []
     )
     label = f"Share of the time of {name}: {', '.join(text for _, text in named)}"
-    sentences = [printable(f"{label}{'' if label.endswith(' takes') or not label else ':'} {text}".strip())
-                 for label, text in breakdown.rows(one)]  # fmt: skip
+    sentences = [f"waiting: {text}" for text in breakdown.waits(one)]
+    sentences += [
+        printable(f"{label}{'' if label.endswith(' takes') or not label else ':'} {text}".strip())
+        for label, text in breakdown.rows(one)
+    ]
     return TimeRow(name, printable(breakdown.rates(one), 400), named, _svg(one.busy_share), label,
                    [f"{text[:1].upper()}{text[1:]}" for text in sentences])  # fmt: skip
 
