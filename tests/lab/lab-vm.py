@@ -141,6 +141,7 @@ def program(name: str) -> types.ModuleType:
     """A program of tests/vm, not run."""
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(TOP / "tests/vm" / name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader) or sys.exit(name))
+    sys.modules[loader.name] = module  # dataclasses look it up
     loader.exec_module(module)
     return module
 
@@ -197,9 +198,24 @@ def busy(_directory: Path) -> None:
         load.wait()
 
 
+def of_host(directory: Path) -> None:
+    """check-causes-vm: a recording during which QEMU waited for a processor is the host's."""
+    battery = program("../battery/machine")
+    rows = [(1000 + second, 0.5 * max(second - 20, 0)) for second in range(40)]
+    (directory / battery.WAITED).write_text("".join(f"{when},{waited}\n" for when, waited in rows))
+    for at, (begin, end) in enumerate(((1002, 1018), (1022, 1038))):
+        for name, when in (("begin", begin), ("lost", end)):
+            (directory / f"{at}.{name}").write_text("0\n0\n" if name == "lost" else "\n")
+            os.utime(directory / f"{at}.{name}", (when, when))
+    run = battery.Made("test", "sda", "true", ("direct",))
+    answers = [battery.of_host(directory, at, run) for at in (0, 1)]
+    check("causes-vm: a recording on a quiet host is judged", answers[0] == "", answers)
+    check("causes-vm: one on a busy host is the host's", "for 50% of the time" in answers[1], answers)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as place:
-        for step in (no_network, broken_packages, old_qemu, verbs, hanging, busy):
+        for step in (no_network, broken_packages, old_qemu, verbs, hanging, busy, of_host):
             directory = Path(place, step.__name__)
             directory.mkdir()
             before = dict(os.environ)

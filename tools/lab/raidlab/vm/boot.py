@@ -166,6 +166,12 @@ def waited_s(pid: int) -> float:
     return most / 1e9
 
 
+def waited_of_children_s() -> float:
+    """The same of the programs that this process started in its first thread: of QEMU, while a guest runs."""
+    children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
+    return max((waited_s(int(pid)) for pid in children.split()), default=0.0)
+
+
 def wait(process: subprocess.Popen[bytes], job: Job) -> bytes:
     """QEMU's output until it ended. A device without its server would make the guest hang. The time that QEMU waited for a
     processor of a busy host does not count as the guest's."""
