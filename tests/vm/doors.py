@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 
 from raidlab.base.progress import Progress
 from raidlab.vm import boot, session
@@ -12,6 +13,8 @@ from results import HARNESS_S, OUT, Results, captured, empty
 GUEST = pathlib.Path(__file__).with_name("guest-doors")
 DISK_BYTES = 96 << 20
 DEVICES = {"nvme": "nvme,serial=doors", "virtio_blk": "virtio-blk-pci", "ahci": "ide-hd,bus=ahci.0"}
+# QEMU 7.2 and the nvme driver of Linux 6.1, on a busy host: a queue that never completes a command again.
+LOST = r"timeout, (aborting|reset controller)"
 PREPARE = """
 modprobe -a nvme virtio_blk ahci sd_mod ext4 dm_mod raid0 raid1
 modprobe scsi_debug dev_size_mb=96 lbpu=1 lbpws=1 ndelay=20000
@@ -48,6 +51,8 @@ def both(series: str, results: Results, progress: Progress) -> None:
         ended, output, complained = captured(job, progress, out / "log")
     results.lines(output, f"{series}: both doors")
     wrong = ended.outcome.reason
+    if wrong and re.search(LOST, (out / "kernel.log").read_text(encoding="utf-8")):
+        wrong += f"; the emulation lost a command, which it does without raidtrace, too; again: --suite both {series}"
     if not wrong and " passed, " not in output:
         wrong = f"status {ended.outcome.status}: {complained.strip()[-400:]}"
     results.check(f"{series}: both doors: the guest ended well after {ended.outcome.wall_s:.0f} s", wrong)
