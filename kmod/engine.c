@@ -7,6 +7,7 @@
 #include <asm/barrier.h>
 #else
 #define noinline
+#define unlikely(x)	__builtin_expect(!!(x), 0)
 #define fallthrough	__attribute__((__fallthrough__))
 /* As the kernel's. */
 #define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
@@ -126,15 +127,22 @@ static __always_inline void spend_waiting(struct raidtrace_engine *engine, u32 g
 		disk->held_ns += spent_ns;
 }
 
-/* A bio waits no longer: it is issued, or it ends without that. */
-static __always_inline void end_wait(struct raidtrace_engine *engine, struct raidtrace_queued *bio,
-				     u32 groups, u64 now_ns)
+/* A bio waits no longer: it is issued, or it ends without that. The time until now was counted. */
+static __always_inline void end_wait(struct raidtrace_engine *engine, struct raidtrace_queued *bio)
 {
-	if (!bio->waits)
-		return;
-	spend_waiting(engine, groups, now_ns);
-	engine->waiting--;
+	engine->waiting -= bio->waits;
 	bio->waits = false;
+}
+
+/* A bio ends. Most were issued before. */
+static __always_inline void forget_bio(struct raidtrace_engine *engine, struct raidtrace_queued *bio,
+				       u32 groups, u64 now_ns)
+{
+	if (unlikely(bio->waits)) {
+		spend_waiting(engine, groups, now_ns);
+		end_wait(engine, bio);
+	}
+	bio->bio = 0;
 }
 
 /* The same for a request that was requeued. Called before its progress changes. */
@@ -142,7 +150,7 @@ static __always_inline void end_requeued(struct raidtrace_engine *engine,
 					 const struct raidtrace_issued *request, u32 groups,
 					 u64 now_ns)
 {
-	if (request->progress != RAIDTRACE_REQUEUED)
+	if (!(groups & RAIDTRACE_GROUP_LATENCY) || request->progress != RAIDTRACE_REQUEUED)
 		return;
 	spend_waiting(engine, groups, now_ns);
 	engine->waiting--;
@@ -163,10 +171,8 @@ static __always_inline void end_bio(struct raidtrace_engine *engine,
 		else if (groups & HAS_REQUESTS)
 			engine->account->flow[direction].q2c_unknown++;
 	}
-	if (queued) {
-		end_wait(engine, queued, groups, now_ns);
-		queued->bio = 0;
-	}
+	if (queued)
+		forget_bio(engine, queued, groups, now_ns);
 }
 
 /*
@@ -252,10 +258,8 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 g
 	}
 	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
 		engine->account->flow[direction].refused++;
-	if (queued) {
-		end_wait(engine, queued, groups, now_ns);
-		queued->bio = 0;
-	}
+	if (queued)
+		forget_bio(engine, queued, groups, now_ns);
 }
 
 static void engine_split(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
@@ -304,7 +308,8 @@ static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record,
 
 	if (!request || !bio)
 		return;
-	end_wait(engine, bio, groups, now_ns);
+	spend_waiting(engine, groups, now_ns);
+	end_wait(engine, bio);
 	if (groups & HAS_HISTORY) {
 		forget_abandoned(request, known_of(engine, request));
 		know_bio(known_of(engine, request), bio);
@@ -365,11 +370,11 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 		bio = find_bio(engine, record[4], false);
 	if (bio) {
 		issue.class = bio->class;
-		end_wait(engine, bio, groups, now_ns);
+		end_wait(engine, bio);
 		request->owner = bio->owner;
 	} else if (request->class != RAIDTRACE_CLASSES) {
 		issue.class = request->class;
-	} else {
+	} else if (groups & RAIDTRACE_GROUP_SUBMITTER) {
 		request->owner = RAIDTRACE_SUBMITTER_REST;
 	}
 	if (groups & RAIDTRACE_GROUP_PLACE)
@@ -382,7 +387,7 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 	request->direction = issue.direction;
 	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
 	seek_row = raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
-	if (!issue.again) {
+	if (groups & RAIDTRACE_GROUP_LATENCY && !issue.again) {
 		request->seek_row = seek_row;
 		request->size_row = raidtrace_size_row(round_sectors(issue.bytes));
 	}
@@ -443,7 +448,7 @@ static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u
 		return;
 	}
 	spend_waiting(engine, groups, now_ns);
-	engine->waiting++;
+	engine->waiting += !!(groups & RAIDTRACE_GROUP_LATENCY);
 	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->direction);
 	request->progress = RAIDTRACE_REQUEUED;
 }
@@ -512,7 +517,7 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 				raidtrace_owner_row(&engine->submitters, request->owner) : 0,
 		};
 
-		if (engine->waiting)
+		if (groups & RAIDTRACE_GROUP_LATENCY && engine->waiting)
 			spend_waiting(engine, groups, now_ns);
 		raidtrace_count_completion(&engine->queue, engine->account, groups, now_ns, &completion);
 		if (groups & HAS_HISTORY)

@@ -62,7 +62,7 @@ typedef uint32_t u32;
 #define RAIDTRACE_SIZE_D2C_BINS		RAIDTRACE_SIZE_ROWS
 
 /*
- * Rows of d2c by distance from the previous end: none, then forward up to 64 KiB, 1 MiB, 64 MiB,
+ * Rows of d2c by distance from the previous end: none, then forward less than 64 KiB, 1 MiB, 64 MiB,
  * 1 GiB and beyond, then the same backward.
  */
 #define RAIDTRACE_SEEK_FAR		5
@@ -150,12 +150,12 @@ static inline unsigned int raidtrace_size_row(u64 sectors)
 /* Row of a distance in sectors in the sums of d2c by distance. */
 static inline unsigned int raidtrace_seek_row(s64 distance)
 {
-	u64 sectors = distance < 0 ? -(u64)distance : (u64)distance;
-	unsigned int row;
+	unsigned int octave, row;
 
 	if (!distance)
 		return 0;
-	row = 1 + (sectors > 128) + (sectors > 2048) + (sectors > 131072) + (sectors > 2097152);
+	octave = raidtrace_log2(distance < 0 ? -(u64)distance : (u64)distance);
+	row = 1 + (octave > 6) + (octave > 10) + (octave > 16) + (octave > 20);
 	return distance < 0 ? RAIDTRACE_SEEK_FAR + row : row;
 }
 

@@ -13,8 +13,8 @@ DEPTH_OPEN = 256  # this bin holds all depths from here on
 CLASSES = ("data", "readahead", "direct", "metadata", "journal", "swap", "mixed", "other")
 
 SEEK_ZERO = 64
-# rows of d2c by distance: 0, then forward and backward up to 64 KiB, 1 MiB, 64 MiB, 1 GiB and beyond
-_FAR = (1, 129, 2049, 131073, 2097153)
+# rows of d2c by distance: 0, then forward and backward less than 64 KiB, 1 MiB, 64 MiB, 1 GiB and beyond
+_FAR = (1, 128, 2048, 131072, 2097152)
 SEEK_ROWS: tuple[tuple[int, int | None], ...] = (
     (0, 1),
     *zip(_FAR, (*_FAR[1:], None), strict=True),
