@@ -52,7 +52,7 @@ def both(series: str, results: Results, progress: Progress) -> None:
     results.lines(output, f"{series}: both doors")
     wrong = ended.outcome.reason
     if wrong and re.search(LOST, (out / "kernel.log").read_text(encoding="utf-8")):
-        wrong += f"; the emulation lost a command, which it does without raidtrace, too; again: --suite both {series}"
+        wrong += f"; the disk did not answer a command, perhaps by the emulation; again: --suite both {series}"
     if not wrong and " passed, " not in output:
         wrong = f"status {ended.outcome.status}: {complained.strip()[-400:]}"
     results.check(f"{series}: both doors: the guest ended well after {ended.outcome.wall_s:.0f} s", wrong)
