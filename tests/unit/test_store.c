@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "store/store.h"
 
@@ -102,6 +104,46 @@ FIXTURE_TEST(existing_file, NULL, remove_file)
 	memset(long_path, '/', sizeof(long_path));
 	strcpy(long_path + sizeof(long_path) - sizeof(nowhere), nowhere);
 	assert_int_equal(store_create(long_path, &store), -ENAMETOOLONG);
+}
+
+/* A recording is replaced only after its recorder has closed it, or has ended. */
+FIXTURE_TEST(replaced, NULL, remove_file)
+{
+	struct store *store;
+	int begun[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(store_replace(path), 0);	/* there is none */
+	assert_false(store_is_recorded(path));
+	assert_int_equal(store_create(path, &store), 0);
+	assert_int_equal(put_start(store), 0);
+	assert_int_equal(put_sample(store, 1), 0);
+	assert_true(store_is_recorded(path));
+	assert_int_equal(store_replace(path), -EBUSY);
+	/* The refusal ends no lock of SQLite, and readers need not wait. */
+	assert_int_equal(put_sample(store, 2), 0);
+	assert_true(store_is_there(store));
+	store_close(store);
+	assert_false(store_is_recorded(path));
+	assert_int_equal(store_replace(path), 0);
+	assert_int_equal(access(path, F_OK), -1);
+
+	assert_int_equal(pipe(begun), 0);
+	pid = fork();
+	if (!pid) {
+		if (!store_create(path, &store) && write(begun[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(begun[0], &byte, 1), 1);
+	assert_int_equal(store_replace(path), -EBUSY);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(store_replace(path), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	close(begun[0]);
+	close(begun[1]);
 }
 
 /* NULL for a disk of which only the name is known, unless the user gave its size. */

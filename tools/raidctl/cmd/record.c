@@ -17,6 +17,7 @@
 #include "disk/disk.h"
 #include "phase/phase.h"
 #include "record/record.h"
+#include "store/store.h"
 
 #define KEY_DISK	'd'
 #define KEY_OUTPUT	'o'
@@ -201,7 +202,8 @@ static int check_path(const struct record_options *record)
 	if (!record->run.replace)
 		return fail("%s: exists; name another with -o, or replace it with --force",
 			    record->run.path);
-	return 0;
+	/* Before the disks are attached; create() of record/run.c decides. */
+	return store_is_recorded(record->run.path) ? record_refuse_written(record->run.path) : 0;
 }
 
 static int set_up_cutter(const struct record_options *record,

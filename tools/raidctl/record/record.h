@@ -270,6 +270,9 @@ struct record_run {
 /* Attach, record, detach and print the summary. Return: exit status; failures are printed. */
 int record_run(struct record_run *run, const struct disk *disks, size_t nr);
 
+/* Print that @path is not replaced, because another process writes it. Return: exit status. */
+int record_refuse_written(const char *path);
+
 /* loop.c: the time of a recording */
 
 /* Ten minutes of the shortest samples. A day then has less than 45,000 samples. */

@@ -325,12 +325,18 @@ static void warn_of_own_writes(const char *path, const struct disk *disks,
 			     path, disks[i].name);
 }
 
+int record_refuse_written(const char *path)
+{
+	return fail("%s: not replaced, because another raidctl record is writing it; name another with -o, or end that recording: raidctl status lists it",
+		    path);
+}
+
 static int create(const struct record_run *run, struct store **ret)
 {
-	int err;
+	int err = run->replace ? store_replace(run->path) : 0;
 
-	if (run->replace)
-		store_remove(run->path);
+	if (err)
+		return record_refuse_written(run->path);
 	err = store_create(run->path, ret);
 	if (!err)
 		return 0;

@@ -34,6 +34,7 @@ struct store {
 	const char *sql[STORE_STATEMENTS];		/* text of each, compared by pointer */
 	struct packed packed;				/* histograms of the sample being stored */
 	bool writing;					/* created by store_create() */
+	int lock;					/* descriptor that keeps the file locked, or -1 */
 	char error[256];				/* text of the last failure */
 };
 

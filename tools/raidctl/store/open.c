@@ -160,6 +160,7 @@ int store_connect(const char *path, struct store **ret)
 	/* Without statistics, memory needs no lock. Only the first call has an effect. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	store->rows.put = put_now;
+	store->lock = -1;
 	if (sqlite3_open_v2(path, &store->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
 		int err = store_failed(store);
@@ -255,8 +256,20 @@ static int open_nameless(const char *path)
 }
 
 /*
+ * A recorder locks the first byte of its file, which SQLite never locks. The lock belongs to the descriptor, so it ends
+ * with the process, and locks of SQLite do not conflict with it. Return: 0; -EBUSY if another descriptor has the lock.
+ * A file system without locks is no failure.
+ */
+static int lock_file(int fd)
+{
+	struct flock first = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return fcntl(fd, F_OFD_SETLK, &first) && (errno == EAGAIN || errno == EACCES) ? -EBUSY : 0;
+}
+
+/*
  * A process that is killed here leaves no file, or a complete recording. If the file system has no unnamed files, it
- * can leave an empty file.
+ * can leave an empty file. Return: a descriptor that keeps the file locked, or -errno.
  */
 static int make_file(const char *path, const unsigned char *image,
 		     sqlite3_int64 size)
@@ -269,13 +282,17 @@ static int make_file(const char *path, const unsigned char *image,
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, image, size);
+	err = lock_file(fd);
+	if (!err)
+		err = write_all(fd, image, size);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (!err && nameless &&
 	    linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW))
 		err = -errno;
 	if (err && !nameless)
 		unlink(path);
+	if (!err)
+		return fd;
 	close(fd);
 	return err;
 }
@@ -302,7 +319,7 @@ static int refuse_old_journal(const char *path)
 
 int store_create(const char *path, struct store **ret)
 {
-	int err = refuse_old_journal(path);
+	int lock = -1, err = refuse_old_journal(path);
 	sqlite3_int64 size = 0;
 	unsigned char *image;
 
@@ -310,7 +327,9 @@ int store_create(const char *path, struct store **ret)
 		return err;
 	image = empty_recording(&size);
 	if (!err)
-		err = image ? make_file(path, image, size) : -ENOMEM;
+		lock = image ? make_file(path, image, size) : -ENOMEM;
+	if (!err && lock < 0)
+		err = lock;
 	sqlite3_free(image);
 	if (err) {
 		snprintf(open_error, sizeof(open_error), "%s", strerror(-err));
@@ -319,8 +338,10 @@ int store_create(const char *path, struct store **ret)
 	err = store_connect(path, ret);
 	if (err) {
 		store_remove(path);
+		close(lock);
 		return err;
 	}
+	(*ret)->lock = lock;
 	(*ret)->writing = true;
 	err = store_execute(*ret, "PRAGMA journal_mode=TRUNCATE;"
 				  "PRAGMA synchronous=NORMAL;");
@@ -341,6 +362,34 @@ void store_remove(const char *path)
 		unlink(journal);
 }
 
+int store_replace(const char *path)
+{
+	int err, fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat of_fd, of_path;
+
+	err = fd < 0 ? 0 : lock_file(fd);
+	/* Another process may have replaced the file between open() and the lock. */
+	if (fd >= 0 && !err && (fstat(fd, &of_fd) || lstat(path, &of_path) ||
+				of_fd.st_dev != of_path.st_dev || of_fd.st_ino != of_path.st_ino))
+		err = -EBUSY;
+	if (!err)
+		store_remove(path);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+bool store_is_recorded(const char *path)
+{
+	struct flock first = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool locked = fd >= 0 && !fcntl(fd, F_OFD_GETLK, &first) && first.l_type != F_UNLCK;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
 void store_close(struct store *store)
 {
 	if (!store)
@@ -352,6 +401,9 @@ void store_close(struct store *store)
 		sqlite3_exec(store->db, "PRAGMA journal_mode=DELETE", NULL,
 			     NULL, NULL);
 	sqlite3_close(store->db);
+	/* Not earlier: close() of any descriptor of a file ends the locks of SQLite on it. */
+	if (store->lock >= 0)
+		close(store->lock);
 	packed_free(&store->packed);
 	free(store);
 }

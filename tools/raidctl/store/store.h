@@ -36,8 +36,9 @@ struct store;
 const char *store_error(const struct store *store);
 
 /*
- * Create the file of a recording. Return: 0; -EEXIST, then the file is unchanged; -ENOTUNIQ if the journal of another
- * recording with that name exists; another -errno. End with store_close().
+ * Create the file of a recording, and keep it locked until store_close(). Return: 0; -EEXIST, then the file is
+ * unchanged; -ENOTUNIQ if the journal of another recording with that name exists; another -errno. End with
+ * store_close().
  */
 int store_create(const char *path, struct store **ret);
 
@@ -52,6 +53,12 @@ void store_stopped(struct store *store);
 
 /* Remove a closed recording and its journal. */
 void store_remove(const char *path);
+
+/* Remove a recording for a new one. Return: 0; -EBUSY if a process writes it, then it is unchanged. */
+int store_replace(const char *path);
+
+/* Is a process writing the recording? A file that cannot be read counts as not written. */
+bool store_is_recorded(const char *path);
 
 /*
  * One transaction. A failed commit leaves the file as after the previous one. After a failed row, the caller must call
