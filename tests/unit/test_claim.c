@@ -4,6 +4,7 @@
 
 #include "unit.h"
 
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "attach/claim.h"
@@ -160,6 +161,39 @@ TEST(while_memory_is_short)
 	assert_int_equal(advance_repeatedly(3, -ENOMEM, 4), 0);
 	assert_int_equal(advance_repeatedly(1000000, -ENOMEM, 100), -ENOMEM);
 	assert_int_equal(advance_repeatedly(1, -ENODEV, 1), -ENODEV);
+}
+
+/* Journals without a lock are those of killed processes. */
+TEST(settings_of_killed_experiments)
+{
+	char journals[96], path[160];
+	int fd;
+
+	assert_int_equal(settings_left(), 0);
+	snprintf(journals, sizeof(journals), "%s/sweep", directory);
+	assert_int_equal(mkdir(journals, 0700), 0);
+	assert_int_equal(settings_left(), 0);
+	unit_write(journals, "12-34.journal", "{}\n");
+	unit_write(journals, "12-34.text", "{}\n");
+	assert_int_equal(settings_left(), 1);
+	snprintf(path, sizeof(path), "%s/12-34.journal", journals);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(settings_left(), 0);
+	unit_write(journals, "13-35.journal", "{}\n");
+	assert_int_equal(settings_left(), 1);
+	close(fd);
+	assert_int_equal(settings_left(), 2);
+	unlink(path);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", journals, i ? "12-34.text" : "13-35.journal");
+		unlink(path);
+	}
+	/* A directory that cannot be read: not known. */
+	assert_int_equal(rmdir(journals), 0);
+	assert_int_equal(symlink("sweep", journals), 0);
+	assert_int_equal(settings_left(), -1);
+	unlink(journals);
 }
 
 GROUP_FIXTURE(make_directory, remove_directory)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@
 #define RUN_DIRECTORY	"/run/raidtrace"
 #define PREFIX		"record-"
 #define SOCKET_PREFIX	"mark-"
+/* raidtrace.sweep.journal writes them. */
+#define JOURNALS	"sweep"
+#define JOURNAL_SUFFIX	".journal"
 
 static const char *run_directory(void)
 {
@@ -322,6 +326,46 @@ int owner_living(size_t *nr, struct living **ret)
 	*nr = all.nr;
 	*ret = all.all;
 	return 0;
+}
+
+/* Taking the lock to test it would mislead raidctl why restore: it would assume a running sweep. */
+static bool is_locked(const struct stat *st)
+{
+	FILE *file = fopen("/proc/locks", "re");
+	unsigned int major, minor;
+	bool locked = false;
+	unsigned long inode;
+	char line[256];
+
+	while (file && !locked && fgets(line, sizeof(line), file))
+		locked = sscanf(line, "%*d: FLOCK %*s %*s %*d %x:%x:%lu", &major, &minor, &inode) == 3 &&
+			 major == major(st->st_dev) && minor == minor(st->st_dev) && inode == st->st_ino;
+	if (file)
+		fclose(file);
+	return locked;
+}
+
+int settings_left(void)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	struct stat st;
+	int left = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/" JOURNALS, run_directory());
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? 0 : -1;
+	while ((entry = readdir(dir))) {
+		const char *end = strrchr(entry->d_name, '.');
+
+		if (end && !strcmp(end, JOURNAL_SUFFIX) &&
+		    !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+			left += !is_locked(&st);
+	}
+	closedir(dir);
+	return left;
 }
 
 #define TRIES	100

@@ -59,6 +59,12 @@ pid_t owner_of(const struct rt_target *target);
 void owner_sweep(struct rt_client *client);
 
 /*
+ * Count the journals of killed raidctl why and sweep, whose settings raidctl why restore restores. Return: their
+ * number; -1 if this user may not read them.
+ */
+int settings_left(void);
+
+/*
  * rt_counters_advance(), repeated for at most a second while memory is short. The kernel builds its answer in one block
  * of memory, which may not be available on a host that writes a lot. Counting continues meanwhile. Return: the result
  * of the last try.

@@ -91,6 +91,7 @@ static int run_status(struct context *context, void *data)
 		read_signing(&status);
 	if (owner_living(&status.nr_recordings, &status.recordings))
 		status.nr_recordings = 0;
+	status.settings_left = settings_left();
 	(given->json ? json_status : text_status)(stdout, &status);
 	free(status.targets);
 	free(status.recordings);
@@ -110,7 +111,7 @@ const struct verb verb_list = {
 const struct verb verb_status = {
 	.argp = {
 		options, parse, NULL,
-		"Show the module, the attached disks and the running recordings. raidctl without a verb does the same.",
+		"Show the module, the attached disks, the running recordings, and whether a killed raidctl why or sweep left settings to restore. raidctl without a verb does the same.",
 		NULL, NULL, NULL,
 	},
 	.options_size = sizeof(struct json_options),

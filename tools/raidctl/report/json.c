@@ -169,6 +169,8 @@ void json_status(FILE *to, const struct status *status)
 			     target_object(&status->targets[i]));
 	json_member(object, "targets", array);
 	json_member(object, "recordings", recordings_array(status));
+	json_member(object, "settings_left", status->settings_left < 0 ? NULL :
+		    json_new_boolean(status->settings_left));
 	json_member(object, "signing", signing_object(status));
 	json_finish(to, object);
 }

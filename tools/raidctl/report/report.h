@@ -26,6 +26,7 @@ struct status {
 	size_t nr_units;		/* 3ware units of this machine */
 	size_t nr_recordings;
 	struct living *recordings;
+	int settings_left;		/* killed experiments whose settings are not restored; -1: not known */
 	struct rt_signing signing;	/* the kernel's requirements for modules; for JSON, like the members below */
 	char module_file[256];		/* the module that raidctl load would load, "" for none */
 	char module_signer[128];	/* "" for none */

@@ -115,6 +115,9 @@ void text_status(FILE *to, const struct status *s)
 				       (int)s->recordings[i].pid, s->recordings[i].file, (int)s->recordings[i].pid);
 		else
 			terminal_print(to, "recording  %d to %s\n", (int)s->recordings[i].pid, s->recordings[i].file);
+	if (s->settings_left > 0)
+		fputs("settings   not restored, because raidctl why or sweep was killed; "
+		      "restore them with: sudo raidctl why restore\n", to);
 	terminal_print(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		       s->nr_units, s->nr_units == 1 ? "" : "s");
 }
