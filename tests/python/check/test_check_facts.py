@@ -217,12 +217,14 @@ def test_a_disk_is_named_once(made):
 
 
 def test_the_command_line(made, monkeypatch):
-    made.add("sda", **{"queue/scheduler": "[bfq]", "queue/rotational": 1})
+    made.add("sda", size=40 << 21, **{"queue/scheduler": "[bfq]", "queue/rotational": 1})
     monkeypatch.setattr(facts, "PAUSE_S", 0.0)
     monkeypatch.setattr(check, "Machine", made.machine)
     made.put("proc/meminfo", "MemTotal:  524288 kB\n")
     done = call(check.main, "sda", "--data-size", "512M")
     assert done.returncode == 1 and "fail           data-set      -        512 MiB is 1 times" in done.stdout
+    done = call(check.main, "sda", "--data-size", "41G")
+    assert done.returncode == 1 and "data-set      -        41 GiB of data does not fit on sda," in done.stdout
     assert "warn           scheduler     sda      bfq" in done.stdout
     assert call(check.main, "sda", "--data-size", "20G", "--json").returncode == 0
     done = call(check.main, "--data-size", "parsec")

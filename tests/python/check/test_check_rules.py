@@ -136,6 +136,21 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("sizes", "verdict", "words"), [
+    ((20 * GIB,), PASS, "20 GiB is 40 times the memory of 512 MiB"),
+    ((20 * GIB - 512,), FAIL, "20 GiB of data does not fit on sd0, of 20.0 GiB"),
+    ((10 * GIB, 9 * GIB), FAIL, "20 GiB of data does not fit on sd0 and sd1, of 19 GiB"),
+    ((10 * GIB, 10 * GIB), PASS, "40 times"),
+    ((10 * GIB, 0), PASS, "40 times"),  # the size of one is not known
+    ((), PASS, "40 times"),
+])  # fmt: skip
+def test_data_that_do_not_fit_on_the_disks_are_not_compared_with_the_memory(sizes, verdict, words):
+    disks = [dataclasses.replace(DISK, name=f"sd{at}", size_bytes=size) for at, size in enumerate(sizes)]
+    (finding,) = (one for one in rules.judge(QUIET, disks) if one.rule.name == "data-set")
+    assert finding.verdict is verdict and words in finding.text
+    assert finding.value == (None if verdict is FAIL else 40)
+
+
 @pytest.mark.parametrize(("rule", "changes", "verdict", "observed", "value", "advice"), CASES)
 def test_each_side_of_a_threshold(rule, changes, verdict, observed, value, advice):
     finding = judged(rule, facts(**changes))

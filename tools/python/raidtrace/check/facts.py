@@ -50,7 +50,8 @@ class Mount:
 @dataclasses.dataclass(frozen=True)
 class Disk:
     """One whole disk. driver: of the PCI device above it, or empty. scheduler: the active one; empty for a disk without
-    a request queue. mounts: of the disk, of its partitions, and of md and dm devices above."""
+    a request queue. mounts: of the disk, of its partitions, and of md and dm devices above. size_bytes: 0: not known.
+    """
 
     name: str
     driver: str = ""
@@ -58,6 +59,7 @@ class Disk:
     readahead_kib: int = 0
     mounts: tuple[Mount, ...] = ()
     kind: Kind = Kind.DRIVE
+    size_bytes: int = 0
 
 
 def lab_profile(machine: Machine) -> str | None:
@@ -126,6 +128,7 @@ def _disk(machine: Machine, name: str) -> Disk:
         readahead_kib=int(machine.read(block / "queue/read_ahead_kb") or 0),
         mounts=tuple(_mounts(machine, name)),
         kind=_kind(machine, name),
+        size_bytes=SECTOR_BYTES * int(machine.read(block / "size") or 0),
     )
 
 

@@ -130,6 +130,11 @@ def _data_set(case: Case) -> Result | None:
     if not data:
         return Result(f"the size of the benchmark's data is not given; memory is {octets(ram)}",
                       f"give the size: raidctl check --data-size SIZE; use {least} or more", verdict=UNKNOWN)  # fmt: skip
+    room = sum(disk.size_bytes for disk in case.disks)
+    if case.disks and all(disk.size_bytes for disk in case.disks) and data > room:
+        names = " and ".join(disk.name for disk in case.disks)
+        return Result(f"{octets(data)} of data does not fit on {names}, of {octets(room)}",
+                      "give a smaller size, or name a larger disk", verdict=FAIL)  # fmt: skip
     times = data / ram
     verdict = PASS if times >= DATA_TIMES_RAM else WARN if times > DATA_TIMES_RAM_CACHED else FAIL
     return Result(f"{octets(data)} is {times:.3g} times the memory of {octets(ram)}",
