@@ -14,6 +14,7 @@ import types
 import pytest
 from made_machine import Made
 
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import destruction, device, disk_users, plan
 from raidtrace.sweep.run import disk as sweep_disk
 
@@ -329,6 +330,22 @@ def test_a_disk_in_use_that_cannot_be_read_is_refused_for_its_use(made):
     assert destruction.refusals(look, "sda")[0].reason == "the root file system is on it"
     with pytest.raises(device.DeviceError, match="cannot search for signatures"):
         destruction.refusals(look, "sdb")
+
+
+@pytest.mark.parametrize(("destroy", "read", "arrays", "message"), [
+    (["sdb,sdb"], [], [], "disk sdb is named twice; name each disk once"),
+    (["sdb", "DEV/sdb"], [], [], "disk sdb is named twice"),
+    ([], ["sdc,sdb,sdc"], [], "disk sdc is named twice"),
+    (["sdb"], ["sdb"], [], "disk sdb is named twice"),
+    ([], ["sdb,sdc"], ["one=sdb,DEV/sdb"], "disk sdb is named twice"),
+    ([], ["sdb,sdc"], ["one=sdb", "one=sdc"], "--array one=sdc: one is named twice; name each array once"),
+])  # fmt: skip
+def test_each_disk_is_named_once(made, destroy, read, arrays, message):
+    made.add("sdb").add("sdc")
+    text = 'title = "x"\n[[matrix]]\narray = "one"\nfilesystem = "none"\nworkload = "dd"\ndata_size = "1 MiB"\n'
+    destroy, arrays = ([word.replace("DEV", str(made.dev)) for word in words] for words in (destroy, arrays))
+    with pytest.raises(UserError, match=message):
+        sweep_disk.select(made.machine(), plan.parse(text, "p", "p.toml"), destroy, read, arrays, True)
 
 
 def test_what_is_run_before_the_first_cell_is_reported(made):

@@ -146,12 +146,14 @@ def arrays_of(
     arrays: dict[str, tuple[str, ...]] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        members = tuple(machine.whole(member) for member in value.split(",") if member)
+        members = _once(machine, [member for member in value.split(",") if member])
         if not equals or not members or name not in names:
             raise UserError(f"--array {word}: give ARRAY=DISK[,DISK...]; arrays: {', '.join(names)}")
         foreign = [member for member in members if member not in disks]
         if foreign:
             raise UserError(f"--array {word}: {', '.join(foreign)} is not named with --destroy-data or --disk")
+        if name in arrays:
+            raise UserError(f"--array {word}: {name} is named twice; name each array once")
         arrays[name] = members
     if not words and len(names) == 1:
         arrays = {names[0]: tuple(disks)}
@@ -159,6 +161,15 @@ def arrays_of(
     if missing:
         raise UserError(f"name the disks of {missing[0]}: --array {missing[0]}=DISK[,DISK...]")
     return arrays
+
+
+def _once(machine: device.Machine, words: Sequence[str]) -> tuple[str, ...]:
+    """The disks that words name. Raises DeviceError if two words name the same disk."""
+    disks = tuple(machine.whole(word) for word in words)
+    for at, disk in enumerate(disks):
+        if disk in disks[:at]:
+            raise device.DeviceError(f"disk {disk} is named twice; name each disk once")
+    return disks
 
 
 # The preparation of a sweep on real disks: its disks, the data that it would destroy, and the check of the machine.
@@ -227,9 +238,9 @@ def select(
 ) -> Selection:
     """The disks of the command line and the plan. Raises DeviceError if a cell would overwrite a disk that was not
     named."""
-    named = tuple(dict.fromkeys(machine.whole(word) for words in destroy for word in words.split(",")))
-    only_read = tuple(machine.whole(word) for words in read for word in words.split(","))
-    disks = tuple(dict.fromkeys(named + only_read))
+    to_destroy = [word for words in destroy for word in words.split(",")]
+    disks = _once(machine, to_destroy + [word for words in read for word in words.split(",")])
+    named = disks[: len(to_destroy)]
     selection = Selection(the_plan, disks, (), arrays_of(the_plan, arrays, disks, machine), record, source)
     once = {cell.axes: cell for cell in the_plan.cells}.values()  # all trials of a cell have the same steps
     overwritten = sorted({
