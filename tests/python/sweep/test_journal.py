@@ -2,6 +2,7 @@
 """The journal of a sweep, on made-up files that behave as the kernel's do: whatever was changed comes back."""
 
 import fcntl
+import importlib
 import json
 import os
 import struct
@@ -13,6 +14,7 @@ from conftest import TOP
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from raidtrace.quantity.shown import UserError
 from raidtrace.sweep import journal
 from raidtrace.sweep.device import Machine
 from raidtrace.sweep.journal import Journal, JournalError
@@ -142,6 +144,20 @@ def test_everything_is_written_down_and_synced_before_the_first_change(kernel, m
     assert order == ["sync"] * 3 and json.loads(log.path.read_text().splitlines()[-1]) == {"mount": "/somewhere"}
     assert log.path.parent.stat().st_mode & 0o77 == 0
     log.end(kernel.machine)
+
+
+@pytest.mark.parametrize("verb", ["sweep", "why"])
+def test_restore_is_the_same_for_both_verbs(kernel, monkeypatch, capsys, verb):
+    main = importlib.import_module(f"raidtrace.cli.{verb}").main
+    real = journal.restore_now
+    monkeypatch.setattr(journal, "restore_now", lambda: real(kernel.journals))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(UserError, match="^only root may restore settings; use sudo$"):
+        main(["restore"])
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert main(["restore"]) == 0 and capsys.readouterr().out == "nothing to restore\n"
+    with journal.alone(kernel.journals), pytest.raises(JournalError, match="another raidctl sweep or why is running"):
+        main(["restore"])
 
 
 def test_what_goes_away_with_its_device_needs_no_line(kernel, monkeypatch):

@@ -145,10 +145,9 @@ def _merge(arguments: Sequence[str]) -> int:
 def _restore(arguments: Sequence[str]) -> int:
     usage.Parser(
         "raidctl sweep restore",
-        description="Restore the settings that a killed sweep changed. The next sweep also does this.",
+        description="Restore the settings that a killed raidctl sweep or why changed. The next raidctl sweep also does this.",
     ).parse_args(arguments)
-    restored = journal.recover()
-    print("\n".join(restored) if restored else "nothing to restore")
+    print(journal.restore_now())
     return 0
 
 

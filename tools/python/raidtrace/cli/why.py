@@ -38,7 +38,8 @@ def main(arguments: Sequence[str]) -> int:
         words, command = words[:at], words[at + 1 :]
     if words[:1] == ["restore"]:
         usage.Parser("raidctl why restore", description=RESTORE).parse_args(words[1:])
-        return _restore()
+        print(journal.restore_now())
+        return 0
     top = parser()
     options = top.parse_args(words)
     if not command:
@@ -254,11 +255,3 @@ def _idle(command: Sequence[str], disk: str, in_lab: bool) -> str:
     if others:
         return f"{text}The files of the command are on {' and '.join(others)}. To test that disk: --disk {others[0]}"
     return f"{text}Name the disk of its files. To find it: df FILE"
-
-
-def _restore() -> int:
-    """Restore the settings that a killed experiment left. Exit status: 0 restored, 1 failed."""
-    with journal.alone():
-        restored = journal.recover()
-    print("\n".join(restored) or "nothing to restore")
-    return 0

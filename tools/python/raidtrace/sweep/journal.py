@@ -253,6 +253,15 @@ def recover(machine: Machine = Machine(), directory: pathlib.Path = DIRECTORY) -
     return restored
 
 
+def restore_now(directory: pathlib.Path = DIRECTORY) -> str:
+    """Undo the changes of killed sweeps, for raidctl why restore and raidctl sweep restore. Returns the text to print.
+    Raises UserError: not root, or a sweep is running."""
+    if os.geteuid():
+        raise UserError("only root may restore settings; use sudo")
+    with alone(directory):
+        return "\n".join(recover(directory=directory)) or "nothing to restore"
+
+
 def restore(lines: Sequence[dict[str, Any]], machine: Machine) -> list[str]:
     """Undo the changes in a journal. Settings are restored even if another change fails. Raises JournalError with all
     failures."""
