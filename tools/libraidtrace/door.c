@@ -32,6 +32,7 @@
 #define ALL_RINGS_BYTES	(64U << 20)
 #define RING_BYTES_MOST	(2U << 20)	/* and the rest of a value of a map: older kernels take 4 MiB */
 #define RING_BYTES_LEAST (256U << 10)
+#define RING_BYTES_MIN	4096U		/* a page, that the user may set */
 
 /*
  * The clock of the records and that of the reader are one, but the stores of another processor are seen a little later:
@@ -331,15 +332,25 @@ static uint64_t all_missed(const struct door *door)
 	return missed;
 }
 
-/* RAIDTRACE_RING_BYTES: of a ring, a power of two; a small one loses records, for tests. */
-static unsigned int ring_bytes(unsigned int nr)
+/*
+ * Size of one of @nr rings. RAIDTRACE_RING_BYTES sets it; a small ring loses records, for tests. Return: bytes, a power
+ * of two; 0 if the variable is wrong, then @text says so.
+ */
+static unsigned int ring_bytes(unsigned int nr, char *text, size_t size)
 {
 	const char *given = getenv("RAIDTRACE_RING_BYTES");
 	unsigned int bytes = RING_BYTES_MOST;
 
-	if (given)
-		return (unsigned int)strtoul(given, NULL, 0);
+	if (given) {
+		char *end;
+		unsigned long value = strtoul(given, &end, 0);
 
+		if (!*end && value >= RING_BYTES_MIN && value <= RING_BYTES_MOST && !(value & (value - 1)))
+			return (unsigned int)value;
+		snprintf(text, size, "RAIDTRACE_RING_BYTES is \"%s\", but must be a power of two from %u to %u; "
+			 "correct it, or unset it", given, RING_BYTES_MIN, RING_BYTES_MOST);
+		return 0;
+	}
 	while (bytes > RING_BYTES_LEAST && bytes > ALL_RINGS_BYTES / nr)
 		bytes /= 2;
 	return bytes;
@@ -352,7 +363,9 @@ static int start(struct source_door *door, char *text, size_t size)
 	sigset_t all, before;
 	int err;
 
-	door->ring_bytes = ring_bytes(nr);
+	door->ring_bytes = ring_bytes(nr, text, size);
+	if (!door->ring_bytes)
+		return -EINVAL;
 	err = open ? open(&door->door, nr, (unsigned int)door->ring_bytes, text, size) : -ENOENT;
 	if (err)
 		return err;
