@@ -134,10 +134,10 @@ def test_tail(data: pathlib.Path, disk: str) -> None:
 
 
 class Loop:
-    """A read-only loop disk over a file of our own, for verbs that change settings of a disk."""
+    """A loop disk over a file of our own, for verbs that change settings of a disk."""
 
-    def __init__(self, data: pathlib.Path) -> None:
-        command = ["losetup", "--find", "--show", "--read-only", str(data)]
+    def __init__(self, data: pathlib.Path, read_only: bool = True) -> None:
+        command = ["losetup", "--find", "--show", *(["--read-only"] if read_only else []), str(data)]
         self.path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
         self.name = self.path.removeprefix("/dev/")
 

@@ -136,6 +136,7 @@ static int put_end(struct follow *follow)
 	return err ? err : recorder_end(follow->recorder, why);
 }
 
+#define OWN_SHARE	100	/* of all bytes, 1 / OWN_SHARE by the recording itself is negligible */
 #define DISTURBANCES	8	/* the report has all of them */
 
 static void print_disturbances(FILE *to, const struct follow *follow)
@@ -270,6 +271,32 @@ static int begin(const struct record_run *run, struct follow *follow,
 	return err;
 }
 
+/* If the file is on a recorded disk, report how much the recording itself wrote, unless it is negligible. */
+static void note_own_writes(const struct follow *follow)
+{
+	const struct recorder *recorder = follow->recorder;
+	char written[UNITS_TEXT], all[UNITS_TEXT];
+	struct stat st;
+
+	if (stat(follow->run->path, &st))
+		return;
+	for (size_t i = 0; i < recorder->nr; i++) {
+		const struct rt_counters *total = &recorder->disks[i].total;
+		const char *disk = recorder->disks[i].target.disk;
+		uint64_t own = 0, bytes = 0;
+
+		for (size_t k = 0; k < total->nr_submitters; k++) {
+			bytes += total->submitters[k].bytes_queued;
+			if (total->submitters[k].pid == (uint32_t)getpid())
+				own += total->submitters[k].bytes_queued;
+		}
+		if (!own || own < bytes / OWN_SHARE || !disk_holds(disk, st.st_dev))
+			continue;
+		note("%s: %s of %s were written by the recording itself, because %s is on this disk; to exclude it, name a file on another disk with -o",
+		     disk, format_bytes(written, (double)own), format_bytes(all, (double)bytes), follow->run->path);
+	}
+}
+
 /* The caller detaches the disks in all cases. */
 static int record_to(const struct record_run *run, struct follow *follow,
 		     const struct disk *disks, size_t nr, int signals)
@@ -300,6 +327,8 @@ static int record_to(const struct record_run *run, struct follow *follow,
 			     store_error(store) :
 			     strerror(-follow->store_error));
 	}
+	if (!follow->store_error)
+		note_own_writes(follow);
 	recorder_detach(recorder);
 	if (follow->store_error) {
 		writer_stop(recorder->writer);
@@ -309,20 +338,6 @@ static int record_to(const struct record_run *run, struct follow *follow,
 	is_there = summarise(run, follow);
 	status = exit_status(follow);
 	return is_there ? status : EXIT_FAILED;
-}
-
-/* Warn that the recording records its own writes. */
-static void warn_of_own_writes(const char *path, const struct disk *disks,
-			       size_t nr)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return;
-	for (size_t i = 0; i < nr; i++)
-		if (disk_holds(disks[i].name, st.st_dev))
-			note("%s is on %s, which is recorded, so the writes of the recording are counted, too; name another place with -o",
-			     path, disks[i].name);
 }
 
 int record_refuse_written(const char *path)
@@ -377,7 +392,6 @@ static int attach_and_record(const struct record_run *run,
 		return status;
 	status = create(run, &follow->store);
 	if (!status) {
-		warn_of_own_writes(run->path, disks, nr);
 		status = describe(run, recorder);
 		if (!status)
 			status = record_to(run, follow, disks, nr, signals);
