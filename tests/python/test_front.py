@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An error that no verb handles is one line; --debug adds the traceback."""
 
+import contextlib
 import os
+import pty
 import re
+import select
 import subprocess
 
 import pytest
@@ -49,6 +52,43 @@ def test_an_error_is_one_line(tmp_path, act):
     assert done.returncode == status and "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == bool(text)
     assert not text or re.search(f"^raidctl explain: .*{text}", done.stderr.strip())
+
+
+QUIET = """
+import sys, time, types
+def main(*words):
+    {before}
+    time.sleep(2)
+    print("the result")
+quiet = types.ModuleType("quiet")
+quiet.main = main
+sys.modules["raidtrace.cli.explain"] = sys.modules["raidtrace.cli.why"] = quiet
+"""
+
+
+@pytest.mark.parametrize(("verb", "words", "before", "first"), [
+    ("explain", ["x"], "", "raidctl explain: reading the recording ..."),
+    ("why", ["--disk", "sda", "--", "true", "-q"], "", "raidctl why: preparing and measuring the unchanged command ..."),
+    ("why", ["-q", "--disk", "sda", "--", "true"], "", ""),
+    ("explain", ["x"], "print('first')", ""),  # it has printed something
+    ("explain", None, "", ""),  # not on a terminal
+])  # fmt: skip
+def test_a_slow_start_is_announced_on_a_terminal(tmp_path, verb, words, before, first):
+    (tmp_path / "sitecustomize.py").write_text(QUIET.format(before=before), encoding="ascii")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    main, side = pty.openpty()
+    run = subprocess.Popen([RAIDCTL, verb, *(words or ["x"])], stdout=subprocess.PIPE, text=True, env=environment,
+                           stderr=side if words else subprocess.STDOUT)  # fmt: skip
+    os.close(side)
+    early = b""
+    while run.poll() is None:
+        if select.select([main], [], [], 0.1)[0]:
+            with contextlib.suppress(OSError):  # nobody has the terminal any more
+                early += os.read(main, 4096)
+    output = run.communicate(timeout=60)[0].splitlines()
+    os.close(main)
+    assert early.decode().splitlines() == ([first] if first else [])
+    assert output == (["first"] if before else []) + ["the result"]
 
 
 def test_closed_output_is_one_line():

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from raidtrace.quantity import shown
+from raidtrace.quantity import patience, shown
 from raidtrace.quantity.shown import UserError
 
 DEBUG = "RAIDCTL_DEBUG"  # raidctl --debug VERB sets it
@@ -28,6 +28,15 @@ PACKAGES = {
 }
 
 
+# Verbs that may print nothing for seconds, and what they do until then.
+SLOW = {
+    "check": "observing this machine",
+    "compare": "reading the recordings",
+    "explain": "reading the recording",
+    "report": "reading the recording",
+    "sweep": "preparing the sweep",
+    "why": "preparing and measuring the unchanged command",
+}
 NAMELESS = ("export", "report")  # messages of these verbs do not contain the verb
 COLUMNS = 80  # if the output is not a terminal
 
@@ -43,6 +52,8 @@ def run(verb: str) -> int | None:
         if sys.stderr is not None:
             print(f"{name}: standard output is closed", file=sys.stderr)
         return 1
+    if verb in SLOW and not {"-q", "--quiet"} & set(words[:own]):
+        patience.begin(f"{name}: {SLOW[verb]} ...")
     try:
         main = importlib.import_module(f"raidtrace.cli.{verb}").main
         # why prints the output of its command unchanged
@@ -57,6 +68,8 @@ def run(verb: str) -> int | None:
         if isinstance(error, OSError | UserError):
             return complain(error, verb)
         message, status = sentence(error, f"raidctl --debug {verb.partition('-')[0]}"), 1
+    finally:
+        patience.end()
     print(f"{name}: {shown.visible(message)}", file=sys.stderr)
     return status
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from raidtrace.explain import runs
-from raidtrace.quantity import usage
+from raidtrace.quantity import patience, usage
 from raidtrace.quantity.shown import UserError
 from raidtrace.recording import source
 from raidtrace.sweep import device, journal
@@ -176,6 +176,7 @@ class Progress:
         self.quiet = quiet
 
     def __call__(self, what: str, done: int, most: int, seconds: float) -> None:
+        patience.end()
         if self.quiet:
             return
         line = f"{done:3} of at most {most} runs, at most {seconds:.0f} s left: {what}"

@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TextIO
 
+from raidtrace.quantity import patience
+
 # control characters, invisible characters, those that change the direction of text, and bytes that are not UTF-8
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
@@ -71,6 +73,7 @@ class Door:
         self.raw = raw
 
     def write(self, text: str) -> int:
+        patience.end()
         self.raw.write(lines(text))
         return len(text)
 
@@ -85,6 +88,7 @@ def raw(stream: TextIO) -> TextIO:
 
 def write(parts: Iterable[str]) -> None:
     """Write text to standard output as UTF-8, below the Door. The text must be safe."""
+    patience.end()
     out = raw(sys.stdout)
     if isinstance(out, io.TextIOWrapper):
         out.reconfigure(encoding="utf-8", errors="replace")
