@@ -144,8 +144,7 @@ def of(span: Span, seconds: float | None = None) -> Breakdown | None:
             if number >= MIN_SHARE * whole]  # fmt: skip
     return Breakdown(
         span.disk, span.phase, length, span.bio_based, ratio(busy, counted),
-        *(None if span.bio_based else ratio(span.plain.get(name), length * 1e9)
-          for name in ("held_ns", "backlog_ns", "waiting_sum_ns")),
+        _waits(span, "held_ns", length), _waits(span, "backlog_ns", length), _waits(span, "waiting_sum_ns", length),
         mean * counted / busy if mean is not None and busy else None, figures.depth_is_bound(),
         _bios(span, length) if span.bio_based else None, tuple(ways), missing,
     )  # fmt: skip
@@ -212,6 +211,11 @@ def _bios(span: Span, seconds: float) -> float | None:
     if not span.counts_kind("q2c") or not seconds:
         return None
     return sum(span.count(direction, "q2c_sum_ns") for direction in COUNTED) / 1e9 / seconds
+
+
+def _waits(span: Span, counter: str, seconds: float) -> float | None:
+    """The sum of a time with bios waiting, divided by the time. None: not counted, or a disk without requests."""
+    return None if span.bio_based else ratio(span.plain.get(counter), seconds * 1e9)
 
 
 def _lacks(span: Span, name: str) -> str:
