@@ -66,6 +66,32 @@ def test_the_two_states_add_up_and_the_depth_is_of_the_busy_one():
     assert not one.depth_is_bound and not one.missing
 
 
+def with_waits(**waits):
+    """A span of 100 s, three quarters busy, and ns with bios waiting."""
+    one = requests({"read": {(0, 1): 1000}}, times={0: 25 * SECOND, 1: 75 * SECOND})
+    return breakdown.of(dataclasses.replace(one, plain=dict.fromkeys(one.plain) | waits))
+
+
+def test_the_time_with_bios_waiting_is_part_of_both_states():
+    one = with_waits(held_ns=20 * SECOND, backlog_ns=30 * SECOND, waiting_sum_ns=150 * SECOND)
+    assert (one.held_share, one.backlog_share, one.waiting) == (0.2, 0.3, 1.5)
+    line = "30.0 % before a disk that has requests and 20.0 % before a disk that has none; 1.50 bios, mean of the whole time"
+    assert [*shown.waits(one)] == [line]
+    assert [line for line in shown.text([one], 80) if line.startswith("  waiting         30.0 %")]
+    assert max(map(len, shown.text([one], 80))) <= 80
+    assert breakdown.document(one)["waiting_mean"] == 1.5
+
+
+def test_no_wait_is_told_where_none_is_long_or_none_was_counted():
+    short = with_waits(held_ns=SECOND // 100, backlog_ns=0, waiting_sum_ns=SECOND // 100)
+    assert not [*shown.waits(short)] and short.held_share == 0.0001
+    before = with_waits()
+    assert (before.held_share, before.backlog_share, before.waiting) == (None, None, None)
+    assert not [*shown.waits(before)]
+    only_held = with_waits(held_ns=SECOND, backlog_ns=0, waiting_sum_ns=SECOND)
+    assert [*shown.waits(only_held)] == ["1.0 % before a disk that has none; 0.01 bios, mean of the whole time"]
+
+
 def test_an_open_bin_of_depth_gives_a_lower_bound_unless_the_sum_was_counted():
     times = {0: SECOND, bins.DEPTH_OPEN: SECOND}
     flow = {"read": {"issued": 1, "completed": 1}, "all": {"depth_sum_ns": 300 * SECOND}}
