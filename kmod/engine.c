@@ -134,6 +134,14 @@ static __always_inline void end_wait(struct raidtrace_engine *engine, struct rai
 	bio->waits = false;
 }
 
+/* Put a bio in a place, perhaps that of another with its address. The time until now was counted. */
+static __always_inline void put_bio(struct raidtrace_engine *engine, struct raidtrace_queued *place,
+				    const struct raidtrace_queued *bio)
+{
+	engine->waiting += bio->waits - (place->bio && place->waits);
+	*place = *bio;
+}
+
 /* A bio ends. Most were issued before. */
 static __always_inline void forget_bio(struct raidtrace_engine *engine, struct raidtrace_queued *bio,
 				       u32 groups, u64 now_ns)
@@ -222,20 +230,20 @@ static __always_inline void engine_queue(struct raidtrace_engine *engine,
 	if (groups & RAIDTRACE_GROUPS_BIOS) {
 		struct raidtrace_queued *place = find_bio(engine, record[2], true);
 
-		/* A bio without a place stays unknown. One without data waits for the flush of its own. */
-		bool waits = bio.direction != RAIDTRACE_DIRECTION_FLUSH;
+		/* A bio without data does not wait: its flush is a request of its own. */
+		const struct raidtrace_queued queued = {
+			.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
+			.owner = raidtrace_owner(&engine->submitters, bio.submitter),
+			.class = bio.class, .direction = bio.direction,
+			.waits = bio.direction != RAIDTRACE_DIRECTION_FLUSH,
+		};
 
 		spend_waiting(engine, groups, now_ns);
-		if (place) {
-			engine->waiting += waits - (place->bio && place->waits);
-			*place = (struct raidtrace_queued){
-				.bio = record[2], .queued_ns = now_ns, .pid = source->task.pid,
-				.owner = raidtrace_owner(&engine->submitters, bio.submitter),
-				.class = bio.class, .direction = bio.direction, .waits = waits,
-			};
-		} else {
+		/* A bio without a place stays unknown. */
+		if (place)
+			put_bio(engine, place, &queued);
+		else
 			engine->account->disk.waiting_unknown++;
-		}
 	}
 	raidtrace_count_bio(&engine->arrival, engine->account, groups, &bio);
 }
@@ -266,13 +274,14 @@ static void engine_split(struct raidtrace_engine *engine, const u64 *record, u32
 {
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
 	struct raidtrace_queued *place = find_bio(engine, record[2], true);
+	struct raidtrace_queued piece;
 
 	if (!whole || !place)
 		return;
 	spend_waiting(engine, groups, now_ns);
-	engine->waiting += whole->waits - (place->bio && place->waits);
-	*place = *whole;
-	place->bio = record[2];
+	piece = *whole;
+	piece.bio = record[2];
+	put_bio(engine, place, &piece);
 }
 
 static __always_inline struct raidtrace_ended *known_of(struct raidtrace_engine *engine,
