@@ -254,10 +254,6 @@ int raidtrace_door_open(struct door *door, unsigned int nr_rings, unsigned int r
 	memset(door, 0, sizeof(*door));
 	last_words[0] = '\0';
 	libbpf_set_print(keep_words);
-	if (!ring_bytes || ring_bytes & (ring_bytes - 1)) {
-		snprintf(text, size, "a ring cannot have %u bytes: that is no power of two", ring_bytes);
-		return -EINVAL;
-	}
 	btf = btf__load_vmlinux_btf();
 	if (!btf) {
 		err = -errno;
