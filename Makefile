@@ -9,6 +9,7 @@
 #   make check-causes-vm   explain against real drivers in QEMU, disks with known limits (ten minutes)
 #   make check-html        the report in a browser               make check-exporter   a real Prometheus
 #   make check-bare        installation with secure boot         make check-kernels    distributions' kernels
+#   make check-first       the first recording in a minimal Debian, timed
 #   make check-packages    installation from packages
 #   make battery           explain against known causes, and measured (hours; SEEDS=100-103)
 #   make battery-why       raidctl why against known causes (in the lab, an hour)
@@ -40,7 +41,7 @@ ARGS    ?=
 
 .PHONY: all modules tools quick clean install uninstall html figures
 .PHONY: demo reproduce misconceptions board farm kcsan battery battery-why battery-here
-.PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-packages check-bare check-kernels check-exporter lint
+.PHONY: check check-long check-verbs check-vm check-causes-vm check-html check-packages check-first check-bare check-kernels check-exporter lint
 .PHONY: sweep-kills why-kills kills soak sanitize mutate
 .PHONY: bench bench-lab bench-record bench-door bench-import bisect-demo
 .PHONY: deb rpm
@@ -234,6 +235,11 @@ check-packages: tools
 # In a root that has nothing else: tests/hosts/run bookworm trixie -- make check-verbs
 check-verbs: tools
 	@tests/verbs/run
+
+# The first recording of this machine's disk, in a Debian that has nothing else; as root, a minute.
+check-first: tools
+	@tools/setup chroot
+	@tests/install/first $(ARGS)
 
 # And on Debian 12 and 13 with secure boot, in QEMU; as root, an hour.
 check-bare: tools
