@@ -166,7 +166,7 @@ def hanging(_directory: Path) -> None:
 
 
 def busy(_directory: Path) -> None:
-    """On a busy host, what a guest waits for a processor is not part of its time; what it sleeps is."""
+    """Waiting for a processor of a busy host is not part of a guest's time. Sleeping is."""
     limit_s, others = 3.0, 5
     job = boot.Job(command=[], out=Path(), timeout_s=limit_s)
     work = f"import time\nend = time.monotonic() + {limit_s + 0.5}\nwhile time.monotonic() < end: pass"

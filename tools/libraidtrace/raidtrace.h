@@ -225,7 +225,7 @@ struct rt_origin {
 #undef X
 };
 
-/* Bios of one process. The other members are made by RT_SUBMITTER_COUNTERS. */
+/* Bios and requests of one process. The other members are made by RT_SUBMITTER_COUNTERS. */
 struct rt_submitter {
 	uint32_t index;	/* row of the module's table */
 	bool rest;	/* the row of all processes without a row of their own; it has no process */

@@ -59,8 +59,8 @@ pid_t owner_of(const struct rt_target *target);
 void owner_sweep(struct rt_client *client);
 
 /*
- * Count the journals of killed raidctl why and sweep, whose settings raidctl why restore restores. Return: their
- * number; -1 if this user may not read them.
+ * Count the runs of raidctl why and sweep that were killed and whose settings are not restored: by the journals that
+ * they left. Return: their number; -1 if this user may not read the journals.
  */
 int settings_left(void);
 

@@ -62,13 +62,15 @@ enum raidtrace_direction {
  * @RAIDTRACE_GROUP_STREAM: whether a bio or request continues one of the last
  *   streams
  * @RAIDTRACE_GROUP_DEPTH: histograms of in-flight depth, by time and by issue
- * @RAIDTRACE_GROUP_LATENCY: histograms of i2d, d2c, q2c, and of d2c by depth
+ * @RAIDTRACE_GROUP_LATENCY: histograms of i2d, d2c, q2c, and of d2c by depth,
+ *   size and distance; time with bios waiting
  * @RAIDTRACE_GROUP_PLACE: bytes per part of the disk
  * @RAIDTRACE_GROUP_PLUG: plugs, unplugs, requests per unplug
  * @RAIDTRACE_GROUP_ORIGIN: bios, requests, bytes and seeks per class
  * @RAIDTRACE_GROUP_BLAME: seeks by the classes of the requests before and
  *   after them
- * @RAIDTRACE_GROUP_SUBMITTER: bios, bytes and seeks at queue per process
+ * @RAIDTRACE_GROUP_SUBMITTER: bios, bytes and seeks at queue, requests
+ *   completed and their time, per process
  * @RAIDTRACE_GROUP_READAHEAD: bios that read ahead, windows of the page cache
  * @RAIDTRACE_GROUP_HWQ: requests per hardware queue; not among the default
  *   groups

@@ -17,7 +17,7 @@ NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard":
          "write_zeroes": ("a zeroing", "zeroings"), "flush": ("a flush", "flushes"), "other": ("another", "others"),
          "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
 TO_MEASURE = "raidctl why"
-SHOWN_WAIT = 0.0005  # share of the time with bios waiting from which on it is told
+SHOWN_WAIT = 0.0005  # a smaller share of the time with bios waiting is not shown
 ALL = 0.995  # a share from here on is all
 NAME = 20  # columns of a phase or a disk in the table
 
@@ -92,7 +92,7 @@ def _bars(one: Breakdown, width: int) -> list[str]:
 
 
 def waits(one: Breakdown) -> Iterator[str]:
-    """The time with bios waiting, in parts of the two shares. None: not known, or no bio waits for long."""
+    """The time with bios waiting, in parts of the two shares. Nothing: not known, or no bio waits for long."""
     if one.held_share is None or one.backlog_share is None or one.waiting is None:
         return
     parts = [(one.backlog_share, "before a disk that has requests"), (one.held_share, "before a disk that has none")]
