@@ -72,24 +72,49 @@ def with_waits(**waits):
     return breakdown.of(dataclasses.replace(one, plain=dict.fromkeys(one.plain) | waits))
 
 
-def test_the_time_with_bios_waiting_is_part_of_both_states():
+def test_the_four_states_add_up_and_each_has_its_part_of_one_bar():
     one = with_waits(held_ns=20 * SECOND, backlog_ns=30 * SECOND, waiting_sum_ns=150 * SECOND)
-    assert (one.held_share, one.backlog_share, one.waiting) == (0.2, 0.3, 1.5)
-    line = "30.0 % before a disk that has requests and 20.0 % before a disk that has none; 1.50 bios, mean of the whole time"
-    assert [*shown.waits(one)] == [line]
-    assert [line for line in shown.text([one], 80) if line.startswith("  waiting         30.0 %")]
-    assert max(map(len, shown.text([one], 80))) <= 80
-    assert breakdown.document(one)["waiting_mean"] == 1.5
+    assert one.states == pytest.approx({"served": 0.45, "backlog": 0.3, "held": 0.2, "empty": 0.05})
+    assert (one.waiting, one.waiting_bios) == (1.5, 3.0)
+    lines = shown.text([one], 80)[1:5]
+    assert [line[:47].rstrip() for line in lines] == [
+        "  served           45.0 %  #########",
+        "  backlog          30.0 %           ======",
+        "  held             20.0 %                 ----",
+        "  empty             5.0 %                     .",
+    ]
+    assert [line[49:] for line in lines] == [
+        "1.00 in flight at a time", "3.00 bios wait, the disk works", "the disk is idle", "nothing is asked of the disk",
+    ]  # fmt: skip
+    document = breakdown.document(one)
+    assert {state: document[f"{state}_share"] for state in one.states} == one.states and document["waiting_mean"] == 1.5
+    assert [max(map(len, shown.text([one], width))) <= width for width in (40, 60, 80)] == [True] * 3
 
 
-def test_no_wait_is_told_where_none_is_long_or_none_was_counted():
+def test_a_state_of_no_time_has_no_line():
     short = with_waits(held_ns=SECOND // 100, backlog_ns=0, waiting_sum_ns=SECOND // 100)
-    assert not [*shown.waits(short)] and short.held_share == 0.0001
+    assert [state for state, *_ in shown.states(short)] == ["served", "empty"] and short.held_share == 0.0001
+    only_held = with_waits(held_ns=SECOND, backlog_ns=0, waiting_sum_ns=2 * SECOND)
+    assert [*shown.states(only_held)][1] == ("held", "1.0 %", 0.01, "2.00 bios wait, the disk is idle")
+
+
+def test_a_recording_before_abi_6_has_two_states():
     before = with_waits()
     assert (before.held_share, before.backlog_share, before.waiting) == (None, None, None)
-    assert not [*shown.waits(before)]
-    only_held = with_waits(held_ns=SECOND, backlog_ns=0, waiting_sum_ns=SECOND)
-    assert [*shown.waits(only_held)] == ["1.0 % before a disk that has none; 0.01 bios, mean of the whole time"]
+    assert before.states == {"busy": 0.75, "idle": 0.25} and breakdown.document(before)["empty_share"] is None
+    assert [*shown.states(before)] == [
+        ("busy", "75.0 %", 0.75, "1.00 in flight at a time"), ("idle", "25.0 %", 0.25, "nothing in flight")
+    ]  # fmt: skip
+
+
+def test_a_disk_without_requests_is_busy_while_it_has_bios():
+    flow = {"read": {"queued": 100, "bytes_queued": 100 << 18, "q2c_sum_ns": SECOND}}
+    lacks = {"issued", "completed", "d2c_sum_ns"}
+    span = span_of(flow, {("read", "q2c"): {200: 100}}, 0, SECOND, unknown=lacks, bio_based=True,
+                   plain={"held_ns": SECOND // 4})  # fmt: skip
+    one = breakdown.of(span)
+    assert one.states == {"busy": 0.25, "empty": 0.75} and set(one.missing) == {"busy_depth"}
+    assert [*shown.states(one)][0] == ("busy", "25.0 %", 0.25, "4.00 bios at a time")
 
 
 def test_an_open_bin_of_depth_gives_a_lower_bound_unless_the_sum_was_counted():
@@ -453,14 +478,17 @@ def test_no_line_is_wider_than_the_terminal(width, number):
 
 
 @pytest.mark.parametrize(("share", "texts"), [
-    (0.97949, ("97.9 %", "2.1 %")), (0.9795, ("98.0 %", "2.0 %")), (1.0, ("100.0 %", "0.0 %")), (0.0, ("0.0 %", "100.0 %")),
-    (0.99999, ("99.9 %", "<0.1 %")), (0.00001, ("<0.1 %", "99.9 %")),
+    (0.97949, ["97.9 %", "2.1 %"]), (0.9795, ["98.0 %", "2.0 %"]), (1.0, ["100.0 %"]), (0.0, ["100.0 %"]),
+    (0.99999, ["99.9 %"]), (0.999, ["99.9 %", "0.1 %"]),
 ])  # fmt: skip
 def test_the_shares_of_the_text_add_up(share, texts):
     one = dataclasses.replace(reads({(0, 1): 100}), busy_share=share)
-    assert shown.shares(one) == texts
+    assert [text for _, text, *_ in shown.states(one)] == texts
 
 
-@pytest.mark.parametrize(("share", "marks"), [(0, 0), (0.001, 1), (0.5, 10), (0.999, 19), (1, 20)])
-def test_only_the_whole_is_a_full_bar(share, marks):
-    assert shown.bar(share, 20) == "#" * marks
+@pytest.mark.parametrize(("shares", "marks"), [
+    ([1.0], [20]), ([0.999, 0.001], [19, 1]), ([0.5, 0.5], [10, 10]), ([0.325, 0.325, 0.35], [6, 6, 8]),
+    ([0.001, 0.001, 0.001, 0.997], [1, 1, 1, 17]),
+])  # fmt: skip
+def test_the_marks_of_all_states_are_one_bar(shares, marks):
+    assert shown.marks(shares, 20) == marks and shown.marks(shares, 0) == [0] * len(shares)

@@ -112,10 +112,14 @@ def test_the_time_of_each_phase_and_disk_has_a_bar_before_any_cause(recorded, tr
     assert [one.get("class") for one in folded].count("time") == 6 and "6 more" in "".join(folded.itertext())
     for row, one in zip(rows, times):
         text = " ".join("".join(row.itertext()).split())
-        bar = next(e for e in row.iter(f"{SVG}rect") if e.get("class") == "busy")
-        assert float(bar.get("width")) == pytest.approx(100 * one.busy_share, abs=0.01)
-        assert f"{one.disk}, {one.phase}, 10.0 s" in text and f"{one.depth:.2f} at a time" in text
-        assert "nothing" in text and "it at the disk" in text and "More in flight" in text
+        bars = {e.get("class"): float(e.get("width")) for e in row.iter(f"{SVG}rect")}
+        shares = {state: 100 * share for state, share in one.states.items() if share > 0}
+        ends = [float(e.get("x")) + float(e.get("width")) for e in row.iter(f"{SVG}rect")]
+        assert [0.0, *ends] == pytest.approx([*(float(e.get("x")) for e in row.iter(f"{SVG}rect")), 100], abs=0.02)
+        assert bars == pytest.approx(shares, abs=0.01) and sum(bars.values()) == pytest.approx(100, abs=0.02)
+        assert f"{one.disk}, {one.phase}, 10.0 s" in text and f"{one.depth:.2f} in flight at a time" in text
+        assert ("nothing in flight" in text) == (one.idle_share > 0.0005)
+        assert "it at the disk" in text and "More in flight" in text
     assert 0 < times[6].busy_share < 1, "a bar that is not full"
 
 

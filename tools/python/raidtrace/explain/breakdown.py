@@ -17,7 +17,10 @@ NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard":
          "write_zeroes": ("a zeroing", "zeroings"), "flush": ("a flush", "flushes"), "other": ("another", "others"),
          "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
 TO_MEASURE = "raidctl why"
-SHOWN_WAIT = 0.0005  # a smaller share of the time with bios waiting is not shown
+SHOWN = 0.0005  # a smaller share of the time is not shown
+MARKS = {"served": "#", "busy": "#", "backlog": "=", "held": "-", "empty": ".", "idle": "."}
+REMARKS = {"backlog": "the disk works", "held": "the disk is idle", "empty": "nothing is asked of the disk",
+           "idle": "nothing in flight"}  # fmt: skip
 ALL = 0.995  # a share from here on is all
 NAME = 20  # columns of a phase or a disk in the table
 
@@ -64,41 +67,52 @@ def _number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 99.95 else units.significant(value)
 
 
-def shares(one: Breakdown) -> tuple[str, str] | None:
-    """The shares of the time with requests in flight, and with none, as text. They add up to 100 %. None: not known."""
-    if one.busy_share is None:
-        return None
-    return units.share(one.busy_share, 1), units.share(1 - one.busy_share, 1)
+def states(one: Breakdown) -> Iterator[tuple[str, str, float, str]]:
+    """State, share as text, share and remark of each state that is not zero. The shares add up to 1. Nothing: not known."""
+    waiting = f"{one.waiting_bios:.2f} bios wait" if one.waiting_bios is not None else ""
+    for state, share in one.states.items():
+        if share < SHOWN:
+            continue
+        remark = REMARKS.get(state, "")
+        if state in ("backlog", "held") and waiting:
+            remark, waiting = f"{waiting}, {remark}", ""  # of both states
+        elif state in ("busy", "served"):
+            remark = (
+                f"{mean(one)} in flight at a time" if one.bios is None else f"{one.bios / share:.2f} bios at a time"
+            )
+        yield state, units.share(share, 1), share, remark
 
 
-def bar(share: float, length: int) -> str:
-    """A bar of marks. Only the whole is full, and only nothing is empty."""
-    marks = round(share * length)
-    return "#" * min(max(marks, 1 if share > 0 else 0), length if share >= 1 else length - 1)
+def marks(shares: Sequence[float], length: int) -> list[int]:
+    """The number of marks of each share in a bar of a length. Each has at least one."""
+    if not shares or not length:
+        return [0] * len(shares)
+    each = [max(round(share * length), 1) for share in shares]
+    each[each.index(max(each))] += length - sum(each)
+    return each
+
+
+def bar(one: Breakdown, length: int) -> str:
+    """All states in one bar."""
+    some = [*states(one)]
+    return "".join(MARKS[state] * number for (state, *_), number in zip(some, marks([row[2] for row in some], length)))
 
 
 def _bars(one: Breakdown, width: int) -> list[str]:
-    both = shares(one)
-    if both is None:
-        return []
+    """A line for each state. Their marks are one bar."""
+    some = [*states(one)]
     label = (INDENT if width >= NARROW else SHORT_INDENT) - 2
     length = BAR if width >= WIDE else SHORT_BAR if width >= NARROW else 0
-    marks = f"{bar(one.busy_share or 0, length):<{length}}  " if length else ""
-    return [
-        f"  {'in flight':<{label}}{both[0]:>7}  {marks}{mean(one)} at a time",
-        f"  {'nothing':<{label}}{both[1]:>7}",
-        *(line for text in waits(one) for line in terminal.wrapped(text, width, label + 2, "  waiting").splitlines()),
-    ]
-
-
-def waits(one: Breakdown) -> Iterator[str]:
-    """The time with bios waiting, in parts of the two shares. Nothing: not known, or no bio waits for long."""
-    if one.held_share is None or one.backlog_share is None or one.waiting is None:
-        return
-    parts = [(one.backlog_share, "before a disk that has requests"), (one.held_share, "before a disk that has none")]
-    some = [f"{units.share(share, 1)} {where}" for share, where in parts if share >= SHOWN_WAIT]
-    if some:
-        yield f"{' and '.join(some)}; {one.waiting:.2f} bios, mean of the whole time"
+    lines, at = [], 0
+    for (state, text, _, remark), number in zip(some, marks([row[2] for row in some], length), strict=True):
+        drawn = f"{' ' * at + MARKS[state] * number:<{length}}  " if length else ""
+        first = f"  {state:<{label}}{text:>7}  {drawn}"
+        if len(first + remark) <= width:
+            lines.append(f"{first}{remark}".rstrip())
+        else:
+            lines += [first.rstrip(), *terminal.wrapped(remark, width, label + 2).splitlines()]
+        at += number
+    return lines
 
 
 def mean(one: Breakdown) -> str:
@@ -110,7 +124,7 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
     """(label, sentence) of each line below the bars. A line without a label is the answer about more in flight."""
     if one.busy_share is None:
         yield "in flight", f"not available: {one.missing['busy_share']}"
-    if one.bios is not None:
+    if one.bios is not None and one.busy_share is None:
         yield "bios", f"{one.bios:.2f} at a time, mean of the whole time (idle time included)"
     for way in one.ways:
         yield f"{NAMES[way.direction][0]} takes", takes(one, way)
@@ -213,8 +227,8 @@ def _table(some: Sequence[Breakdown], width: int) -> list[str]:
 
 
 def _cells(one: Breakdown) -> Iterator[tuple[str, ...]]:
-    both = shares(one)
-    state = ("n/a", "", "n/a") if both is None else (both[0], bar(one.busy_share or 0, SHORT_BAR), mean(one))
+    busy = one.busy_share
+    state = ("n/a", "", "n/a") if busy is None else (units.share(busy, 1), bar(one, SHORT_BAR), mean(one))
     letter = f"{one.subject}: " if one.subject else ""
     where = f"{letter}{visible(one.phase)[:NAME]} {visible(one.disk)[:NAME]}"
     for number, way in enumerate(one.ways):

@@ -100,11 +100,12 @@ class Way:
 @dataclasses.dataclass(frozen=True)
 class Breakdown:
     """One phase of one disk. subject: letter of the recording, if there are two. seconds: the time that the shares are of.
-    busy_share: with a request in flight; the rest is idle. held_share: with bios waiting and no request in flight, a part
-    of idle; backlog_share: with bios waiting and requests in flight, a part of busy; waiting: mean number of bios that
-    wait, of the whole time; these three are None where the recording lacks them (before ABI 6). depth: mean number in
-    flight while busy; depth_is_bound: it is a lower bound. bios: mean number of bios between queue and end, only of a disk
-    without requests. missing: figure -> why it is not available."""
+    busy_share: with a request in flight (a bio, of a disk without requests); the rest is idle. held_share: with bios
+    waiting and no request in flight, a part of idle; backlog_share: with bios waiting and requests in flight, a part of
+    busy; waiting: mean number of bios that wait, of the whole time; these three are None where the recording lacks them
+    (before ABI 6), and of a disk without requests. depth: mean number in flight while busy; depth_is_bound: it is a lower
+    bound. bios: mean number of bios between queue and end, only of a disk without requests. missing: figure -> why it is
+    not available."""
 
     disk: str
     phase: str
@@ -125,6 +126,24 @@ class Breakdown:
     def idle_share(self) -> float | None:
         return None if self.busy_share is None else 1 - self.busy_share
 
+    @property
+    def states(self) -> dict[str, float]:
+        """State -> share of the time. Exactly one of them holds at any time, so they add up to 1. A disk without requests,
+        and a recording before ABI 6, has two of them. Empty: not known."""
+        if self.busy_share is None:
+            return {}
+        if self.bio_based:
+            return {"busy": self.busy_share, "empty": 1 - self.busy_share}
+        if self.held_share is None or self.backlog_share is None:
+            return {"busy": self.busy_share, "idle": 1 - self.busy_share}
+        return {"served": self.busy_share - self.backlog_share, "backlog": self.backlog_share, "held": self.held_share,
+                "empty": 1 - self.busy_share - self.held_share}  # fmt: skip
+
+    @property
+    def waiting_bios(self) -> float | None:
+        """Mean number of bios that wait, of the time with any. None: not known, or none waits."""
+        return ratio(self.waiting, (self.held_share or 0) + (self.backlog_share or 0))
+
 
 def of(span: Span, seconds: float | None = None) -> Breakdown | None:
     """The breakdown of a span. seconds: the length of its phases, if not that of the span. None: it has no request."""
@@ -138,12 +157,15 @@ def of(span: Span, seconds: float | None = None) -> Breakdown | None:
     if not counted:
         missing = dict.fromkeys(("busy_share", "idle_share", "busy_depth"), _lacks(span, "depth-time"))
     length = counted / 1e9 or (span.length() / 1e9 if seconds is None else seconds)
+    busy_share, with_bios = ratio(busy, counted), ratio(span.plain.get("held_ns"), span.length())
+    if span.bio_based and with_bios is not None:
+        busy_share, missing = with_bios, {"busy_depth": ONLY_BIOS}
     figures = Figures(span, "all")
     mean = figures.depth()
     ways = [_way(span, direction, number / whole, length) for direction, number in numbers.items()
             if number >= MIN_SHARE * whole]  # fmt: skip
     return Breakdown(
-        span.disk, span.phase, length, span.bio_based, ratio(busy, counted),
+        span.disk, span.phase, length, span.bio_based, busy_share,
         _waits(span, "held_ns", length), _waits(span, "backlog_ns", length), _waits(span, "waiting_sum_ns", length),
         mean * counted / busy if mean is not None and busy else None, figures.depth_is_bound(),
         _bios(span, length) if span.bio_based else None, tuple(ways), missing,
@@ -162,8 +184,10 @@ def document(one: Breakdown) -> dict[str, Json]:
         "counted_seconds": one.seconds,
         "busy_share": one.busy_share,
         "idle_share": one.idle_share,
+        "served_share": one.states.get("served"),
         "held_share": one.held_share,
         "backlog_share": one.backlog_share,
+        "empty_share": one.states.get("empty"),
         "waiting_mean": one.waiting,
         "busy_depth": one.depth,
         "busy_depth_is_lower_bound": one.depth_is_bound,

@@ -5,7 +5,7 @@ The bar is SVG that stretches with the page. All words are HTML.
 """
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import markupsafe
 
@@ -19,7 +19,7 @@ HIGH = 8.0  # of a bar that is 100 wide
 
 @dataclasses.dataclass(frozen=True)
 class TimeRow:
-    """One phase of one disk. name: both, and the length. rates: of each direction. shares: of the two states, as text; empty:
+    """One phase of one disk. name: both, and the length. rates: of each direction. shares: of the states, as text; empty:
     not available. bar: their picture; label: the same for screen readers. sentences: the other figures."""
 
     name: str
@@ -36,28 +36,28 @@ def build(some: Iterable[Breakdown]) -> list[TimeRow]:
 
 
 def _row(one: Breakdown) -> TimeRow:
-    name, both = printable(breakdown.name(one), 200), breakdown.shares(one)
-    named = (
-        [("busy", f"in flight {both[0]}, {breakdown.mean(one)} at a time"), ("idle", f"nothing {both[1]}")]
-        if both
-        else []
-    )
-    label = f"Share of the time of {name}: {', '.join(text for _, text in named)}"
-    sentences = [f"waiting: {text}" for text in breakdown.waits(one)]
-    sentences += [
+    name, some = printable(breakdown.name(one), 200), [*breakdown.states(one)]
+    named = [(state, f"{state} {text}{', ' if remark else ''}{remark}") for state, text, _, remark in some]
+    label = f"Share of the time of {name}: {'; '.join(text for _, text in named)}"
+    sentences = [
         printable(f"{label}{'' if label.endswith(' takes') or not label else ':'} {text}".strip())
         for label, text in breakdown.rows(one)
     ]
-    return TimeRow(name, printable(breakdown.rates(one), 400), named, _svg(one.busy_share), label,
+    return TimeRow(name, printable(breakdown.rates(one), 400), named, _svg(one.states), label,
                    [f"{text[:1].upper()}{text[1:]}" for text in sentences])  # fmt: skip
 
 
-def _svg(busy_share: float | None) -> markupsafe.Markup:
+def _svg(states: Mapping[str, float]) -> markupsafe.Markup:
     """The bar. Empty: the shares are not known."""
-    if busy_share is None:
+    if not states:
         return markupsafe.Markup("")
-    at = round(100 * busy_share, 2)
+    parts, at = [], 0.0
+    for state, share in states.items():
+        if share > 0:
+            parts.append(
+                f'<rect class="{state}" x="{round(at, 2):g}" width="{round(100 * share, 2):g}" height="{HIGH:g}"/>'
+            )
+        at += 100 * share
     return markupsafe.Markup(
-        f'<svg viewBox="0 0 100 {HIGH:g}" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="idle" width="100" height="{HIGH:g}"/><rect class="busy" width="{at:g}" height="{HIGH:g}"/></svg>'
+        f'<svg viewBox="0 0 100 {HIGH:g}" preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'
     )
