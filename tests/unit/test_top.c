@@ -39,7 +39,7 @@ static struct rt_counters nothing(uint64_t now_ns)
 /*
  * Two seconds: 100 reads of 128 KiB, 95 sequential, 2 in flight half the time and 4 the other; 10 writes of 4 KiB, none
  * sequential, 1 in flight for a quarter. So they are 6.12 and 0.02 MiB/s, 3 and 0.25 in flight, 86.4 % sequential, 7.5
- * seeks, 3 merges and 2 splits a second. 10 of 108 took 50 ms: the bound of p99 is that of their bin. The bios: 6 MiB/s.
+ * seeks, 3 merges and 2 splits a second. Of the time half is served, a quarter backlog, a tenth held, and 15 % empty. 10 of 108 took 50 ms: the bound of p99 is that of their bin. The bios: 6 MiB/s.
  */
 static struct rt_counters two_seconds(uint64_t now_ns)
 {
@@ -72,6 +72,10 @@ static struct rt_counters two_seconds(uint64_t now_ns)
 	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_D2C, 50000000, 10);
 	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 0, SECOND * 3 / 2);
 	count(&c, WRITE, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 1, SECOND / 2);
+	count(&c, RAIDTRACE_DIRECTION_ALL, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 0, SECOND / 2);
+	count(&c, RAIDTRACE_DIRECTION_ALL, RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME, 4, SECOND * 3 / 2);
+	c.disk.held_ns = SECOND / 5;
+	c.disk.backlog_ns = SECOND / 2;
 	return c;
 }
 
@@ -93,7 +97,7 @@ static int count_snapshot(struct top_row *row, struct rt_counters now)
 static void print_row(FILE *to, const struct top_row *row, bool details)
 {
 	const char *why = top_state_text(row);
-	char text[256], bar[12];
+	char text[256], bar[12], states[12];
 
 	fprintf(to, "%s %u: %s, %.2f s, %" PRIu64 " errors:", row->target.disk, row->target.id, why ? why : "counted",
 		row->seconds, row->errors);
@@ -102,12 +106,16 @@ static void print_row(FILE *to, const struct top_row *row, bool details)
 		fprintf(to, " %s", text);
 	}
 	top_bar_text(bar, 10, top_value(row, TOP_READ_DEPTH), row->read.stats.depth_max, 128);
+	top_states_bar(states, 10, &row->states);
 	if (why)
 		text[0] = '\0';
 	else
 		top_classes_text(text, sizeof(text), row);
-	fprintf(to, " [%s]%s", bar, text);
+	fprintf(to, " [%s] [%s]%s", bar, why ? "" : states, text);
 	fprintf(to, details ? "\n" : " %.9g ns\n", top_value(row, TOP_LATENCY));
+	top_states_text(text, sizeof(text), &row->states);
+	if (details && !why)
+		fprintf(to, "time: %s\n", text);
 	for (int line = 0; line < TOP_DETAILS && details && !why; line++)
 		for (int reads = 1; reads >= 0; reads--) {
 			top_detail_text(text, sizeof(text), row, reads, line);
@@ -225,7 +233,7 @@ static void press_keys(FILE *to, struct top_keys *keys, struct top *top, const c
 TEST(keys)
 {
 	static const char *const lines[] = {
-		"s", "sssssssssss", "f", " ", "+", "--", "=", "-----------------", "+++++++++++++++++", "?", "q",
+		"s", "ssssssssssss", "f", " ", "+", "--", "=", "-----------------", "+++++++++++++++++", "?", "q",
 		/* Only digits of the new readahead, nine at most; only y and n answer the question. */
 		"r", "8a-19<2", "$", "x $", "n", "r", "1234567890123$", "y", "r", "$", "r", "5!",
 	};
@@ -289,7 +297,8 @@ TEST(sorting)
 
 TEST(bars)
 {
-	char text[16];
+	struct time_states states = { .known = true, .waits_known = true, .served = 0.5, .backlog = 0.2, .held = 0.1, .empty = 0.2 };
+	char text[128];
 
 	top_bar_text(text, 8, 2, 4, 8);
 	assert_string_equal(text, "##--....");
@@ -302,6 +311,19 @@ TEST(bars)
 	assert_string_equal(text, "########");
 	top_bar_text(text, 8, NAN, 8, 8);
 	assert_string_equal(text, "");
+	top_states_bar(text, 10, &states);
+	assert_string_equal(text, "#####++=..");
+	states = (struct time_states){ .known = true, .held = 0.001, .empty = 0.999 };
+	top_states_bar(text, 10, &states);
+	assert_string_equal(text, "=.........");
+	/* Without counters of waits there are two states. */
+	top_states_text(text, sizeof(text), &states);
+	assert_string_equal(text, "in flight 0.0 %, nothing in flight 99.9 %");
+	states.known = false;
+	top_states_bar(text, 10, &states);
+	assert_string_equal(text, "");
+	top_states_text(text, sizeof(text), &states);
+	assert_string_equal(text, "n/a");
 }
 
 /* Classes that do not fit are cut. */

@@ -97,6 +97,22 @@ void stats_of(const struct rt_counters *counters, bool bio_based, unsigned int d
 /* The RT_COUNTER_BIT() of the bytes of a rate: direction_stats.bytes_per_s. */
 uint64_t rate_counter(bool bio_based);
 
+/*
+ * Shares of the time of a disk with requests, from 0 to 1; exactly one state holds at any time, so they add up to 1.
+ * Bios wait from their queueing until their request is issued.
+ */
+struct time_states {
+	bool known;		/* the time at each depth was counted */
+	bool waits_known;	/* if false, @backlog is a part of @served, and @held one of @empty */
+	double served;		/* requests in flight, no bio waits */
+	double backlog;		/* requests in flight, and bios wait */
+	double held;		/* bios wait, although no request is in flight */
+	double empty;		/* nothing is asked of the disk */
+};
+
+/* @bio_based: the disk has no requests, so its states are not known. */
+void states_of(const struct rt_counters *counters, bool bio_based, struct time_states *ret);
+
 struct range bin_range(unsigned int kind, unsigned int bin);
 
 /* The bin with the highest count, the lowest of several. @count gets its count and may be NULL. */

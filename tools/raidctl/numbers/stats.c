@@ -187,3 +187,21 @@ void stats_of(const struct rt_counters *c, bool bio_based, unsigned int directio
 	ret->d2c_max = histogram_percentile(d2c, RAIDTRACE_HISTOGRAM_KIND_D2C,
 					    1);
 }
+
+void states_of(const struct rt_counters *c, bool bio_based, struct time_states *ret)
+{
+	const struct rt_histogram *time = &c->histogram[RAIDTRACE_DIRECTION_ALL][RAIDTRACE_HISTOGRAM_KIND_DEPTH_TIME];
+	double whole = (double)rt_histogram_sum(time), idle = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->known = whole > 0 && !bio_based && !(c->unknown & RT_COUNTER_BIT(IN_FLIGHT));
+	if (!ret->known)
+		return;
+	if (time->nr_bins && !time->first_bin)
+		idle = (double)time->counts[0];
+	ret->waits_known = !(c->disk.unknown & (RT_DISK_BIT(HELD_NS) | RT_DISK_BIT(BACKLOG_NS)));
+	ret->backlog = (double)c->disk.backlog_ns / whole;
+	ret->held = (double)c->disk.held_ns / whole;
+	ret->served = fmax(1 - idle / whole - ret->backlog, 0);
+	ret->empty = fmax(idle / whole - ret->held, 0);
+}

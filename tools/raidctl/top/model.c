@@ -173,6 +173,7 @@ static int count_interval(struct top_row *row, const struct rt_counters *span)
 		return err;
 	flow_of(span, row->target.bio_based, READ, &row->read);
 	flow_of(span, row->target.bio_based, WRITE, &row->write);
+	states_of(span, row->target.bio_based, &row->states);
 	row->classes = span->groups & RAIDTRACE_GROUP_ORIGIN;
 	for (unsigned int i = 0; i < RT_CLASSES; i++)
 		row->seeks[i] = span->origin[i].seeks;
@@ -220,6 +221,7 @@ static uint64_t required_counters(const struct top_row *row, enum top_column col
 	case TOP_READ_RATE:
 	case TOP_WRITE_RATE:
 		return rate_counter(row->target.bio_based);
+	case TOP_BUSY:
 	case TOP_READ_DEPTH:
 	case TOP_WRITE_DEPTH:
 		return RT_COUNTER_BIT(IN_FLIGHT);
@@ -245,6 +247,8 @@ static double value(const struct top_row *row, enum top_column column)
 	const struct direction_stats *both = &row->both.stats;
 
 	switch (column) {
+	case TOP_BUSY:
+		return row->states.known ? row->states.served + row->states.backlog : NAN;
 	case TOP_READ_RATE:
 		return row->read.stats.bytes_per_s;
 	case TOP_WRITE_RATE:
@@ -290,6 +294,7 @@ const char *top_column_name(enum top_column column)
 {
 	static const char *const names[TOP_COLUMNS] = {
 		[TOP_DISK] = "disk",
+		[TOP_BUSY] = "busy",
 		[TOP_READ_RATE] = "MiB/s read",
 		[TOP_WRITE_RATE] = "MiB/s written",
 		[TOP_READ_DEPTH] = "reads in flight",

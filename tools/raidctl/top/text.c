@@ -65,6 +65,7 @@ void top_cell_text(char *ret, const struct top_row *row,
 	case TOP_SIZE:
 		format_or_na(ret, value, format_bytes);
 		return;
+	case TOP_BUSY:
 	case TOP_SEQUENTIAL:
 		percent_text(ret, value);
 		return;
@@ -101,6 +102,44 @@ void top_bar_text(char *ret, int width, double mean, uint64_t most,
 	for (int i = 0; i < width; i++)
 		ret[i] = i < of_mean ? '#' : i < of_most ? '-' : '.';
 	ret[width] = '\0';
+}
+
+void top_states_bar(char *ret, int width, const struct time_states *states)
+{
+	const struct {
+		double share;
+		char mark;
+	} parts[] = {
+		{ states->served, '#' }, { states->backlog, '+' }, { states->held, '=' }, { states->empty, '.' },
+	};
+	double until = 0;
+	int at = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && states->known; i++) {
+		until += parts[i].share;
+		while (at < width && at < (int)lround(until * width))
+			ret[at++] = parts[i].mark;
+	}
+	/* Little is not nothing. */
+	if (at && ret[0] == '.' && states->empty < 1)
+		ret[0] = states->held > states->served + states->backlog ? '=' : states->served > 0 ? '#' : '+';
+	ret[at] = '\0';
+}
+
+void top_states_text(char *ret, size_t size, const struct time_states *states)
+{
+	char served[UNITS_TEXT], backlog[UNITS_TEXT], held[UNITS_TEXT], empty[UNITS_TEXT];
+
+	format_share(served, states->served, 1);
+	format_share(backlog, states->backlog, 1);
+	format_share(held, states->held, 1);
+	format_share(empty, states->empty, 1);
+	if (!states->known)
+		snprintf(ret, size, "n/a");
+	else if (states->waits_known)
+		snprintf(ret, size, "served %s, backlog %s, held %s, empty %s", served, backlog, held, empty);
+	else
+		snprintf(ret, size, "in flight %s, nothing in flight %s", served, empty);
 }
 
 const char *top_state_text(const struct top_row *row)
@@ -254,6 +293,8 @@ const char *top_help_line(int line)
 		"r            change the readahead of the selected disk; asks first",
 		"q or Ctrl-C  quit",
 		"",
+		"time         share of it: # served: requests in flight; + backlog: and bios wait;",
+		"             = held: bios wait, no request in flight; . empty: neither",
 		"in flight    requests with the driver: mean over the interval, by time;",
 		"             in a bar # is the mean, - the maximum",
 		"size         most frequent size of a request; beyond 128 KiB a range,",

@@ -25,6 +25,7 @@ enum top_state {
 /* Values of a row. Rows can be sorted by each. */
 enum top_column {
 	TOP_DISK,		/* name; no value */
+	TOP_BUSY,		/* share of the time with requests in flight, from 0 to 1 */
 	TOP_READ_RATE,		/* completed bytes per second */
 	TOP_WRITE_RATE,
 	TOP_READ_DEPTH,		/* mean number of requests in flight */
@@ -61,6 +62,7 @@ struct top_row {
 	struct top_flow read;
 	struct top_flow write;
 	struct top_flow both;
+	struct time_states states;
 	bool classes;			/* @seeks are known */
 	uint64_t seeks[RT_CLASSES];
 	uint64_t errors;		/* failed requests since attach or reset */
@@ -182,6 +184,12 @@ void top_cell_text(char *ret, const struct top_row *row,
 /* Write "####---.." for mean and maximum in @width characters; "" if @mean is NAN. */
 void top_bar_text(char *ret, int width, double mean, uint64_t most,
 		  uint64_t full);
+
+/* Write the shares of time as "##+++=..." in @width characters; "" if they are not known. */
+void top_states_bar(char *ret, int width, const struct time_states *states);
+
+/* Write the shares of time in words. */
+void top_states_text(char *ret, size_t size, const struct time_states *states);
 
 /* The reason why a row has no values; NULL if it has. */
 const char *top_state_text(const struct top_row *row);

@@ -27,7 +27,8 @@
 #define BAR_CELL(bar)	((bar) + 7)
 #define NAME_WIDTH	9
 #define HEAD_LINES	3
-#define DETAIL_LINES	13
+#define DETAIL_LINES	14
+#define STATES_BAR	10
 /* A row, losses and the prompt. */
 #define LEAST_LINES	(HEAD_LINES + 3)
 #define LEAST_WIDTH	40
@@ -44,6 +45,7 @@ struct cell {
 };
 
 static const struct cell cells[] = {
+	{ TOP_BUSY, STATES_BAR + 2, "", "time" },
 	{ TOP_READ_RATE, 8, "MiB/s", "read" },
 	{ TOP_WRITE_RATE, 8, "MiB/s", "write" },
 	{ TOP_READ_DEPTH, 0, "in flight:", "reads" },
@@ -191,9 +193,9 @@ static struct layout lay_out(int width)
 	int used = NAME_WIDTH;
 
 	while (layout.nr < NR_CELLS) {
-		/* If the disk and its bars fit, bars are at least 9 wide. */
-		int least = layout.nr < 5 ? BAR_LEAST : 9;
-		int bars = layout.nr < 4 ? 0 : 2 * (least - BAR_LEAST);
+		/* If the disk and its bars fit, bars are at least 6 wide. */
+		int least = layout.nr < 6 ? BAR_LEAST : 6;
+		int bars = layout.nr < 5 ? 0 : 2 * (least - BAR_LEAST);
 		int cell = cells[layout.nr].width;
 
 		if (!cell)
@@ -253,7 +255,10 @@ static void draw_row(int y, const struct layout *layout,
 	for (size_t i = 0; i < layout->nr; i++) {
 		int width = cell_width(layout, i);
 
-		if (!cells[i].width) {
+		if (cells[i].column == TOP_BUSY) {
+			top_states_bar(text, STATES_BAR, &row->states);
+			put(y, x + 2, COLOR_PAIR(PAIR_READ), text);
+		} else if (!cells[i].width) {
 			draw_depth(y, x, layout->bar, row,
 				   cells[i].column == TOP_READ_DEPTH, full);
 		} else {
@@ -280,6 +285,8 @@ static void draw_detail(int y, const struct top_row *row)
 		put(y + 2, 1, 0, top_state_text(row));
 		return;
 	}
+	top_states_text(value, sizeof(value), &row->states);
+	put(++y, 1, 0, value);
 	snprintf(text, sizeof(text), "over %.2f s", row->seconds);
 	put(y + 1, 1, 0, text);
 	put(y + 1, 20, A_BOLD, "read");
