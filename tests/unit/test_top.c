@@ -312,10 +312,10 @@ TEST(bars)
 	top_bar_text(text, 8, NAN, 8, 8);
 	assert_string_equal(text, "");
 	top_states_bar(text, 10, &states);
-	assert_string_equal(text, "#####++=..");
+	assert_string_equal(text, "#####==-..");
 	states = (struct time_states){ .known = true, .held = 0.001, .empty = 0.999 };
 	top_states_bar(text, 10, &states);
-	assert_string_equal(text, "=.........");
+	assert_string_equal(text, "-.........");
 	/* Without counters of waits there are two states. */
 	top_states_text(text, sizeof(text), &states);
 	assert_string_equal(text, "in flight 0.0 %, nothing in flight 99.9 %");

@@ -110,7 +110,7 @@ void top_states_bar(char *ret, int width, const struct time_states *states)
 		double share;
 		char mark;
 	} parts[] = {
-		{ states->served, '#' }, { states->backlog, '+' }, { states->held, '=' }, { states->empty, '.' },
+		{ states->served, '#' }, { states->backlog, '=' }, { states->held, '-' }, { states->empty, '.' },
 	};
 	double until = 0;
 	int at = 0;
@@ -122,7 +122,7 @@ void top_states_bar(char *ret, int width, const struct time_states *states)
 	}
 	/* Little is not nothing. */
 	if (at && ret[0] == '.' && states->empty < 1)
-		ret[0] = states->held > states->served + states->backlog ? '=' : states->served > 0 ? '#' : '+';
+		ret[0] = states->held > states->served + states->backlog ? '-' : states->served > 0 ? '#' : '=';
 	ret[at] = '\0';
 }
 
@@ -293,8 +293,8 @@ const char *top_help_line(int line)
 		"r            change the readahead of the selected disk; asks first",
 		"q or Ctrl-C  quit",
 		"",
-		"time         share of it: # served: requests in flight; + backlog: and bios wait;",
-		"             = held: bios wait, no request in flight; . empty: neither",
+		"time         share of it: # served: requests in flight; = backlog: and bios wait;",
+		"             - held: bios wait, no request in flight; . empty: neither",
 		"in flight    requests with the driver: mean over the interval, by time;",
 		"             in a bar # is the mean, - the maximum",
 		"size         most frequent size of a request; beyond 128 KiB a range,",

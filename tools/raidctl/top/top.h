@@ -185,7 +185,7 @@ void top_cell_text(char *ret, const struct top_row *row,
 void top_bar_text(char *ret, int width, double mean, uint64_t most,
 		  uint64_t full);
 
-/* Write the shares of time as "##+++=..." in @width characters; "" if they are not known. */
+/* Write the shares of time as "##===-..." in @width characters; "" if they are not known. */
 void top_states_bar(char *ret, int width, const struct time_states *states);
 
 /* Write the shares of time in words. */
