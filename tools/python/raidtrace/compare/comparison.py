@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from raidtrace.benchmark import terms
 from raidtrace.benchmark.terms import Difference, Terms
 from raidtrace.compare import spans as compare_spans
+from raidtrace.compare import times
 from raidtrace.compare.spans import Comparison
 from raidtrace.explain.evidence import wrap
 from raidtrace.quantity import terminal, trials, units
@@ -206,6 +207,8 @@ def lines(compared: Compared, width: int) -> list[str]:
     out = [*wrap(f"A: {compared.a}", width, "", "   "), *wrap(f"B: {compared.b}", width, "", "   ")]
     for phase, one in compared.works:
         out += wrap((f"{phase}: " if len(compared.works) > 1 else "") + one.sentence(), width)
+    if compared.spans:
+        out += ["", *times.lines(compared.spans, width)]
     if compared.rows:
         alike = _alike(compared.rows)
         sentence = ", ".join(f"{name} {value}" for name, value in alike.items() if value)

@@ -10,7 +10,7 @@ from typing import Any
 from raidtrace.quantity import terminal, units
 from raidtrace.quantity.bins import CLASSES
 from raidtrace.quantity.shown import visible
-from raidtrace.recording import figures, invariants, observation
+from raidtrace.recording import breakdown, figures, invariants, observation
 from raidtrace.recording.figures import Figures, Number, Quantity, RowQuantity, SpanQuantity
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
 
@@ -156,6 +156,25 @@ class Pair:
     def row(self, quantity: Quantity | SpanQuantity | RowQuantity, of: Callable[[Span], Number]) -> Row:
         return Row(quantity, of(self.a), of(self.b), self.other_times)
 
+    def outside(self) -> bool:
+        """Whether it is the time outside the named phases."""
+        return self.a.phase == OUTSIDE
+
+    def disks(self) -> str:
+        return " and ".join(dict.fromkeys((self.a.disk, self.b.disk)))
+
+    def states(self) -> tuple[dict[str, float], dict[str, float]] | None:
+        """The seconds of each state of the disk (recording/breakdown.py) in A and in B: the four states, or busy and idle if
+        one recording has only these. None: one lacks both."""
+        both = [breakdown.of(span) for span in (self.a, self.b)]
+        if any(one is None or not one.states for one in both):
+            return None
+        known = [(one.states, one.seconds, one.busy_share or 0.0) for one in both if one]
+        if known[0][0].keys() != known[1][0].keys():
+            known = [({"busy": busy, "idle": 1 - busy}, seconds, busy) for _, seconds, busy in known]
+        a, b = ({state: share * seconds for state, share in states.items()} for states, seconds, _ in known)
+        return a, b
+
     def length(self) -> Row:
         return self.row(figures.LENGTH, figures.LENGTH.of)
 
@@ -215,6 +234,7 @@ class Pair:
             "blame": [{"from": cause, "to": to, "seeks": row.to_json()} for cause, to, row in self.blame()],
             "submitters": [{"comm": name} | _members(rows) for name, rows in self.submitters().items()],
             "elsewhere_share": self.elsewhere(),
+            "state_seconds": dict(zip("ab", states, strict=True)) if (states := self.states()) else None,
         }
 
 
@@ -374,8 +394,7 @@ def _pair(pair: Pair | Alone) -> Iterator[str]:
     if isinstance(pair, Alone):
         yield visible(f"phase {pair.span.phase}  {pair.span.disk}: only in {pair.where}, so not compared")
         return
-    disks = " and ".join(dict.fromkeys((pair.a.disk, pair.b.disk)))
-    yield visible(f"phase {pair.a.phase}  {disks}")
+    yield visible(f"phase {pair.a.phase}  {pair.disks()}")
     yield f"    {'':22} {'A':>14} {'B':>14} {'B / A':>10} {'(B - A) / A':>12}"
     yield _quantity(pair.length())
     for direction, rows in pair.directions().items():

@@ -31,7 +31,8 @@ class Kind(enum.StrEnum):
 class Work:
     """The work of one phase. seconds: its length. octets, calls: of the program's read and write calls; None: not
     recorded. faults: page faults that waited for a disk. command: its words as JSON; empty: not recorded. complete:
-    the command ended with status 0 within the recording."""
+    the command ended with status 0 within the recording. direct, bios: bytes and bios at the disk that bypassed the page
+    cache; those of libaio and io_uring are in no call."""
 
     seconds: float
     octets: int | None = None
@@ -39,15 +40,23 @@ class Work:
     faults: int = 0
     command: str = ""
     complete: bool = True
+    direct: int = 0
+    bios: int = 0
+
+    def aside(self) -> bool:
+        """Whether most of the known bytes were not moved by calls, but by direct I/O of libaio or io_uring."""
+        return self.direct > (self.octets or 0)
 
     def mapped(self) -> bool:
         """Whether most of the known bytes were read through a mapping, whose used pages are not all counted."""
-        return self.faults * PAGE_BYTES > (self.octets or 0)
+        return self.faults * PAGE_BYTES > max(self.octets or 0, self.direct)
 
     def text(self) -> str:
         """The calls and bytes in words."""
         if self.octets is None or self.calls is None:
             return "calls not recorded"
+        if self.aside():
+            return f"{units.octets(self.direct)} of direct I/O in {self.bios:,} bios"
         mapped = f" and {self.faults:,} page faults" if self.mapped() else ""
         return f"{units.octets(self.octets)} in {self.calls:,} calls{mapped}"
 
@@ -82,7 +91,9 @@ class Compared:
 
 def of(phase: Observation, meta: Mapping[str, str]) -> Work:
     """The work of a phase. meta: facts of its recording."""
-    return of_host(phase.seconds(), phase.host, meta)
+    direct = (phase.origin or {}).get("direct", {})
+    work = of_host(phase.seconds(), phase.host, meta)
+    return dataclasses.replace(work, direct=direct.get("bytes_queued", 0), bios=direct.get("queued", 0))
 
 
 def of_host(seconds: float, host: Mapping[tuple[str, str], int], meta: Mapping[str, str]) -> Work:
@@ -110,10 +121,14 @@ def compare(a: Work, b: Work) -> Compared:
             return Compared(a, b, Kind.UNKNOWN, f"the calls of {letter} were not recorded")
         if not work.complete:
             return Compared(a, b, Kind.DIFFERENT, f"the command of {letter} failed, or its recording ended early")
-        if not work.calls and not work.faults:
+        if not work.calls and not work.faults and not work.direct:
             return Compared(a, b, Kind.UNKNOWN, f"{letter} made no calls in this phase")
     share, octets, calls = EQUAL if a.command == b.command and a.command else OTHER
-    if not _near(a.octets or 0, b.octets or 0, octets, share) or not _near(a.calls or 0, b.calls or 0, calls, share):
+    if a.aside() or b.aside():
+        same = _near(a.direct, b.direct, octets, share) and _near(a.bios, b.bios, calls, share)
+        if not same:
+            return Compared(a, b, Kind.DIFFERENT, f"A: {a.text()}; B: {b.text()}")
+    elif not _near(a.octets or 0, b.octets or 0, octets, share) or not _near(a.calls or 0, b.calls or 0, calls, share):
         return Compared(a, b, Kind.DIFFERENT, f"A: {a.text()}; B: {b.text()}")
     if (a.mapped() or b.mapped()) and a.command != b.command:
         text = "other commands, and the pages of a mapping that are used without a wait are not counted"
