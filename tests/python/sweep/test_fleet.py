@@ -41,6 +41,18 @@ def test_hosts_of_one_name_that_began_in_the_same_second_are_two(index, tmp_path
     assert sweep_index.merge(tmp_path / "all.sqlite", [other, tmp_path]) == 2
 
 
+def test_a_merged_file_of_an_earlier_raidctl_gets_the_new_columns(index, tmp_path):
+    into = tmp_path / "all.sqlite"
+    sweep_index.merge(into, [tmp_path])
+    with sqlite3.connect(into) as db:
+        db.execute("ALTER TABLE queue DROP COLUMN held_share")
+    index.end(
+        1, rate(100.0, (("sda", "run", "read", 1, 5, None, 0, 5, 9, 9, 4, 1.9, 256, None, None, 0.5, 0.25, 0.0),))
+    )
+    assert sweep_index.merge(into, [tmp_path]) == 1
+    assert sqlite3.connect(into).execute("SELECT held_share FROM queue").fetchall() == [(0.25,)]
+
+
 def test_a_merged_file_of_another_version_is_refused(index, tmp_path):
     into = tmp_path / "all.sqlite"
     sweep_index.merge(into, [tmp_path])
@@ -58,7 +70,12 @@ def test_parquet_without_pyarrow_says_so(index, tmp_path, monkeypatch):
 
 def merged(index, tmp_path):
     """The tables of three cells, one of them failed, as Parquet: name -> path."""
-    index.end(1, rate(100.0, (("sda", "run", "read", 1.5, 5, None, 0, 5, 1 << 40, 999, 4, 1.9, 256, None, None),)))
+    index.end(
+        1,
+        rate(
+            100.0, (("sda", "run", "read", 1.5, 5, None, 0, 5, 1 << 40, 999, 4, 1.9, 256, None, None, 0.5, None, None),)
+        ),
+    )
     index.end(2, rate(200.0))
     index.end(4, sweep_index.Outcome("broken"))
     sweep_index.merge(tmp_path / "all.sqlite", [tmp_path])

@@ -140,9 +140,39 @@ def test_processor_use_is_the_median_of_the_trials(index):
     assert line.cpu_percent == 15.0
 
 
+def test_each_figure_has_a_bar_of_the_time_of_its_disk(index):
+    def queue(disk, *shares):
+        return (disk, "run", "read", 1.0, 5, 0, 0, 5, 999, 999, 4, 1.9, 256, 1.0, 5.0, *shares)
+
+    for cell in (1, 2, 3):  # trials of one cell: the mean
+        index.end(cell, rate(100.0, (queue("sda", 0.9 + cell / 50, 0.04, 0.3), queue("sdb", 0.1, 0.0, 0.0))))
+    index.end(4, rate(100.0, (queue("md0", 0.25, None, None), queue("sda", 0.9, 0.0, 0.0))))
+    first, second = sweep_table.lines(index, "")
+    assert first.states == pytest.approx({"served": 0.64, "backlog": 0.3, "held": 0.04, "empty": 0.02})
+    assert second.states == {"busy": 0.25, "empty": 0.75}
+    head, *rows, legend = sweep_table.text([first, second], [])
+    assert head.split()[-1] == "time" and rows[0].split()[-1] == "#####===-." and rows[1].split()[-1] == "##........"
+    assert legend == "Time of the disk: # served or busy, = backlog, - held, . empty or idle."
+
+
+def test_a_sweep_of_an_earlier_raidctl_goes_on_without_shares(index):
+    path = index.path
+    index.close()
+    with sqlite3.connect(path) as db:
+        for name in ("busy_share", "held_share", "backlog_share"):
+            db.execute(f"ALTER TABLE queue DROP COLUMN {name}")
+        db.execute("INSERT INTO queue VALUES(1,'sda','run','read',1,5,0,0,5,999,999,4,1.9,256,1,5)")
+    assert Index(path).queues()[0]["held_share"] is None
+    again = Index(path, write=True)
+    again.end(
+        2, rate(100.0, (("sda", "run", "read", 1.0, 5, 0, 0, 5, 999, 999, 4, 1.9, 256, 1.0, 5.0, 0.5, 0.1, 0.2),))
+    )
+    assert [row["held_share"] for row in again.queues()] == [None, 0.1]
+
+
 def test_a_phase_that_drifts_is_called_not_steady(index):
     def queue(slope):
-        return (("sda", "run", "read", 1.0, 5, 0, 0, 5, 999, 999, 4, 1.9, 256, slope, 5.0),)
+        return (("sda", "run", "read", 1.0, 5, 0, 0, 5, 999, 999, 4, 1.9, 256, slope, 5.0, None, None, None),)
 
     for cell, slope in ((1, 1.0), (2, 30.0), (3, 1.0), (4, 1.0), (5, -2.0), (6, 3.0)):
         index.end(cell, rate(100.0, queue(slope)))

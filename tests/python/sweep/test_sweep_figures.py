@@ -157,11 +157,11 @@ def test_the_figures_of_amcc():
 
 
 # disk, phase, direction, s, bios, splits, back_merges, issued, bytes_queued, bytes_issued, sequential, in flight, readahead
-MD = ("md127", "read", "read", 2.0, 10, 30, None, None, 10 << 16, None, None, None, 512, 1.0, 2.0)
-A = ("sda", "read", "read", 2.0, 24, 0, 16, 8, 5 << 16, 5 << 16, 6, 1.5, 256, 1.0, 2.0)
-B = ("sdb", "read", "read", 2.0, 16, 0, 4, 12, 5 << 16, 5 << 16, 6, 2.5, 256, 1.0, 2.0)
-LITTLE = tuple((disk, "read", "write", 2.0, 1, 0, 0, None if disk == "md127" else 1, 4096, 4096, 1, 0.0, 512, None, None)
-               for disk in ("md127", "sda", "sdb"))  # fmt: skip
+MD = ("md127", "read", "read", 2.0, 10, 30, None, None, 10 << 16, None, None, None, 512, 1.0, 2.0, 0.5, None, None)
+A = ("sda", "read", "read", 2.0, 24, 0, 16, 8, 5 << 16, 5 << 16, 6, 1.5, 256, 1.0, 2.0, 0.8, 0.1, 0.3)
+B = ("sdb", "read", "read", 2.0, 16, 0, 4, 12, 5 << 16, 5 << 16, 6, 2.5, 256, 1.0, 2.0, 0.8, 0.1, 0.3)
+LITTLE = tuple((disk, "read", "write", 2.0, 1, 0, 0, None if disk == "md127" else 1, 4096, 4096, 1, 0.0, 512, None, None, 0.8,
+                0.1, 0.3) for disk in ("md127", "sda", "sdb"))  # fmt: skip
 
 
 def test_an_md_next_to_its_members(index):
@@ -189,7 +189,7 @@ def test_of_each_cell_the_direction_that_moved_more(index):
 
 
 def test_what_was_not_counted_is_not_zero(index, tmp_path):
-    unknown = (*B[:4], 16, 0, None, None, *B[8:11], None, None, 1.0, 2.0)
+    unknown = (*B[:4], 16, 0, None, None, *B[8:11], None, None, 1.0, 2.0, None, None, None)
     index.end(1, Outcome("", (), (MD, A, unknown)))
     (stack,) = table.stacks(index)
     assert (stack.fan_out, stack.requests, stack.merged_percent, stack.in_flight) == (4.0, None, None, None)

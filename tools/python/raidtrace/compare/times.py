@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping
 
 from raidtrace.compare.spans import Comparison, Pair
-from raidtrace.explain.breakdown import MARKS, marks
+from raidtrace.explain.breakdown import MARKS, drawn
 from raidtrace.explain.evidence import wrap
 from raidtrace.quantity import units
 from raidtrace.quantity.shown import visible
@@ -25,18 +25,12 @@ def lines(comparison: Comparison, width: int) -> Iterator[str]:
         yield from wrap(visible(f"Time of phase {pair.a.phase}, {pair.disks()}:"), width)
         for letter, one in zip("AB", states, strict=True):
             length = sum(one.values())
-            yield f"  {letter}  {units.ns(length * 1e9):<{LABEL - 6}} {_bar(one, round(length / whole * room))}".rstrip()
+            bar = drawn({state: seconds / length for state, seconds in one.items()}, round(length / whole * room))
+            yield f"  {letter}  {units.ns(length * 1e9):<{LABEL - 6}} {bar}".rstrip()
         yield from wrap(_legend(states), width, "  ", "  ")
         if not pair.other_times:
             yield from wrap(changed(*states), width, "  ", "  ")
         yield ""
-
-
-def _bar(states: Mapping[str, float], length: int) -> str:
-    some = {state: seconds for state, seconds in states.items() if seconds > 0}
-    whole = sum(some.values())
-    numbers = marks([seconds / whole for seconds in some.values()], max(length, len(some)))
-    return "".join(MARKS[state] * number for state, number in zip(some, numbers, strict=True))
 
 
 def _legend(states: tuple[Mapping[str, float], ...]) -> str:

@@ -2,7 +2,7 @@
 """The text of breakdowns (recording/breakdown.py): a block for each, or one table if there are many."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raidtrace.quantity import terminal, units
 from raidtrace.quantity.shown import visible
@@ -21,6 +21,7 @@ SHOWN = 0.0005  # a smaller share of the time is not shown
 MARKS = {"served": "#", "busy": "#", "backlog": "=", "held": "-", "empty": ".", "idle": "."}
 REMARKS = {"backlog": "the disk works", "held": "the disk is idle", "empty": "nothing is asked of the disk",
            "idle": "nothing in flight"}  # fmt: skip
+LEGEND = "Time of the disk: # served or busy, = backlog, - held, . empty or idle."
 ALL = 0.995  # a share from here on is all
 NAME = 20  # columns of a phase or a disk in the table
 
@@ -92,10 +93,16 @@ def marks(shares: Sequence[float], length: int) -> list[int]:
     return each
 
 
+def drawn(shares: Mapping[str, float], length: int) -> str:
+    """All states in one bar of a length, which a state of less than SHOWN has no part of. Empty: they are not known."""
+    some = {state: share for state, share in shares.items() if share >= SHOWN}
+    numbers = marks([*some.values()], max(length, len(some)))
+    return "".join(MARKS[state] * number for state, number in zip(some, numbers, strict=True))
+
+
 def bar(one: Breakdown, length: int) -> str:
     """All states in one bar."""
-    some = [*states(one)]
-    return "".join(MARKS[state] * number for (state, *_), number in zip(some, marks([row[2] for row in some], length)))
+    return drawn(one.states, length)
 
 
 def _bars(one: Breakdown, width: int) -> list[str]:

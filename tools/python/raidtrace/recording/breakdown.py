@@ -130,19 +130,23 @@ class Breakdown:
     def states(self) -> dict[str, float]:
         """State -> share of the time. Exactly one of them holds at any time, so they add up to 1. A disk without requests,
         and a recording before ABI 6, has two of them. Empty: not known."""
-        if self.busy_share is None:
-            return {}
-        if self.bio_based:
-            return {"busy": self.busy_share, "empty": 1 - self.busy_share}
-        if self.held_share is None or self.backlog_share is None:
-            return {"busy": self.busy_share, "idle": 1 - self.busy_share}
-        return {"served": self.busy_share - self.backlog_share, "backlog": self.backlog_share, "held": self.held_share,
-                "empty": 1 - self.busy_share - self.held_share}  # fmt: skip
+        return states(self.busy_share, self.held_share, self.backlog_share, self.bio_based)
 
     @property
     def waiting_bios(self) -> float | None:
         """Mean number of bios that wait, of the time with any. None: not known, or none waits."""
         return ratio(self.waiting, (self.held_share or 0) + (self.backlog_share or 0))
+
+
+def states(busy: float | None, held: float | None, backlog: float | None, bio_based: bool = False) -> dict[str, float]:
+    """Breakdown.states of these shares."""
+    if busy is None:
+        return {}
+    if bio_based:
+        return {"busy": busy, "empty": 1 - busy}
+    if held is None or backlog is None:
+        return {"busy": busy, "idle": 1 - busy}
+    return {"served": busy - backlog, "backlog": backlog, "held": held, "empty": 1 - busy - held}
 
 
 def of(span: Span, seconds: float | None = None) -> Breakdown | None:

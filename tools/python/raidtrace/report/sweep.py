@@ -19,7 +19,7 @@ from raidtrace.report.rows import Cell, Column, Row, Sentence, Table, number, pr
 from raidtrace.sweep import explain as explain_sweep
 from raidtrace.sweep import plan
 from raidtrace.sweep import table as sweep_table
-from raidtrace.sweep.index import NAME, Entry, Index
+from raidtrace.sweep.index import NAME, SHARES, Entry, Index
 from raidtrace.sweep.table import Line
 
 RATE = "KiB/s"
@@ -255,6 +255,9 @@ CELL_COLUMNS = (
     Column("mean request", "KiB", "bytes-issued divided by issued"),
     Column("sequential", "%", "sequential divided by issued"),
     Column("in flight", "requests", "mean of the histogram depth-time, weighted by its times"),
+    Column("busy", "%", "of the time of the disk: requests in flight; of md, bios"),
+    Column("held", "%", "of the time of the disk: bios wait, no request in flight"),
+    Column("backlog", "%", "of the time of the disk: bios wait, and requests are in flight"),
 )
 
 
@@ -308,6 +311,7 @@ def _of_counters(
             number(ratio(_float(row, "bytes_queued"), bios, 1024), 1), number(_float(row, "splits")), number(issued),
             number(ratio(_float(row, "bytes_issued"), issued, 1024), 1),
             number(ratio(_float(row, "sequential"), issued, 0.01), 2), number(_float(row, "in_flight_mean"), 2),
+            *(number(ratio(_float(row, name), 0.01), 1) for name in SHARES),
         )  # fmt: skip
         rows.append(Row(ids[id(row)], (*(Cell(printable(text, 80)) for text in texts), *cells)))
     return Table("counted", "Counters of each cell", CELL_COLUMNS, tuple(rows)), of

@@ -39,9 +39,11 @@ CREATE TABLE figure(cell INTEGER NOT NULL REFERENCES cell, figure INTEGER NOT NU
 CREATE TABLE queue(cell INTEGER NOT NULL REFERENCES cell, disk TEXT NOT NULL, phase TEXT NOT NULL, direction TEXT NOT NULL,
   seconds REAL, bios INTEGER, splits INTEGER, back_merges INTEGER, issued INTEGER, bytes_queued INTEGER,
   bytes_issued INTEGER, sequential INTEGER, in_flight_mean REAL, readahead_sectors INTEGER, slope_percent REAL,
-  excursion_percent REAL,
+  excursion_percent REAL, busy_share REAL, held_share REAL, backlog_share REAL,
   PRIMARY KEY(cell, disk, phase, direction));
 """
+
+SHARES = ("busy_share", "held_share", "backlog_share")  # of the table queue, since 1.1.0; as in recording/breakdown.py
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +101,11 @@ class Index:
             raise UserError(f"{path}: not the index of a sweep (application id {kind})")
         if version != USER_VERSION:
             raise UserError(f"{path}: index of version {version}, but this raidctl reads version {USER_VERSION}")
+        if write:
+            known = {row[1] for row in self._db.execute("PRAGMA table_info(queue)")}
+            for name in SHARES:
+                if name not in known:  # of a sweep that an earlier raidctl began
+                    self._db.execute(f"ALTER TABLE queue ADD COLUMN {name} REAL")
 
     @staticmethod
     def create(path: pathlib.Path, the_plan: plan.Plan, meta: Mapping[str, str],
@@ -172,10 +179,10 @@ class Index:
         )
 
     def queues(self) -> list[dict[str, object]]:
-        """The rows of the table queue, as dictionaries."""
+        """The rows of the table queue, as dictionaries. SHARES are None in a sweep of an earlier raidctl."""
         cursor = self._db.execute("SELECT * FROM queue ORDER BY cell, disk, phase, direction")
         names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
+        return [dict.fromkeys(SHARES) | dict(zip(names, row, strict=True)) for row in cursor]
 
     def begin(self, cell: int, started_utc: str) -> None:
         self._db.execute(
@@ -279,6 +286,10 @@ def _one(db: sqlite3.Connection, path: pathlib.Path) -> None:
             types = [row[2] for row in source.execute(f"PRAGMA table_info({table})")]
             declared = ", ".join(f"{name} {kind}" for name, kind in zip(columns, types, strict=True))
             db.execute(f"CREATE TABLE IF NOT EXISTS {table}(sweep INTEGER NOT NULL REFERENCES sweep, {declared})")
+            known = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+            for name, kind in zip(columns, types, strict=True):
+                if name not in known:  # of a file that an earlier raidctl made
+                    db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
             db.execute(f"DELETE FROM {table} WHERE sweep=?", number)
             marks = ",".join("?" * (len(columns) + 1))
             rows = ((*number, *row) for row in source.execute(f"SELECT * FROM {table}"))

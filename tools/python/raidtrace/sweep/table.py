@@ -10,22 +10,26 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from raidtrace.benchmark import terms
+from raidtrace.explain import breakdown as explain_breakdown
 from raidtrace.published import tables as published
 from raidtrace.quantity import shown, terminal, trials
 from raidtrace.quantity.units import ratio
+from raidtrace.recording import breakdown
 from raidtrace.sweep import plan
-from raidtrace.sweep.index import DONE, Index
+from raidtrace.sweep.index import DONE, SHARES, Index
 
 HEADER = ("trials", "median", "unit", "spread_percent", "interval_low", "interval_high", "cpu_percent", "outliers", "drift",
           "steady", "published_low", "published_middle", "published_high", "ratio", "note", "label", "simulated")  # fmt: skip
 NOT_SAME, NOT_STEADY = "not the same test", "not steady"
+BAR = 10  # characters for the whole time
 FOOTNOTE = (f"{NOT_STEADY}: in ten equal intervals, the rate drifts by over {trials.SLOPE_PERCENT:.0f} % of its mean or "
             f"differs by over {trials.EXCURSION_PERCENT:.0f} %.")  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """One figure of the cells that differ only in the trial. cpu_percent: median. steady None: not known."""
+    """One figure of the cells that differ only in the trial. cpu_percent: median. steady None: not known. states: mean
+    shares of the time of the measured disk (Breakdown.states); empty: not known."""
 
     axes: Mapping[str, plan.Value]
     benchmark: str
@@ -39,13 +43,14 @@ class Line:
     label: str
     simulated: bool
     cells: tuple[str, ...]
+    states: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
 def lines(index: Index, table: str) -> list[Line]:
     """All figures, in the order of the cells. table: of published figures, or empty."""
     entries = {entry.cell: entry for entry in index.entries() if entry.state == DONE}
     about = index.about()
-    steady, terms_of = _steady(index), index.terms()
+    steady, times, terms_of = _steady(index), _states(index), index.terms()
     groups: dict[tuple[str, str, str, str], list[tuple[int, float, float | None]]] = collections.defaultdict(list)
     axes: dict[int, dict[str, plan.Value]] = {cell: index.axes(cell) for cell in entries}
     for cell, phase, value, unit, cpu, place in index.figures():
@@ -67,7 +72,8 @@ def lines(index: Index, table: str) -> list[Line]:
                                                                             [value for _, value, _ in values]),
                  statistics.median(cpus) if cpus else None, all(states) if states else None,
                  reference if reference and reference.unit == unit else None, about[first][1], bool(about[first][2]),
-                 tuple(entries[cell].name for cell, _, _ in values))
+                 tuple(entries[cell].name for cell, _, _ in values),
+                 _mean([times.get((cell, phase), times.get((cell, "run"), {})) for cell, _, _ in values]))
         )  # fmt: skip
     return lines
 
@@ -96,6 +102,24 @@ def _steady(index: Index) -> dict[tuple[int, str], bool]:
         if moved > states.get((cell, phase), (-1, True))[0]:
             states[cell, phase] = (moved, state)
     return {key: state for key, (_, state) in states.items()}
+
+
+def _states(index: Index) -> dict[tuple[int, str], dict[str, float]]:
+    """The states of the time of each phase of the measured disk, which is the first one, or the md."""
+    found: dict[tuple[int, str], dict[str, float]] = {}
+    for row in index.queues():
+        key, md = (int(str(row["cell"])), str(row["phase"])), str(row["disk"]).startswith("md")
+        busy, held, backlog = (None if row[name] is None else float(str(row[name])) for name in SHARES)
+        if key not in found or md:
+            found[key] = breakdown.states(busy, held, backlog, md)
+    return found
+
+
+def _mean(trials_of: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of each state; empty if a trial lacks one."""
+    if any(one.keys() != trials_of[0].keys() for one in trials_of):
+        return {}
+    return {state: statistics.fmean(one[state] for one in trials_of) for state in trials_of[0]}
 
 
 def varying(lines: Sequence[Line]) -> list[str]:
@@ -131,7 +155,7 @@ def _published_cells(s: trials.Summary, p: published.Range | None) -> list[str]:
 def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
     """The lines of a table for a terminal: rates in MB/s as published (KiB/s / 1000), and a footnote."""
     shown = [name for name in names if name not in ("dirty_bytes", "dirty_background_bytes", "trials")]
-    rows = [[*map(_short, shown), "phase", "", "median", "spread", "published", "ratio", ""]]
+    rows = [[*map(_short, shown), "phase", "", "median", "spread", "published", "ratio", "time", ""]]
     for line in lines:
         if line.unit not in ("KiB/s", "1/s") or line.place != "{}":
             continue
@@ -145,10 +169,14 @@ def text(lines: Sequence[Line], names: Sequence[str]) -> list[str]:
         rows.append(
             [*("-" if line.axes.get(name) is None else str(line.axes[name]) for name in shown), line.phase, unit,
              f"{s.median / scale:.1f}", "-" if s.spread_percent is None else f"{s.spread_percent:.1f}%",
-             _published(p, scale), f"{s.median / p.middle:.2f}" if p and p.same_test() else "-", ", ".join(marks)]
+             _published(p, scale), f"{s.median / p.middle:.2f}" if p and p.same_test() else "-",
+             explain_breakdown.drawn(line.states, BAR), ", ".join(marks)]
         )  # fmt: skip
     unsteady = any(NOT_STEADY in row[-1] for row in rows)
-    return terminal.table(rows, left=(*range(len(shown) + 1), len(rows[0]) - 1)) + ([FOOTNOTE] if unsteady else [])
+    known = any(row[-2] for row in rows[1:])
+    table = terminal.table(rows if known else [[*row[:-2], row[-1]] for row in rows],
+                           left=(*range(len(shown) + 1), *range(len(rows[0]) - 2, len(rows[0]))))  # fmt: skip
+    return table + [explain_breakdown.LEGEND] * known + [FOOTNOTE] * unsteady
 
 
 def unlike_published(lines: Iterable[Line]) -> list[str]:

@@ -18,7 +18,7 @@ from raidtrace.benchmark import parsers
 from raidtrace.benchmark import registry as benchmark
 from raidtrace.quantity import trials, units
 from raidtrace.quantity.shown import UserError
-from raidtrace.recording import database, sample_rows, spans
+from raidtrace.recording import breakdown, database, sample_rows, spans
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.spans import DATA, OUTSIDE, Recorded, merged
 from raidtrace.sweep import plan, steps
@@ -47,6 +47,8 @@ def _queue_rows(recorded: Recorded, rows: sample_rows.SampleRows) -> Iterator[Qu
             mine = [span for span in recorded.spans if (span.target, span.phase) == (target.target, name)]
             samples = rows.of(target.target, [span.number for span in mine])
             seconds = sum(end - start for *_, start, end in samples) / 1e9
+            times = breakdown.of(merged(mine)) if mine else None
+            shares = (times.busy_share, times.held_share, times.backlog_share) if times else (None,) * 3
             for direction in (direction for direction in DATA if any(direction in span.flow for span in mine)):
                 f = Figures(merged(mine), direction)
                 octets = rows.flow(direction, "bytes_queued") or rows.filled(0)
@@ -56,7 +58,7 @@ def _queue_rows(recorded: Recorded, rows: sample_rows.SampleRows) -> Iterator[Qu
                 depth = None if target.bio_based or f.depth_is_bound() else f.depth()
                 yield (target.disk, name, direction, seconds, f.known("queued"), f.known("splits"),
                        f.known("back_merges"), requests[0], f.known("bytes_queued"), *requests[1:], depth, ahead,
-                       *(steady or (None, None)))  # fmt: skip
+                       *(steady or (None, None)), *shares)  # fmt: skip
 
 
 MOUNT = "/run/lab/mnt"
