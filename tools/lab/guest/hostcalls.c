@@ -123,17 +123,26 @@ static size_t xstate_size(pid_t pid, unsigned char *buffer)
 	return size;
 }
 
-/* Components that lie completely within the first @length bytes, as a mask of XSTATE_BV. */
+/*
+ * Components that lie completely within the first @length bytes, as a mask of XSTATE_BV. The last answer is kept: in a
+ * virtual machine each CPUID is an exit to the hypervisor, and the kernel asks before each return to a process.
+ */
 static uint64_t components_within(size_t length)
 {
+	static __thread size_t last_length;
+	static __thread uint64_t last;
 	unsigned int size, offset, unused1, unused2;
 	uint64_t mask = (1u << FIRST_EXTENDED) - 1;
 
+	if (length == last_length)
+		return last;
 	for (unsigned int bit = FIRST_EXTENDED; bit < 63; bit++) {
 		if (__get_cpuid_count(0xd, bit, &size, &offset, &unused1, &unused2) && size &&
 		    (size_t)offset + size <= length)
 			mask |= 1ull << bit;
 	}
+	last_length = length;
+	last = mask;
 	return mask;
 }
 
