@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raidtrace.quantity import terminal, units
 from raidtrace.quantity.shown import visible
-from raidtrace.recording.breakdown import Breakdown, Gain, Interval, Level, More, Way
+from raidtrace.quantity.units import SECTOR_BYTES
+from raidtrace.recording.breakdown import MIN_FACTOR, Breakdown, Gain, Interval, Larger, Level, More, Order, Row, Way
 from raidtrace.recording.quantities import is_layer
 
 BLOCKS = 3  # with more phases and disks than these, each direction has a row instead
@@ -23,6 +24,7 @@ REMARKS = {"backlog": "the disk works", "held": "the disk is idle", "empty": "no
            "idle": "nothing in flight"}  # fmt: skip
 LEGEND = "Time of the disk: # served or busy, = backlog, - held, . empty or idle."
 ALL = 0.995  # a share from here on is all
+FAR = 1 << 40  # bytes: a row of distances from here on has no end
 NAME = 20  # columns of a phase or a disk in the table
 
 
@@ -135,15 +137,72 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
         yield "bios", f"{one.bios:.2f} at a time, mean of the whole time (idle time included)"
     for way in one.ways:
         yield f"{NAMES[way.direction][0]} takes", takes(one, way)
-    answered = [] if one.bio_based else [way for way in one.ways if way.levels] or one.ways[:1]
+    answered = _answered(one)
+    for way in answered:
+        of = f"{NAMES[way.direction][1]} " if len(answered) > 1 else ""
+        if len(way.levels) > 1:
+            yield f"{of or 'rate '}at depth", levels(way.levels)
+        if _differ(way.sizes):
+            yield f"{of or 'time '}by size", "; ".join(f"{_size(row)}: {units.ns(row.mean_ns)}" for row in way.sizes)
+        if _differ(way.distances):
+            yield f"{of or 'time '}by place", "; ".join(
+                f"{_place(row)}: {units.ns(row.mean_ns)}" for row in way.distances
+            )
+    yield from (("", sentence) for sentence in answers(one))
+
+
+def _differ(some: Sequence[Row]) -> bool:
+    means = [row.mean_ns for row in some]
+    return bool(means) and max(means) > MIN_FACTOR * min(means)
+
+
+def _answered(one: Breakdown) -> Sequence[Way]:
+    return () if one.bio_based else [way for way in one.ways if way.levels] or one.ways[:1]
+
+
+def _size(row: Row) -> str:
+    return units.octets(row.bytes) if row.bytes else f"below {units.octets(row.high or 0)}"
+
+
+def _place(row: Row) -> str:
+    """The distance of a row, as text."""
+    if row.low == 0:
+        return "in order"
+    near, far = (row.low, row.high) if row.low > 0 else (SECTOR_BYTES - (row.high or 0), SECTOR_BYTES - row.low)
+    ahead = "ahead" if row.low > 0 else "back"
+    return f"{ahead} from {units.octets(near)}" if far is None or far > FAR else f"{ahead} below {units.octets(far)}"
+
+
+def answers(one: Breakdown) -> Iterator[str]:
+    """The bounds of each gain, and the changes whose gain is not known."""
+    away = {state: one.without(state) or 1 for state in ("idle", "empty", "held")}
+    for state, most in away.items():
+        if most > MIN_FACTOR and not math.isinf(most):
+            yield f"Without the time {state}: at most {units.significant(most)} times as fast"
+    answered, unknown, why = _answered(one), dict[str, list[str]](), ""
     for way in answered:
         of = NAMES[way.direction][1] if len(answered) > 1 else ""
-        if len(way.levels) > 1:
-            yield f"{of} at depth" if of else "rate at depth", levels(way.levels)
-        yield "", answer(way.more, of)
+        found: tuple[tuple[str, Gain | Larger | Order, str], ...] = (
+            ("more in flight", way.more, answer(way.more, of)), ("larger requests", way.larger, _larger(way.larger, of)),
+            ("order", way.order, _order(way.order, of)),
+        )  # fmt: skip
+        for name, part, sentence in found:
+            if sentence:
+                yield sentence
+            elif part.reason and (way.order.share or 0) < (ALL if part is way.order else math.inf):
+                unknown.setdefault(part.reason, []).append(f"{name}{' of ' if of else ''}{of}")
+                why = f": {TO_MEASURE}" if part.verdict is More.NOT_KNOWN else why
+    if unknown:
+        yield "Not known: " + "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unknown.items()) + why
 
 
 def takes(one: Breakdown, way: Way) -> str:
+    """The time of a bio, how much of it its request is issued, and how many requests are in order."""
+    share = way.order.share
+    return _takes(one, way) + (f"; {_share(Interval(share, share))} in order" if share is not None else "")
+
+
+def _takes(one: Breakdown, way: Way) -> str:
     """The time of a bio, and how much of it its request is issued: at the disk, or in the driver of a layer and below."""
     place = f"in {visible(one.disk)} and below it" if is_layer(one.disk) else "at the disk"
     if way.q2c_mean_ns is None:
@@ -193,21 +252,40 @@ def at(one: Level) -> str:
 
 
 def answer(more: Gain, of: str = "") -> str:
-    """The sentence about more in flight. of: the direction, if there are several."""
-    alone = f"More in flight{f', {of}' if of else ''}: "
-    if more.verdict is More.NOT_AVAILABLE:
-        return f"{alone}not available ({more.reason})"
+    """The sentence about more in flight. Empty: no gain is known. of: the direction, if there are several."""
     if more.gain is None or more.start is None or more.end is None:
-        return f"{alone}not known ({more.reason}): {TO_MEASURE}"
+        return ""
     rate = (
         f"the rate at {at(more.end)} is {span(more.gain, 2)} times that at {at(more.start)} (linear: {more.linear:.3g})"
     )
-    if more.verdict is More.NOT_KNOWN:
-        return f"{alone}not known, {rate}: {TO_MEASURE}"
-    verb = f"More in flight {more.verdict}{f' {of}' if of else ''}: {rate}"
-    if more.verdict is More.NO_HELP:
-        return verb
-    return f"{verb}. Beyond {more.end.high or more.end.low}: at most linear, not known: {TO_MEASURE}"
+    beyond = f". Beyond {more.end.high or more.end.low}: at most linear, not known: {TO_MEASURE}"
+    return _judged("More in flight", "helps", more.verdict, of, rate) + (beyond if more.verdict is More.HELPS else "")
+
+
+def _larger(larger: Larger, of: str) -> str:
+    """The sentence about larger requests. Empty: no gain is known."""
+    if larger.gain is None or larger.start is None or larger.end is None or math.isinf(larger.gain.high):
+        return ""
+    rate = (f"{units.octets(larger.end)} {'would move' if larger.fitted else 'move'} {span(larger.gain, 2)} times the bytes of "
+            f"{units.octets(larger.start)} (linear: {larger.linear:.3g})")  # fmt: skip
+    return _judged("Larger requests", "help", larger.verdict, of, rate)
+
+
+def _order(order: Order, of: str) -> str:
+    """The sentence about order. Empty: no gain is known, or all requests are in order."""
+    if order.gain is None or order.share is None or order.share >= ALL or math.isinf(order.gain.high):
+        return ""
+    return _judged(
+        "Order", "helps", order.verdict, of, f"all in order, the rate is {span(order.gain, 2)} times that now"
+    )
+
+
+def _judged(change: str, helps: str, verdict: More, of: str, rate: str) -> str:
+    """The sentence about a change. rate: its gain, as text."""
+    if verdict is More.NOT_KNOWN:
+        return f"{change}{', ' if of else ''}{of}: not known, {rate}: {TO_MEASURE}"
+    does = helps if verdict is More.HELPS else "does not help" if helps == "helps" else "do not help"
+    return f"{change} {does}{' ' if of else ''}{of}: {rate}"
 
 
 def _short(more: Gain) -> str:

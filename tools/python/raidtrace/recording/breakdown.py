@@ -6,17 +6,18 @@ All views (report, explain, JSON, page) print the result of of(). It needs only 
 are missing is None, with its reason in `missing`; the other figures stay. Documentation/counters.rst defines the figures.
 """
 
+import collections
 import dataclasses
 import enum
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from raidtrace.quantity import bins
 from raidtrace.quantity.bins import D2C_COLUMNS, DEPTH_OPEN
 from raidtrace.quantity.shown import Json
-from raidtrace.quantity.units import ratio
+from raidtrace.quantity.units import SECTOR_BYTES, ratio
 from raidtrace.recording.figures import Figures
-from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Recorded, Span
+from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span
 
 MIN_SHARE = 0.05  # of the requests: fewer may be of another kind than the rest (metadata, another program)
 MIN_REQUESTS = 20  # of a mean: with fewer, its normal interval is too narrow
@@ -27,6 +28,9 @@ NOT_COUNTED = "the recording lacks {}"
 ONLY_BIOS = "a disk that receives only bios has no requests; the disks below it have them"
 NO_BIO, NO_END = "no bio of it completed", "no request of it completed"
 ONE_DEPTH, RARE = "only one depth observed", "few requests found more"
+ONE_SIZE, LARGEST, WIDE = "only one size observed", "nothing larger observed", "the interval is too wide"
+BY_ROW = "sums by size and distance"
+NO_ORDER = "few requests in order observed"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Interval:
 
 
 class More(enum.StrEnum):
-    """Whether more requests in flight give a higher rate."""
+    """Whether a change gives a higher rate."""
 
     HELPS = "helps"
     NO_HELP = "does not help"
@@ -79,10 +83,56 @@ class Gain:
 
 
 @dataclasses.dataclass(frozen=True)
+class Row:
+    """The requests of a direction of some sizes (a row of size-d2c) or distances (a row of seek-d2c; backward below 0).
+
+    low, high: bytes; high is not included, None: there is no end. bytes: mean size, of a row of sizes. mean_ns: their mean
+    d2c; d2c_ns: its 95 % interval. alone_ns: bounds of the mean time that the requests of the common kind in this row take
+    from a disk that does nothing else; None: not known."""
+
+    low: int
+    high: int | None
+    requests: int
+    bytes: float | None
+    mean_ns: float
+    d2c_ns: Interval
+    alone_ns: Interval | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Larger:
+    """The gain of larger requests. gain: bounds of the bytes per second with requests of `end` bytes divided by those with
+    `start` bytes, one at a time. linear: the same quotient if both took as long. fitted: `end` was not observed; fixed_ns
+    and per_mib_ns are bounds of the time that a request takes without its bytes, and for each MiB."""
+
+    verdict: More
+    start: float | None = None
+    end: float | None = None
+    gain: Interval | None = None
+    linear: float | None = None
+    fixed_ns: Interval | None = None
+    per_mib_ns: Interval | None = None
+    fitted: bool = False
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """The gain of order. share: of the requests that begin where the previous one ended. gain: bounds of the rate if all
+    did, divided by the rate now, one at a time."""
+
+    verdict: More
+    share: float | None = None
+    gain: Interval | None = None
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Way:
     """One direction. per_s: requests completed per second; bios queued, of a disk without requests. request_bytes: their
     mean size. request_share: of all requests. q2c_mean_ns: of a piece of a bio. d2c_mean_ns: of a request. at_disk: bounds of
-    the share of q2c that is d2c. missing: figure -> why it is not available."""
+    the share of q2c that is d2c. sizes, distances: rows with at least MIN_REQUESTS requests. missing: figure -> why it is
+    not available."""
 
     direction: str
     per_s: float | None
@@ -94,6 +144,10 @@ class Way:
     at_disk: Interval | None
     levels: tuple[Level, ...]
     more: Gain
+    sizes: tuple[Row, ...]
+    larger: Larger
+    distances: tuple[Row, ...]
+    order: Order
     missing: Mapping[str, str]
 
 
@@ -131,6 +185,11 @@ class Breakdown:
         """State -> share of the time. Exactly one of them holds at any time, so they add up to 1. A disk without requests,
         and a recording before ABI 6, has two of them. Empty: not known."""
         return states(self.busy_share, self.held_share, self.backlog_share, self.bio_based)
+
+    def without(self, state: str) -> float | None:
+        """How many times as fast the phase is at most without a state. None: not known."""
+        share = self.states.get(state)
+        return None if share is None else 1 / (1 - share) if share < 1 else math.inf
 
     @property
     def waiting_bios(self) -> float | None:
@@ -219,8 +278,25 @@ def _object(way: Way) -> Json:
             "depth_to": way.more.end.low if way.more.end else None, **_bounds("gain", way.more.gain),
             "linear_gain": way.more.linear, "reason": way.more.reason or None,
         },
+        "sizes": [_row(row) for row in way.sizes],
+        "larger_requests": {
+            "verdict": str(way.larger.verdict), "bytes_from": way.larger.start, "bytes_to": way.larger.end,
+            **_bounds("gain", way.larger.gain), "linear_gain": way.larger.linear, "fitted": way.larger.fitted,
+            **_bounds("fixed_ns", way.larger.fixed_ns), **_bounds("per_mib_ns", way.larger.per_mib_ns),
+            "reason": way.larger.reason or None,
+        },
+        "distances": [_row(row) for row in way.distances],
+        "in_order": {
+            "verdict": str(way.order.verdict), "in_order_share": way.order.share, **_bounds("gain", way.order.gain),
+            "reason": way.order.reason or None,
+        },
         "not_available": dict(way.missing),
     }  # fmt: skip
+
+
+def _row(row: Row) -> Json:
+    return {"low": row.low, "high": row.high, "requests": row.requests, "bytes_mean": row.bytes, "d2c_mean_ns": row.mean_ns,
+            **_bounds("d2c_mean_ns", row.d2c_ns), **_bounds("alone_ns", row.alone_ns)}  # fmt: skip
 
 
 def _bounds(name: str, part: Interval | None) -> dict[str, Json]:
@@ -263,8 +339,10 @@ def _way(span: Span, direction: str, share: float, seconds: float) -> Way:
         why = NOT_COUNTED.format("d2c") if direction in DATA else "only reads and writes have it"
         missing["at_disk_share"] = missing.get("d2c_mean_ns") or missing.get("q2c_mean_ns") or why
     levels = _levels(span, direction) if direction in DATA else ()
+    sizes, distances = _sizes(span, figures), _distances(span, figures)
     return Way(direction, ratio(done, seconds), ratio(moved, seconds, 1 << 20), ratio(moved, done), share, q2c, d2c, at_disk,
-               tuple(levels), _more(span, direction, levels), missing)  # fmt: skip
+               tuple(levels), _more(span, direction, levels), tuple(sizes), _larger(span, direction, sizes),
+               tuple(distances), _order(span, figures, distances), missing)  # fmt: skip
 
 
 # The time at the disk.
@@ -322,30 +400,41 @@ def _levels(span: Span, direction: str) -> list[Level]:
     for at, count in figures.histogram("depth_d2c").items():
         if count:
             cells.setdefault(at // D2C_COLUMNS, {})[at % D2C_COLUMNS] = count
-    octaves = _octaves(figures, cells)
-    sums = {row: _sum(octaves, cells, row) for row in cells}
-    exact = float(figures.count("d2c_sum_ns"))
-    matched = sum(map(_count, cells.values())) == figures.count("completed")
+    octaves, sums = _octaves(figures, cells), _sums(figures, cells)
     issued = span.histogram("all", "depth_issue")
     fastest = min((part[0] for part in _parts(figures.histogram("d2c"), "d2c") if part[2]), default=0.0)
     levels = []
     for row, some in sorted(cells.items()):
         number, total = _count(some), sums[row]
-        if number < MIN_REQUESTS:
-            continue
-        if matched:  # the sums of all rows are d2c-sum-ns
-            others = [one for at, one in sums.items() if at != row]
-            total = Interval(max(total.low, exact - sum(one.high for one in others)),
-                             min(total.high, exact - sum(one.low for one in others)))  # fmt: skip
-        error = SIGMAS * math.sqrt(_variance(octaves, some) / number)
-        if not total.high:
+        if number < MIN_REQUESTS or not total.high:
             continue  # requests without a time have no rate
+        error = SIGMAS * math.sqrt(_variance(octaves, some) / number)
         slowest = max(total.high / number + error, 1.0)
         d2c = Interval(min(max(total.low / number - error, fastest, 1.0), slowest), slowest)
         low, high, mean = _depth(issued, row, number)
         per_s = mean / d2c
         levels.append(Level(low, high, number, mean, d2c, Interval(per_s.low * 1e9, per_s.high * 1e9)))
     return levels
+
+
+def _sums(figures: Figures, cells: Mapping[int, Mapping[int, int]]) -> dict[int, Interval]:
+    """The sum of d2c of each row. Before ABI 6: bounds from the octaves of its requests, and from the sum of all rows."""
+    exact = figures.histogram("depth_d2c_ns")
+    if exact:
+        return {row: Interval(exact.get(row, 0), exact.get(row, 0)) for row in cells}
+    whole, longest = float(figures.count("d2c_sum_ns")), _parts(figures.histogram("d2c"), "d2c")[-1:]
+    sums = {}
+    for row, some in cells.items():
+        bounds = [(*bins.KINDS["depth_d2c"].bounds(column), number) for column, number in some.items()]
+        high = sum(
+            number * (longest[0][1] if end is None and longest else end or math.inf) for _, end, number in bounds
+        )
+        sums[row] = Interval(sum(number * low for low, _, number in bounds), high)
+    if sum(map(_count, cells.values())) != figures.count("completed"):
+        return sums
+    lows, highs = (sum(end) for end in zip(*((one.low, one.high) for one in sums.values()))) if sums else (0.0, 0.0)
+    return {row: Interval(max(one.low, whole - highs + one.high), min(one.high, whole - lows + one.low))
+            for row, one in sums.items()}  # fmt: skip
 
 
 def _count(cells: Mapping[int, int]) -> int:
@@ -366,18 +455,6 @@ def _octaves(figures: Figures, cells: Mapping[int, Mapping[int, int]]) -> dict[i
         whole = sum(part[2] for part in mine) == number
         octaves[column] = mine if whole else [(low, math.inf if high is None else high, number)]
     return octaves
-
-
-def _sum(octaves: Mapping[int, Sequence[Part]], cells: Mapping[int, Mapping[int, int]], row: int) -> Interval:
-    """Bounds of the sum of d2c of a row, if in an octave the requests that found more in flight do not take less time on
-    average: a row is at least as slow as it and all rows before it together, and at most as those from it on."""
-    low = high = 0.0
-    for column, number in cells[row].items():
-        until = sum(some.get(column, 0) for at, some in cells.items() if at <= row)
-        since = sum(some.get(column, 0) for at, some in cells.items() if at >= row)
-        low += number * _ends(octaves[column], until).low / until
-        high += number * _ends(octaves[column], since).high / since
-    return Interval(low, high)
 
 
 def _variance(octaves: Mapping[int, Sequence[Part]], cells: Mapping[int, int]) -> float:
@@ -417,13 +494,13 @@ def _more(span: Span, direction: str, levels: Sequence[Level]) -> Gain:
     the others to the usual depth, the rate may have risen long before it, so they can only show that it did not."""
     if not levels:
         return Gain(More.NOT_AVAILABLE, reason=_unknown(span, direction))
-    usual, times = max(levels, key=lambda level: level.requests), span.histogram("all", "depth_time")
+    usual = max(levels, key=lambda level: level.requests)
     enough = MIN_SHARE * sum(level.requests for level in levels)
     deeper = [level for level in levels if level.low > usual.low and level.requests >= enough]
     lower = [level for level in levels if level.low < usual.low]
-    gains = [_gain(times, levels, usual, level) for level in reversed(deeper)]
+    gains = [_gain(span, levels, usual, level) for level in reversed(deeper)]
     for at, level in enumerate(reversed(lower)):
-        gain = _gain(times, levels, level, usual)
+        gain = _gain(span, levels, level, usual)
         gains += [gain] if at == 0 or gain.verdict is More.NO_HELP else []
     if not gains:
         return Gain(More.NOT_KNOWN, usual, usual, reason=ONE_DEPTH if len(levels) == 1 else RARE)
@@ -431,33 +508,43 @@ def _more(span: Span, direction: str, levels: Sequence[Level]) -> Gain:
 
 
 def _unknown(span: Span, direction: str) -> str:
-    if direction not in DATA:
-        return "only reads and writes have it"
-    if span.bio_based or not span.histogram(direction, "depth_d2c"):
-        return _lacks(span, "depth-d2c")
+    if direction not in DATA or span.bio_based or not span.histogram(direction, "depth_d2c"):
+        return _lacking(span, direction, "depth-d2c")
     return f"fewer than {MIN_REQUESTS} requests at each depth"
 
 
-def _gain(times: Mapping[int, int], levels: Sequence[Level], start: Level, end: Level) -> Gain:
+def _gain(span: Span, levels: Sequence[Level], start: Level, end: Level) -> Gain:
     """The gain between two depths, with all that the counters leave open.
 
     A request keeps the depth that it found only if others neither join nor leave. The time of the requests up to `start`,
     or from `end` on, is compared with the time at these depths: the part that cannot have been there counts at the mean
-    depth of the rest. Another request may be half done when a new one finds it."""
+    depth of the rest. Another request may be half done when a new one finds it. The bounds include the quotient of the
+    numbers of completions in the time at both depths: a depth is left as often as it is reached from below."""
+    times = span.histogram("all", "depth_time")
     mean_high, mean_low = start.mean.high, max(end.mean.low - FOUND, 1.0)
     if times and start.high is not None:
         before = {depth: ns for depth, ns in times.items() if 0 < depth <= start.high}
         mean_high = _shifted(before, times, (level for level in levels if level.low <= start.low), mean_high)
         after = {depth: ns for depth, ns in times.items() if depth >= end.low}
         mean_low = _shifted(after, times, (level for level in levels if level.low >= end.low), mean_low)
-    per_s = Interval(start.mean.low / start.d2c_ns.high, mean_high / start.d2c_ns.low)
+    per_s = Interval(max(start.mean.low - FOUND, 1.0) / start.d2c_ns.high, mean_high / start.d2c_ns.low)
     gain = Interval(mean_low / end.d2c_ns.high, end.mean.high / end.d2c_ns.low) / per_s
+    first, last = (_per_ns(span, level) for level in (start, end))
+    if first and last is not None:
+        gain = Interval(min(gain.low, last / first), max(gain.high, last / first))
     linear = (end.mean.low + end.mean.high) / (start.mean.low + start.mean.high)
     could = linear > MIN_FACTOR * MIN_FACTOR  # nearer depths show no gain in any case
     no_help = could and gain.high < MIN_FACTOR
     verdict = More.HELPS if gain.low > MIN_FACTOR else More.NO_HELP if no_help else More.NOT_KNOWN
-    reason = "" if verdict is not More.NOT_KNOWN else "the interval is too wide"
+    reason = "" if verdict is not More.NOT_KNOWN else WIDE
     return Gain(verdict, start, end, gain, linear if math.isfinite(linear) else None, reason)
+
+
+def _per_ns(span: Span, level: Level) -> float | None:
+    """Completions of all directions that left a depth of a level, by the time there. None: there is no time."""
+    depths = range(level.low, (level.high or DEPTH_OPEN) + 1)
+    issued, times = (span.histogram("all", kind) for kind in ("depth_issue", "depth_time"))
+    return ratio(sum(issued.get(depth - 1, 0) for depth in depths), sum(times.get(depth, 0) for depth in depths))
 
 
 def _shifted(inside: Mapping[int, int], times: Mapping[int, int], levels: Iterable[Level], mean: float) -> float:
@@ -469,3 +556,168 @@ def _shifted(inside: Mapping[int, int], times: Mapping[int, int], levels: Iterab
     if part >= 1 or not other:
         return mean
     return part * mean + (1 - part) * sum(depth * depth * ns for depth, ns in rest.items()) / other
+
+
+# The time by size and by distance.
+
+
+def _overlap(span: Span) -> float | None:
+    """The time of all requests next to another one: the sum of their d2c without the time with any in flight. A disk that
+    serves one at a time makes requests wait so long in all. None: not known."""
+    times = span.histogram("all", "depth_time")
+    whole = sum(span.count(direction, "d2c_sum_ns") for direction in COUNTED)
+    return max(whole - sum(times.values()) + times.get(0, 0), 0.0) if times else None
+
+
+def _scatter(figures: Figures, counts: Bins, sums: Bins) -> float:
+    """The sum over all requests of the squared difference between their d2c and the mean of their row."""
+    squares = 0.0
+    for low, high, number in _parts(figures.histogram("d2c"), "d2c"):
+        high = low if math.isinf(high) else high
+        squares += number * (((low + high) / 2) ** 2 + (high - low) ** 2 / 12)
+    return max(squares - sum(sums.get(row, 0) ** 2 / count for row, count in counts.items() if count), 0.0)
+
+
+def _rest(counts: Bins, sums: Bins, group: Callable[[int], int]) -> tuple[int, int]:
+    """Number and sum of d2c of the requests that do not belong to the most common group of rows."""
+    numbers, times = collections.Counter[int](), collections.Counter[int]()
+    for row, count in counts.items():
+        numbers[group(row)] += count
+        times[group(row)] += sums.get(row, 0)
+    common = max(numbers, key=lambda one: numbers[one], default=0)
+    return sum(numbers.values()) - numbers[common], sum(times.values()) - times[common]
+
+
+def _rows(span: Span, figures: Figures, kind: str, rest: tuple[int, int]) -> Iterator[tuple[int, Row]]:
+    """Each row of a kind with at least MIN_REQUESTS requests, and its number. Nothing: before ABI 6.
+
+    rest: number and sum of d2c of the requests of another kind than most. They may all be in one row. The error of a mean
+    is largest if all scatter belongs to its row, or if each request took no time or the longest."""
+    counts, sums = figures.histogram(kind), figures.histogram(f"{kind}_ns")
+    if not sums:
+        return
+    scatter, overlap = _scatter(figures, counts, sums), _overlap(span)
+    longest = max((part[1] for part in _parts(figures.histogram("d2c"), "d2c")), default=math.inf)
+    for row, number in sorted(counts.items()):
+        total = sums.get(row, 0)
+        if number < MIN_REQUESTS or not total:
+            continue
+        mean, alone = total / number, None
+        error = SIGMAS * math.sqrt(min(scatter / number, mean * max(longest - mean, 0.0)) / number)
+        if overlap is not None:
+            alone = Interval(max((total - overlap - rest[1]) / number - error, 0.0),
+                             total / (number - rest[0]) + error if number > rest[0] else math.inf)  # fmt: skip
+        low, high = (None if end is None else end * SECTOR_BYTES for end in bins.KINDS[kind].bounds(row))
+        yield row, Row(low or 0, high, number, None, mean, Interval(max(mean - error, 0.0), mean + error), alone)
+
+
+def _sizes(span: Span, figures: Figures) -> list[Row]:
+    """The sizes of a direction, the smallest first."""
+    rest = _rest(figures.histogram("seek_d2c"), figures.histogram("seek_d2c_ns"), lambda row: min(row, 1))
+    issued, sectors = _parts(figures.histogram("size"), "size"), figures.count("bytes_issued") / SECTOR_BYTES
+    low, high = (sum(part[2] * part[end] for part in issued) for end in (0, 1))
+    above = min(max((sectors - low) / (high - low), 0.0), 1.0) if high > low else 0.0  # part of a bin below its values
+    rows = []
+    for at, row in _rows(span, figures, "size_d2c", rest):
+        first, end = bins.KINDS["size_d2c"].bounds(at)
+        mine = [part for part in issued if first <= part[0] and (end is None or part[0] < end)]
+        count = sum(part[2] for part in mine)
+        mean = sum(part[2] * (part[0] + above * (part[1] - part[0])) for part in mine) / count if count else 0
+        rows.append(dataclasses.replace(row, bytes=mean * SECTOR_BYTES or None))
+    return rows
+
+
+def _distances(span: Span, figures: Figures) -> list[Row]:
+    """The distances of a direction: in order, forward from the nearest, backward from the nearest."""
+    rest = _rest(figures.histogram("size_d2c"), figures.histogram("size_d2c_ns"), lambda row: row)
+    return [row for _, row in _rows(span, figures, "seek_d2c", rest)]
+
+
+def _decided(gain: Interval, linear: float) -> More:
+    """The verdict on a gain of at most `linear`."""
+    if gain.low > MIN_FACTOR:
+        return More.HELPS
+    return More.NO_HELP if gain.high < MIN_FACTOR < linear else More.NOT_KNOWN
+
+
+def _larger(span: Span, direction: str, rows: Sequence[Row]) -> Larger:
+    """The gain of larger requests: from the usual size to a larger one, the largest that decides; if there is none, to
+    twice the usual size by a line through at least three sizes, if each is within MIN_FACTOR of it."""
+    if not rows:
+        reason = _lacking(span, direction, BY_ROW)
+        return Larger(More.NOT_AVAILABLE, reason=reason)
+    usual = max(rows, key=lambda row: row.requests)
+    if not usual.bytes or usual.alone_ns is None:
+        return Larger(More.NOT_KNOWN, reason=NOT_COUNTED.format("size" if usual.alone_ns else "depth-time"))
+    found = []
+    for row in reversed(rows):
+        if row.bytes and row.alone_ns and row.low > usual.low:
+            linear = row.bytes / usual.bytes
+            gain = (
+                Interval(linear, linear) / (row.alone_ns / usual.alone_ns)
+                if row.alone_ns.low
+                else Interval(0, math.inf)
+            )
+            found.append(Larger(_decided(gain, linear), usual.bytes, row.bytes, gain, linear, reason=WIDE))
+    if found:
+        return next((one for one in found if one.verdict is not More.NOT_KNOWN), found[0])
+    return _doubled(usual, [row for row in rows if row.bytes and row.alone_ns])
+
+
+def _doubled(usual: Row, rows: Sequence[Row]) -> Larger:
+    """The gain of twice the usual size, by the line of least squares through the means of all sizes."""
+    unknown = Larger(More.NOT_KNOWN, usual.bytes, reason=ONE_SIZE if len(rows) == 1 else LARGEST)
+    if len(rows) < 3:
+        return unknown
+    number = sum(row.requests for row in rows)
+    middle = sum(row.requests * (row.bytes or 0) for row in rows) / number
+    square = sum(row.requests * ((row.bytes or 0) - middle) ** 2 for row in rows)
+
+    def part(row: Row, size: float | None) -> float:
+        """The factor of the mean of a row in the line at a size. None: in its slope."""
+        slope = row.requests * ((row.bytes or 0) - middle) / square
+        return slope if size is None else row.requests / number + slope * (size - middle)
+
+    def line(size: float | None) -> Interval:
+        ends = [(part(row, size), row.alone_ns) for row in rows if row.alone_ns]
+        return Interval(sum(by * (alone.low if by > 0 else alone.high) for by, alone in ends),
+                        sum(by * (alone.high if by > 0 else alone.low) for by, alone in ends))  # fmt: skip
+
+    def mean(size: float) -> float:
+        return sum(part(row, size) * row.mean_ns for row in rows)
+
+    off = 1.0
+    for row in rows:
+        at = mean(row.bytes or 0)
+        if at <= 0 or row.alone_ns is None or math.isinf(row.alone_ns.high):
+            return unknown
+        off = max(off, at / row.alone_ns.high, row.alone_ns.low / at)
+    size = usual.bytes or 0.0
+    once, twice = line(size), line(2 * size)
+    if off > MIN_FACTOR or once.low <= 0 or twice.low <= 0:
+        return unknown
+    gain = Interval(2, 2) / (twice / once)
+    gain = Interval(gain.low / off, gain.high * off)
+    slope = line(None)
+    return Larger(_decided(gain, 2), size, 2 * size, gain, 2, line(0), Interval(slope.low * (1 << 20), slope.high * (1 << 20)),
+                  True, WIDE)  # fmt: skip
+
+
+def _order(span: Span, figures: Figures, rows: Sequence[Row]) -> Order:
+    """The gain if all requests of a direction began where the previous one ended."""
+    counts, sums, overlap = figures.histogram("seek_d2c"), figures.histogram("seek_d2c_ns"), _overlap(span)
+    if not sums or overlap is None:
+        return Order(More.NOT_AVAILABLE, reason=_lacking(span, figures.direction, BY_ROW))
+    number, total = sum(counts.values()), sum(sums.values())
+    share = counts.get(0, 0) / number
+    first = next((row for row in rows if row.low == 0), None)
+    if first is None or not first.alone_ns:
+        return Order(More.NOT_KNOWN, share, reason=NO_ORDER)
+    rest = _rest(figures.histogram("size_d2c"), figures.histogram("size_d2c_ns"), lambda row: row)
+    now = Interval(max(total - overlap - rest[1], 0.0) / number, total / (number - rest[0]))
+    gain = now / first.alone_ns
+    return Order(_decided(gain, math.inf), share, gain, WIDE)
+
+
+def _lacking(span: Span, direction: str, name: str) -> str:
+    return _lacks(span, name) if direction in DATA else "only reads and writes have it"
