@@ -130,7 +130,8 @@ static int set_up(const struct command *command, struct context *context)
 {
 	if ((command->flags & NEED_ADMIN && !is_admin()) ||
 	    (command->flags & NEED_OBSERVE && !may_observe()))
-		return fail("%s: not permitted; run it as root: sudo raidctl %s",
+		return fail(geteuid() ? "%s: not permitted; run it as root: sudo raidctl %s" :
+				"%s: not permitted, although this is root: " NEEDED_IN_CONTAINER,
 			    command->name, command->name);
 	if (!(command->flags & NEED_MODULE))
 		return 0;

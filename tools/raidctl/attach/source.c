@@ -61,8 +61,7 @@ static const char *why_refused(void)
 	rt_signing_read("", &signing);
 	return signing.lockdown > 1 ?
 		"the kernel is locked down (confidentiality), which forbids them; load a signed module: raidctl load" :
-		"not permitted, although this is root; a container needs --privileged, or the capabilities BPF, "
-		"PERFMON and SYS_ADMIN outside of a user namespace";
+		"not permitted, although this is root; " NEEDED_IN_CONTAINER;
 }
 
 int source_open(const char *source, struct rt_client **ret, struct rt_info *info)

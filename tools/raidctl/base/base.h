@@ -157,6 +157,9 @@ int signals_open(const int *numbers);
 /* Does this process have CAP_SYS_ADMIN? */
 bool is_admin(void);
 
+/* The advice to root of a container that lacks capabilities. */
+#define NEEDED_IN_CONTAINER "a container needs --privileged, or the capabilities BPF, PERFMON and SYS_ADMIN outside of a user namespace"
+
 /* May this process read all counters and the last requests: does it have CAP_PERFMON or CAP_SYS_ADMIN? */
 bool may_observe(void);
 

@@ -456,8 +456,15 @@ int disk_resolve(const char *word, struct disk *disk, char *text, size_t size)
 	if (blkid_devno_to_wholedisk(devno, whole, sizeof(whole),
 				     &whole_devno) ||
 	    !fill(disk, whole)) {
-		snprintf(text, size, "%s; to list the disks: raidctl list",
-			 errno == ENOMEM ? strerror(errno) : "no such disk");
+		bool full = errno == ENOMEM;
+		char path[64];
+
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(devno), minor(devno));
+		if (!full && access(path, F_OK))
+			snprintf(text, size, "%s is hidden; in a container of podman, add --security-opt unmask=/sys/dev/block",
+				 path);
+		else
+			snprintf(text, size, "%s; to list the disks: raidctl list", full ? strerror(ENOMEM) : "no such disk");
 		return -ENOENT;
 	}
 	if (whole_devno != devno) {
