@@ -7,54 +7,15 @@ A Place makes the runs, so all decisions here can be tested with made-up runs.
 import abc
 import dataclasses
 import math
-import pathlib
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from raidtrace.explain import runs
 from raidtrace.quantity.shown import UserError
-from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.source import Source
-from raidtrace.why import chance, changes, figures, mapping, rate
+from raidtrace.why import candidates, chance, changes, figures, mapping, rate
 from raidtrace.why.changes import Change, Kind
 from raidtrace.why.figures import TOOK_TOO_LONG, Run, also_changed, invalid
-
-# key of a limit of explain -> causes of changes (changes.py) Changes against the causes that explain infers from the
-# recording of the unchanged command are tried first.
-
-CHANGES = {
-    "io.max": ("limit of its cgroup",),
-    "sync": ("sync",),
-    "competing": ("concurrent load",),
-    "read amplification": ("readahead of mapped files", "readahead"),
-    "queue depth": ("queue depth",),
-    "request slots": ("nr_requests",),
-    "scheduler": ("scheduler",),
-    "direct": ("direct I/O",),
-    "program": ("program sleeps",),
-    "request size": ("request size",),
-    "lost merges": ("lost merges",),
-    "no readahead": ("fadvise",),
-    "readahead": ("readahead",),
-}
-
-
-def inferred(recording: str) -> tuple[str, ...]:
-    """Keys of the inferred limits of the phase with the largest effect. Empty: none, or the recording
-    cannot be read."""
-    try:
-        chains = runs.one(pathlib.Path(recording)).chains if recording else ()
-    except (OSError, RecordingError):
-        return ()
-    return chains[0].limited_by() if chains else ()
-
-
-def most_likely_first(candidates: Sequence[Change], limits: Sequence[str]) -> list[Change]:
-    """The changes, sorted: those against the limits first, in the order of the limits; the others keep their order."""
-    causes = [cause for limit in limits for cause in CHANGES.get(limit, ())]
-    return sorted(candidates, key=lambda change: causes.index(change.cause) if change.cause in causes else len(causes))
-
 
 MIN_GROUP_FACTOR = 1.1  # a group counts if it is faster than the best single change by this factor
 MIN_MEMBER = 1.1  # a member belongs to a group if the group without it is slower by this factor
@@ -250,8 +211,8 @@ class Experiment:
     def _stages(self) -> None:
         now, limits = self.table.baseline.read_back, self.table.baseline.limits
         bound = self.place.bound()
-        candidates = [*self.place.others(self.table.baseline.observed), *changes.singles(now, limits)]
-        ordered = most_likely_first(candidates, inferred(self.table.baseline.recording))
+        every = [*self.place.others(self.table.baseline.observed), *changes.singles(now, limits)]
+        ordered = candidates.most_likely_first(every, *candidates.judged(self.table.baseline.recording))
         first = [*([bound] if bound else []), *ordered]
         self._try(first)
         if recommended(self.table) is None:
