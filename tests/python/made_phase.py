@@ -91,11 +91,14 @@ def phase(
     number_of_calls=None,
     faults=None,
     kernel=None,
+    waits=None,
+    windows=None,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; at_issue: depth ->
     requests, of depth-issue. by_command: bytes by direction, of the command. ended: bios that did, all if None. calls, faults:
     bytes read by calls, major faults. kernel: processors that threads of the kernel used, by their work; system: all of it.
+    waits: shares of the time held and in backlog, and bios that wait, mean of it. windows: sectors of the readahead windows.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -152,7 +155,14 @@ def phase(
     for name, processors in (kernel or {}).items():
         host["cpu" if name in ("system", "idle") else "kernel", name] = int(processors * span)
     disk = Disk(1, "sda", driver, capacity_sectors=1 << 30, max_sectors=256, nr_hw_queues=queues, nr_tags=tags)
-    whole = span_of(flow, bins, 0, span, origin=origin, submitters=tuple(map(_submitter, submitters)))
+    plain = dict.fromkeys(columns.COUNTERS["sample"])
+    if waits:
+        plain |= dict(
+            zip(("held_ns", "backlog_ns", "waiting_sum_ns"), (int(share * span) for share in waits), strict=True)
+        )
+    if windows is not None:
+        plain |= {"ra_sync_sectors": windows, "ra_async_sectors": 0}
+    whole = span_of(flow, bins, 0, span, plain=plain, origin=origin, submitters=tuple(map(_submitter, submitters)))
     return Observation(
         disk, "run", ((0, span),), whole, known, machine or {}, tuple(change[1] for change in changes), host, (), line,
         frozenset(others), by_command=by_command or {}, charged=tuple(Charged(*row) for row in charged),

@@ -10,7 +10,7 @@ ceiling.
 import dataclasses
 from collections.abc import Callable, Container, Mapping, Sequence
 
-from raidtrace.explain import gain, limits_device, limits_events, limits_host, limits_queue, limits_rate
+from raidtrace.explain import gain, limits_device, limits_events, limits_host, limits_queue, limits_rate, limits_state
 from raidtrace.explain.case import MIN_TIME_SHARE, Case
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.limits_device import about_ms
@@ -44,6 +44,8 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_events.reset,
     limits_events.changed,
     limits_rate.io_max,
+    limits_state.held,
+    limits_state.layer,
     limits_events.degraded,
     limits_host.sync,
     limits_host.discards,

@@ -274,6 +274,20 @@ def parity(case: Case) -> Limit:
     text = f"{level}, whose stripe holds {q.kib(whole)} of data; a write is {q.kib(mean)} on average"
     if level not in PARITY_LEVELS or mean >= whole:
         return ruled_out(text, *values)
+    reads, writes = case.area("read"), case.area("write")
+    part = reads / (reads + writes) if reads + writes else 0.0
+    if (
+        above
+        and part >= MIN_OTHERS_SHARE
+        and case.by_kernel() >= 1 - MIN_OTHERS_SHARE
+        and not case.phase.by_command.get("read")
+    ):
+        return inferred(
+            f"{text}: md reads old data and parity for them, and these reads are {part:.0%} of the requests in flight",
+            "write whole stripes, or use a level without parity (RAID 10)",
+            *values,
+            gain=gain.at_most(part),
+        )
     wait, busy = (
         q.d2c_mean_ms(case.phase, case.direction) or 0.0,
         not case.waits_for_host() and (case.depth() or 0.0) >= 2,

@@ -265,13 +265,27 @@ def discards(case: Case) -> Limit:
     if sum(numbers.values()) < MIN_FLUSHES:
         return open_question(f"{text} were in flight {during}; their cost is unknown", *values)
     waits = waits_ms(case)
-    if waits is None or waits[1] < MIN_DISCARD_FACTOR * waits[0]:
+    before = (
+        case.wait_ms("i2d_sum_ns", "issued") or 0.0
+    )  # a disk that discards alone lets the others wait in the scheduler
+    if waits is None or waits[1] + before < MIN_DISCARD_FACTOR * waits[0]:
         text = f"{text} were in flight {during}; the recording does not show that {case.direction}s take longer"
         return open_question(text, *values)
     part = min(part, 0.999)
+    each, cut, most = q.size_mean(case.phase, "discard"), *map(
+        case.phase.setting, ("discard_max_bytes", "discard_max_hw_bytes")
+    )
+    small = each and cut and most and cut < most and each * q.SECTOR >= (1 - q.AGREEMENT) * cut
+    waited = f", which wait {before:.2g} ms before their issue" if waits[1] < MIN_DISCARD_FACTOR * waits[0] else ""
     return inferred(
-        f"{text} were in flight {during}, concurrently with {case.direction}s",
-        "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
+        f"{text} were in flight {during}, concurrently with {case.direction}s{waited}"
+        + (f"; discard_max_bytes cuts them to {units.octets(cut)}" if small and cut else ""),
+        (
+            f"echo {most} >/sys/block/{case.phase.disk.name}/queue/discard_max_bytes makes them larger and fewer; or "
+            if small
+            else ""
+        )
+        + "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
         *values,
         share=part,
     )

@@ -8,14 +8,17 @@ from raidtrace.explain.case import DIRECT_SHARE, MIN_FACTOR, Case, inferred, ope
 from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import MIN_FLAT_DEPTH, MIN_OTHERS_SHARE, SMALL_FACTOR, ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import above_waits, clears, strangers
-from raidtrace.explain.steps import MIN_STREAM_SHARE, ahead, in_order
+from raidtrace.explain.steps import MIN_AHEAD_SHARE, MIN_STREAM_SHARE, ahead, in_order, windows_share
 from raidtrace.quantity import units
-from raidtrace.quantity.units import ratio
+from raidtrace.quantity.units import plural, ratio
+from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading, is_layer
 
 MIN_FULL_SHARE = 0.5  # of the time: a queue that is full for longer is a limit
+ASYNC_DEPTH = "async_depth"  # of Linux 7 a setting of the queue, before of the scheduler
+ASYNC_DEPTHS = (ASYNC_DEPTH, f"iosched.{ASYNC_DEPTH}")
 UNLIMITED_KIB = 1 << 20  # above this a driver has no limit
 MAX_FEW_SLOTS = 4  # requests in flight: too few for an array of several drives
 MIN_WAIT_SHARE = 0.25  # time before the issue by time after it: above this, requests wait for the driver
@@ -45,10 +48,13 @@ MIN_ORDERED_SHARE = 0.9  # of sequential bios in a phase that shows the sequenti
 
 
 def slots(case: Case) -> tuple[int, str] | None:
-    """The limit of requests in flight, and the setting that causes it: queue_depth of the driver or nr_requests, the
-    lower one. None: neither is known."""
+    """The limit of requests in flight, and the setting that causes it: queue_depth of the driver, nr_requests or, of
+    writes, async_depth of the scheduler, the lowest one. None: none is known."""
     deep, number = case.reading.queue_limit(), (case.phase.setting("nr_requests") or 0) * case.reading.hardware_queues()
-    known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests")) if n]
+    # reads of a scheduler that limits asynchronous requests are never asynchronous
+    few = next((n for name in ASYNC_DEPTHS if (n := case.phase.setting(name))), 0) if case.direction == "write" else 0
+    known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests"),
+                                       (few * case.reading.hardware_queues(), ASYNC_DEPTH)) if n]  # fmt: skip
     return min(known) if known else None
 
 
@@ -58,7 +64,7 @@ def queue(case: Case) -> Limit:
     allowed = slots(case)
     if allowed is None:
         return unknown("the limit of the queue was not recorded")
-    named = {"key": "request slots", "title": "Request slots"} if allowed[1] == "nr_requests" else {}
+    named = {"key": "request slots", "title": "Request slots"} if allowed[1] != "queue_depth" else {}
     return dataclasses.replace(_queue(case, *allowed), **named)
 
 
@@ -69,7 +75,10 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     i2d, served = (case.wait_ms(*names) or 0.0 for names in (("i2d_sum_ns", "issued"), ("d2c_sum_ns", "completed")))
     ended = sum(case.phase.histogram(case.direction, "q2c").values())  # some complete in the next phase
     whole = ratio(case.phase.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
-    waited = max(i2d, whole - served) if name == "nr_requests" else i2d
+    waited = max(i2d, whole - served) if name != "queue_depth" else i2d
+    times = breakdown.of(case.phase.span)
+    waits = sum(times.states.get(state, 0.0) for state in ("backlog", "held")) if times else 0.0
+    enough = waited >= MIN_WAIT_SHARE * served or waits >= MIN_FULL_SHARE
     values = (
         case.value("queue-depth", limit, "reqs.", name),
         case.value("full-share", full, "of 1", "depth-time"),
@@ -77,21 +86,25 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     )
     queues = case.reading.hardware_queues()
     each = f" ({limit // queues} on each of {queues} hardware queues)" if queues > 1 and limit % queues == 0 else ""
-    text = f"{name} allows {limit} requests{each}, and all were in use for {q.percent(full)} of the time"
-    if full >= MIN_FULL_SHARE and served and waited < MIN_WAIT_SHARE * served and limit <= MAX_FEW_SLOTS * queues:
+    text = f"{name} allows {limit} request{plural(limit)}{each}, and all were in use for {q.percent(full)} of the time"
+    if full >= MIN_FULL_SHARE and served and not enough and limit <= MAX_FEW_SLOTS * queues:
         text = f"{text}; the wait of a program before it queues a bio is not counted"
         return open_question(f"{text}. Only an experiment with a larger {name} can show its effect", *values)
-    if full < MIN_FULL_SHARE or not served or waited < MIN_WAIT_SHARE * served:
+    if full < MIN_FULL_SHARE or not served or not enough:
         return ruled_out(text, *values)
-    text = f"{text}; each request waited {waited:.1f} ms for a slot, and took {served:.1f} ms"
+    if waited >= MIN_WAIT_SHARE * served:
+        text = f"{text}; each request waited {waited:.1f} ms for a slot, and took {served:.1f} ms"
+    else:  # the program, or writeback, queues its next bio when this one has a slot
+        text = f"{text}; bios waited for a slot for {q.percent(waits)} of it"
     if limit > MAX_FEW_SLOTS * queues or flat(case) or ceiling_near(case):
         return open_question(f"{text}. Only an experiment can show whether a higher one is faster", *values)
-    where = "device/queue_depth" if name == "queue_depth" else "queue/nr_requests"
+    where = {"queue_depth": "device/queue_depth", "nr_requests": "queue/nr_requests"}.get(name) or (
+        "queue/async_depth" if ASYNC_DEPTH in case.phase.settings else "queue/iosched/async_depth")  # fmt: skip
     return inferred(
         text,
         f"echo {32 if name == 'queue_depth' else _more_requests(case)} >/sys/block/{case.phase.disk.name}/{where}",
         *values,
-        gain=gain.more_slots(case, limit, waits_ms(case)),
+        gain=gain.more_slots(case, limit, waits_ms(case)) if waited >= MIN_WAIT_SHARE * served else NO_GAIN,
     )
 
 
@@ -388,9 +401,15 @@ def advice(case: Case) -> Limit:
         if chunk and small[0] >= (1 - q.AGREEMENT) * chunk:
             return ruled_out(f"{above.disk.name} divides a readahead window into chunks of {chunk:g} KiB")
         return open_question(f"{text}, or because {above.disk.name} divides them")
-    if case.phase.settings.get("fstype"):
+    made = windows_share(case.reading)
+    if case.phase.settings.get("fstype") and (made is None or made >= MIN_AHEAD_SHARE):
         return open_question(f"{text}, or the files are that small")
-    remedy = "remove POSIX_FADV_RANDOM from the program, or read in larger pieces; another readahead changes nothing"
+    if made is not None and made < MIN_AHEAD_SHARE:
+        text = f"{text}: the kernel made readahead windows for {q.percent(made)} of the bytes"
+    remedy = (
+        "remove POSIX_FADV_RANDOM from the program, or read in larger pieces. More readahead helps only calls of readahead() "
+        "and POSIX_FADV_WILLNEED, which read at most the readahead, or max_sectors_kb if that is larger"
+    )
     return inferred(text, remedy)
 
 

@@ -117,6 +117,17 @@ def window_sectors(reading: Reading) -> tuple[int, float] | None:
     return best, sizes[best] / whole
 
 
+def windows_share(reading: Reading) -> float | None:
+    """The bytes of the readahead windows that the kernel made, by those that the disk read, at most 1. Without advice each
+    read through the page cache begins with one, also that of a small file. None: windows were not counted (Linux below
+    6.18), or nothing was read."""
+    sectors = [reading.phase.span.plain.get(f"{kind}_sectors") for kind in ("ra_sync", "ra_async")]
+    moved = q.octets(reading.phase, "read")
+    if None in sectors or not moved:
+        return None
+    return min(sum(one or 0 for one in sectors) * q.SECTOR / moved, 1.0)
+
+
 def _window_verdict(reading: Reading) -> Verdict:
     read, order = ahead(reading), in_order(reading)
     if reading.readahead_sectors() is None or read is None or order is None:

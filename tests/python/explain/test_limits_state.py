@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Causes by the states of the time: what the block layer, a layer above or a lack of slots holds; from both sides."""
+
+import dataclasses
+
+import pytest
+from made_phase import judged, phase, span_of, verdict
+
+from raidtrace.explain import limits
+from raidtrace.explain.evidence import Verdict
+from raidtrace.recording.observation import Disk
+from raidtrace.recording.quantities import Reading
+
+INFERRED, OPEN, OUT, UNKNOWN = Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE
+WAITING = {"waits": (0.3, 0.21, 5.0), "depth": 1.0, "idle": 0.4}
+COST = {"io.cost.qos": "/ enable=1 ctrl=user", "io.latency": ""}
+LATENCY = {"io.cost.qos": "/ enable=0 ctrl=auto", "io.latency": "/a target=300"}
+
+
+def with_settings(knobs, **settings):
+    return {**knobs, "settings": settings}
+
+
+@pytest.mark.parametrize(("settings", "name"), [(COST, "io.cost holds them"), (LATENCY, "io.latency of /a holds them")])
+def test_what_holds_bios_before_a_request_exists(settings, name):
+    limit = judged("held", **with_settings(WAITING, **settings))
+    assert limit.verdict is INFERRED and limit.statement.endswith(name) and limit.share == pytest.approx(0.51)
+    assert limit.gain == (1.0, pytest.approx(1 / 0.7))  # without the time held; the backlog has no bound
+
+
+HELD = {
+    "half of the time": (with_settings({**WAITING, "waits": (0.3, 0.19, 5.0)}, **COST), OUT),
+    "two settings may hold them": (with_settings(WAITING, **COST | {"io.latency": "/a target=300"}), OPEN),
+    "no setting may": (WAITING, OPEN),
+    "writes may wait for wbt": ({**with_settings(WAITING, wbt_lat_usec="2000"), "direction": "write"}, INFERRED),
+    "reads never do": (with_settings(WAITING, wbt_lat_usec="2000"), OPEN),
+    "half of the wait is in the scheduler": ({**with_settings(WAITING, **COST), "i2d_ms": 10.1}, OUT),  # of 20 ms
+    "less than half is": ({**with_settings(WAITING, **COST), "i2d_ms": 9.9}, INFERRED),
+    "all slots are in use": (with_settings(WAITING, **COST, queue_depth="1"), OUT),
+    "not counted": ({**with_settings(WAITING, **COST), "waits": None}, UNKNOWN),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_the_conditions_of_held(name):
+    knobs, expected = HELD[name]
+    assert verdict("held", **knobs) is expected
+
+
+def below(busy, above_busy=1.0, members=1, meta=None, io_max="", held=0.0, kernel=None):
+    """The limit of the layer above a disk, which is busy for so much of the time, as is the layer."""
+    mine = phase(idle=1 - busy, waits=(held, 0.0, 1.0), kernel=kernel, settings={"io.max": io_max})
+    length = 4 * 10**9
+    flow = {"read": {"queued": 1000, "q2c_sum_ns": length}}
+    times = {("all", "depth_time"): {0: int((1 - above_busy) * length), 1: int(above_busy * length)}}
+    times[("read", "q2c")] = {200: 1000}
+    top = dataclasses.replace(
+        mine, disk=Disk(2, "dm-0", "", members=members, bio_based=True), settings={"dm_name": "slow"},
+        span=span_of(flow, times, 0, length, disk="dm-0", bio_based=True),
+    )  # fmt: skip
+    return next(one for one in limits.limits(Reading("A", mine, top), "read", meta or {}) if one.key == "layer")
+
+
+def test_a_layer_that_has_bios_while_the_disk_has_none_holds_them():
+    limit = below(0.2)
+    assert limit.verdict is INFERRED and limit.share == pytest.approx(0.8) and limit.gain[1] == pytest.approx(5)
+    assert "dm-0 has bios for 100.0% of the time, and sda for 20.0%: dm-0 holds them for 80.0%" in limit.statement
+    assert limit.remedy.startswith("dmsetup table slow ")
+
+
+@pytest.mark.parametrize(("knobs", "expected"), [
+    ({"busy": 0.88}, OUT), ({"busy": 0.86}, INFERRED), ({"busy": 0.5, "held": 0.4}, OUT),
+    ({"busy": 0.2, "above_busy": 0.3}, OUT),  # nobody asks the layer either
+    ({"busy": 0.2, "members": 2}, UNKNOWN), ({"busy": 0.2, "io_max": "/a rbps=9 wbps=max"}, OPEN),
+    ({"busy": 0.2, "kernel": {"kcryptd": 0.33}}, OPEN), ({"busy": 0.2, "kernel": {"kcryptd": 0.31}}, INFERRED),
+    ({"busy": 0.2, "kernel": {"kcryptd": 0.33}, "meta": {"lab_time": "simulated"}}, INFERRED),
+])  # fmt: skip
+def test_the_conditions_of_a_layer(knobs, expected):
+    assert below(**knobs).verdict is expected
+
+
+def test_without_a_layer_there_is_no_such_limit():
+    assert verdict("layer") is UNKNOWN
+
+
+ONE_SLOT = {"direction": "write", "depth": 1.0, "settings": {"async_depth": "1"}}
+
+
+@pytest.mark.parametrize(("knobs", "expected"), [
+    ({"waits": (0.0, 0.51, 1.0)}, INFERRED), ({"waits": (0.0, 0.49, 1.0)}, OPEN), ({}, OPEN),
+    ({"waits": (0.0, 0.51, 1.0), "direction": "read"}, OUT), ({"waits": (0.0, 0.4, 1.0), "idle": 0.6}, OUT),
+])  # fmt: skip
+def test_bios_that_wait_for_the_only_slot_of_writeback(knobs, expected):
+    limit = judged(("queue depth", "request slots"), **{**ONE_SLOT, **knobs})
+    assert limit.verdict is expected
+    if expected is INFERRED:
+        assert limit.remedy == "echo 256 >/sys/block/sda/queue/async_depth" and limit.gain is None
+        assert (
+            "async_depth allows 1 request," in limit.statement and "bios waited for a slot for 51.0%" in limit.statement
+        )
+
+
+def test_async_depth_is_a_file_of_the_scheduler_before_linux_7():
+    limit = judged(("queue depth", "request slots"), waits=(0.0, 1.0, 1.0),
+                   **{**ONE_SLOT, "settings": {"iosched.async_depth": "1"}})  # fmt: skip
+    assert limit.remedy.endswith("/queue/iosched/async_depth")
+
+
+SMALL = {"sectors": 16, "bios": 1000, "settings": {"fstype": "ext4"}}
+
+
+@pytest.mark.parametrize(("windows", "expected"), [(None, OPEN), (7990, INFERRED), (8010, OPEN)])  # of 16,000 sectors
+def test_without_windows_it_is_advice_and_not_the_end_of_files(windows, expected):
+    assert verdict("no readahead", **SMALL, windows=windows) is expected
+
+
+def test_reads_that_wait_behind_discards_before_their_issue():
+    many = {"discards": (4000, 1.0), "d2c": {8.0: 1000}, "direct": 1.0}
+    assert verdict("discard", **many, i2d_ms=4.5) is INFERRED and verdict("discard", **many, i2d_ms=3.5) is OPEN
+
+
+def test_md_reads_for_the_parity_of_small_writes():
+    knobs = {"direction": "write", "sectors": 8, "other": (1000, 2.0), "by_command": {"read": 0, "write": 9},
+             "submitters": [(5, "md0_raid5", 2000, 9, 0)], "driver": "nvme", "depth": 1.0}  # fmt: skip
+    top = dataclasses.replace(phase(), disk=Disk(2, "md0", "", members=4, bio_based=True),
+                              settings={"md_level": "raid5", "md_chunk_bytes": "65536", "md_raid_disks": "4"})  # fmt: skip
+
+    def parity(**more):
+        every = limits.limits(Reading("A", phase(**{**knobs, **more}), top), "write", {})
+        return next(one for one in every if one.key == "parity")
+
+    shown = parity()
+    assert shown.verdict is INFERRED and "md reads old data and parity" in shown.statement and shown.gain[0] == 1.0
+    assert parity(other=(0, 0.0)).verdict is not INFERRED
+    assert parity(by_command={"read": 9, "write": 9}).verdict is not INFERRED  # the reads may be the program's
