@@ -18,8 +18,8 @@ def lines(comparison: Comparison, width: int) -> Iterator[str]:
     """The bars and differences of all pairs, in lines of at most `width` columns. Both bars have one scale: the longer
     phase fills its line."""
     for pair in comparison.pairs:
-        states = pair.states() if isinstance(pair, Pair) else None
-        if not states or isinstance(pair, Pair) and pair.outside():
+        states = pair.states() if isinstance(pair, Pair) and not pair.outside() else None
+        if not isinstance(pair, Pair) or not states:
             continue
         whole, room = max(sum(one.values()) for one in states), min(max(width - LABEL, MIN_BAR), MAX_BAR)
         yield from wrap(visible(f"Time of phase {pair.a.phase}, {pair.disks()}:"), width)

@@ -50,7 +50,7 @@ def could_give(times: Breakdown, direction: str) -> dict[str, float]:
     states = times.states
     waits = sum(states.get(state, 0.0) for state in ("backlog", "held"))
     gone = states.get("empty", states.get("idle"))
-    found = {}
+    found: dict[str, float] = {}
     if gone is not None and "held" in states:  # else a part of the time may be held
         found |= dict.fromkeys(("program sleeps", "limit of its cgroup"), _without(gone))
         found |= dict.fromkeys(("nr_requests", "scheduler"), _without(waits))
