@@ -17,7 +17,7 @@ from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import steps
 from raidtrace.explain.evidence import LINKS, Chain, Verdict, lower_initial, opening
 from raidtrace.quantity import trials
-from raidtrace.recording import columns, observation
+from raidtrace.recording import columns, document, observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.quantities import Reading
@@ -590,6 +590,16 @@ def test_the_breakdown_comes_before_any_cause_and_changes_nothing_else(tmp_path)
         ("A", "second", 8.0),
     ]
     assert [one.phase for one in explain_runs.one(path, explain_runs.Choice("second")).breakdowns] == ["second"]
+
+
+def test_the_time_without_requests_is_of_the_command_in_report_and_explain(tmp_path):
+    path = record(
+        tmp_path, (("run", {"idle": 0.5}),), command={"cpu": 10**9}, meta={"host_available": "cpu command-cpu"}
+    )
+    explained = json.loads(explain_runs.one(path).to_json())["breakdowns"][0]
+    reported = document.load(path)["spans"][0]["breakdown"]
+    assert reported == {name: value for name, value in explained.items() if name in reported}
+    assert (reported["computing_share_high"], reported["asleep_share_low"]) == (0.25, 0.25)
 
 
 def test_the_breakdowns_of_two_recordings_have_their_letters(tmp_path):

@@ -10,6 +10,7 @@ import math
 import random
 import re
 import statistics
+import types
 
 import jsonschema
 import pytest
@@ -23,6 +24,7 @@ from raidtrace.explain import breakdown as shown
 from raidtrace.quantity import bins
 from raidtrace.recording import breakdown
 from raidtrace.recording.breakdown import Interval, More
+from raidtrace.recording.spans import Submitter
 
 MS = 10**6
 SECOND = 1000 * MS
@@ -191,6 +193,129 @@ def test_directions_below_a_twentieth_of_the_requests_are_left_out():
     less = breakdown.of(requests({"read": {(0, 1): 96}, "write": {(0, 1): 4}}))
     assert [(way.direction, way.request_share) for way in one.ways] == [("read", 0.95), ("write", 0.05)]
     assert [way.direction for way in less.ways] == ["read"]
+
+
+# The processes, the scheduler, and the empty time.
+
+
+def submitter(comm, pid, ns):
+    return Submitter(pid, comm, "", {"queued": 1, "completed": 1, "d2c_sum_ns": ns})
+
+
+def test_the_disk_is_used_by_processes_in_proportion_to_the_time_of_their_requests():
+    rows = [
+        ("fio", 1, 400),
+        ("fio", 2, 160),
+        ("few", 6, 40),
+        ("kworker/0:1", 3, 100),
+        ("kworker/1:0", 4, 200),
+        ("cat", 5, 0),
+        (None, None, 100),
+    ]
+    span = dataclasses.replace(requests({"read": {(0, 1): 100}}), submitters=tuple(submitter(*row) for row in rows))
+    one = breakdown.of(span)
+    assert [(user.comm, user.processes, user.share) for user in one.users] == [
+        ("fio", 2, 0.56), ("kworker", 2, 0.3), (None, 1, 0.1), ("few", 1, 0.04)
+    ]  # fmt: skip
+    line = "  disk used by    fio (2 processes) 56.0 %, kworker (2 processes) 30.0 %, not known whose 10.0 %"
+    assert line in shown.text([one], 120)
+    assert breakdown.document(one)["users"][0] == {"comm": "fio", "processes": 2, "slot_share": 0.56}
+    old = dataclasses.replace(span, submitters=(Submitter(1, "fio", "", {"queued": 1}),))
+    assert breakdown.of(old).users == ()
+
+
+@pytest.mark.parametrize(("more", "bounds"), [
+    ({}, (0.4, 0.4)), ({"back_merges": 1}, (0.4, 1.0)), ({"request_merges": 1}, (0.4, 1.0)), ({"splits": 1}, None),
+])  # fmt: skip
+def test_bios_wait_in_the_scheduler_and_before_it(more, bounds):
+    span = requests({"read": {(0, 1): 100}}, i2d_sum_ns=40 * MS, **more)
+    plain = {"held_ns": 10 * MS, "backlog_ns": 0, "waiting_sum_ns": 100 * MS}
+    one = breakdown.of(dataclasses.replace(span, plain=plain))
+    assert one.in_scheduler == (Interval(*bounds) if bounds else None)
+    text = " ".join(" ".join(shown.text([one], 80)).split())
+    assert re.findall("bios wait (.*) of it in the scheduler", text) == {
+        None: [], 0.4: ["40.0 %"], 1.0: ["40.0 to 100.0 %"]}[bounds and bounds[1]]  # fmt: skip
+    assert breakdown.of(dataclasses.replace(span, plain=plain | {"waiting_sum_ns": None})).in_scheduler is None
+
+
+def machine(cpu=None, idle=0, busy=0, others=(), available=("cpu", "command-cpu")):
+    host = {("cpu", "idle"): idle, ("cpu", "user"): busy, ("command", "cpu"): cpu or 0}
+    host = {name: value for name, value in host.items() if value}
+    return breakdown.Around(host, available, others)
+
+
+def half_empty(*about):
+    span = requests({"read": {(0, 1): 1000}}, times={0: 5 * SECOND, 1: 5 * SECOND})
+    return breakdown.of(dataclasses.replace(span, plain={"held_ns": SECOND, "backlog_ns": 0}), around=machine(*about))
+
+
+def test_the_empty_time_is_of_a_program_that_computes_waits_or_sleeps():
+    """10 s of 4 processors: 4 s empty, 1 s held, 5 s served."""
+    one = half_empty(3 * SECOND, 36 * SECOND, 4 * SECOND)
+    assert one.states["empty"] == pytest.approx(0.4)
+    expected = {"computing": (0, 0.3), "runnable": (0, 0.1), "other_disk": (0, 0), "asleep": (0, 0.4)}
+    assert {name: (part.low, part.high) for name, part in one.empty.items()} == pytest.approx(
+        {name: pytest.approx(pair) for name, pair in expected.items()}
+    )
+    least = half_empty(SECOND, 40 * SECOND, 0).empty["asleep"]
+    assert (least.low, least.high) == pytest.approx((0.3, 0.4))
+    text = " ".join(" ".join(shown.text([half_empty(SECOND, 40 * SECOND, 0)], 80)).split())
+    assert "empty the command computes 0.0 to 10.0 %, sleeps or is throttled 30.0 to 40.0 % of all time" in text
+    assert half_empty(None, 0, 0).empty["asleep"] == Interval(pytest.approx(0.4), pytest.approx(0.4)), "simulated time"
+    assert half_empty(None, 40 * SECOND, 0).empty == {} == half_empty(SECOND, 1, 1, (), ("cpu",)).empty
+
+
+def test_a_program_on_all_processors_computes_while_the_disk_is_empty():
+    """38 s of 4 processors in 10 s: at most 6 s were without it, so 3.5 s of the 4 s empty are computed."""
+    part = half_empty(38 * SECOND, 2 * SECOND, 38 * SECOND).empty["computing"]
+    assert (part.low, part.high) == pytest.approx((0.35, 0.4))
+
+
+def test_another_disk_can_be_waited_for_at_most_while_it_is_busy():
+    other = requests({"read": {(0, 1): 1000}}, times={0: 9 * SECOND, 1: SECOND})
+    one = half_empty(1, 40 * SECOND, 0, (other,))
+    assert one.empty["other_disk"].high == pytest.approx(0.1) and one.empty["asleep"].low == pytest.approx(0.3)
+    bios = dataclasses.replace(other, bins={})
+    assert half_empty(1, 40 * SECOND, 0, (bios,)).empty["asleep"].low == 0
+
+
+def test_only_disks_that_are_neither_above_nor_below_are_other_ones():
+    spans = [dataclasses.replace(requests({"read": {(0, 1): 1}}), target=target, number=number)
+             for target, number in ((1, 1), (2, 1), (3, 1), (4, 1), (2, 2))]  # fmt: skip
+    recorded = types.SimpleNamespace(
+        stack=((1, 3), (3, 4)),
+        spans=spans,
+        host={1: {("cpu", "idle"): 5}},
+        fact={"host_available": "cpu command-cpu"}.get,
+    )
+    found = breakdown.around(recorded, spans[0])
+    assert [span.target for span in found.others] == [2, 4] and [*found.available] == ["cpu", "command-cpu"]
+    assert found.host == {("cpu", "idle"): 5} and breakdown.around(recorded, spans[4]).host == {}
+    assert [span.target for span in breakdown.around(recorded, spans[2]).others] == [2]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_parts_of_the_empty_time_hold_for_any_order_of_events(seed):
+    """Threads of a command compute, wait and sleep at random times, next to a disk and another one, in steps of 1 ms."""
+    chance, processors, threads = random.Random(seed), 2, random.Random(seed).randint(1, 4)
+    weights = [chance.random() for _ in range(3)]
+    counts, used, idle, other, times = collections.Counter(), 0, 0, 0, collections.Counter()
+    for _ in range(1000):
+        busy, elsewhere = chance.random() < 0.4, chance.random() < 0.3
+        want = sum(chance.choices((0, 1, 2), weights)[0] == 1 for _ in range(threads))
+        foreign = chance.randint(0, processors)
+        on = min(want, processors - foreign)
+        used, idle, other = used + on, idle + processors - foreign - on, other + elsewhere
+        times[int(busy)] += MS
+        if not busy:
+            counts["computing" if on else "runnable" if want else "other_disk" if elsewhere else "asleep"] += 1
+    disk = requests({"read": {(0, 1): 400}}, times=dict(times))
+    others = (requests({"read": {(0, 1): 400}}, times={0: (1000 - other) * MS, 1: other * MS}),)
+    about = machine(used * MS + 1, idle * MS, (1000 * processors - idle) * MS, others)
+    found = breakdown.of(dataclasses.replace(disk, plain={"held_ns": 0, "backlog_ns": 0}), around=about).empty
+    assert sum(counts.values()) * MS == times[0]
+    for name, part in found.items():
+        assert part.low - 1e-9 <= counts[name] / 1000 <= part.high + 1e-9, (name, part, counts)
 
 
 # The time at the disk.

@@ -90,7 +90,7 @@ def test_classes_of_a_disk_without_requests_have_bios_alone():
                           "seek_sectors": 0}}  # fmt: skip
     for unknown, issued, text in ((frozenset(), 0, "0"), (frozenset({"issued"}), None, "n/a")):
         span = dataclasses.replace(SPAN, origin=classes, unknown=unknown, groups=frozenset({"origin"}))
-        result = document._span(span)["origin"]["direct"]
+        result = document._origin(span, document._names("origin", ()))["direct"]
         assert (result["queued"], result["issued"], result["seeks"]) == (64, issued, issued)
         (row,) = next(table for table in tables.of_span(span) if table.id == "classes").rows
         assert row.cells[1].text == "64" and row.cells[4].text == row.cells[6].text == text

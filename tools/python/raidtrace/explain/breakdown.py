@@ -7,7 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from raidtrace.quantity import terminal, units
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import SECTOR_BYTES
-from raidtrace.recording.breakdown import MIN_FACTOR, Breakdown, Gain, Interval, Larger, Level, More, Order, Row, Way
+from raidtrace.recording.breakdown import (  # fmt: skip
+    ASLEEP,
+    COMPUTING,
+    MIN_FACTOR,
+    MIN_SHARE,
+    OTHER_DISK,
+    RUNNABLE,
+    Breakdown,
+    Gain,
+    Interval,
+    Larger,
+    Level,
+    More,
+    Order,
+    Row,
+    User,
+    Way,
+)
 from raidtrace.recording.quantities import is_layer
 
 BLOCKS = 3  # with more phases and disks than these, each direction has a row instead
@@ -17,6 +34,8 @@ INDENT, SHORT_INDENT = 18, 16  # columns of a label; on a narrow terminal
 NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard": ("a discard", "discards"),
          "write_zeroes": ("a zeroing", "zeroings"), "flush": ("a flush", "flushes"), "other": ("another", "others"),
          "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
+PARTS = {COMPUTING: "the command computes", RUNNABLE: "waits for a processor", OTHER_DISK: "another disk works",
+         ASLEEP: "sleeps or is throttled"}  # fmt: skip
 TO_MEASURE = "raidctl why"
 SHOWN = 0.0005  # a smaller share of the time is not shown
 MARKS = {"served": "#", "busy": "#", "backlog": "=", "held": "-", "empty": ".", "idle": "."}
@@ -114,8 +133,8 @@ def _bars(one: Breakdown, width: int) -> list[str]:
     length = BAR if width >= WIDE else SHORT_BAR if width >= NARROW else 0
     lines, at = [], 0
     for (state, text, _, remark), number in zip(some, marks([row[2] for row in some], length), strict=True):
-        drawn = f"{' ' * at + MARKS[state] * number:<{length}}  " if length else ""
-        first = f"  {state:<{label}}{text:>7}  {drawn}"
+        part = f"{' ' * at + MARKS[state] * number:<{length}}  " if length else ""
+        first = f"  {state:<{label}}{text:>7}  {part}"
         if len(first + remark) <= width:
             lines.append(f"{first}{remark}".rstrip())
         else:
@@ -137,6 +156,15 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
         yield "bios", f"{one.bios:.2f} at a time, mean of the whole time (idle time included)"
     for way in one.ways:
         yield f"{NAMES[way.direction][0]} takes", takes(one, way)
+    if one.users:
+        shown = [user for user in one.users if user.share >= MIN_SHARE]
+        yield "disk used by", ", ".join(f"{_user(user)} {units.share(user.share, 1)}" for user in shown)
+    waiting = (one.held_share or 0) + (one.backlog_share or 0)
+    if one.in_scheduler is not None and waiting >= MIN_SHARE:
+        yield "bios wait", f"{_share(one.in_scheduler)} of it in the scheduler, else in the plug or without a request"
+    if one.empty and sum((one.states.get("empty", 0), one.states.get("idle", 0))) >= MIN_SHARE:
+        parts = [f"{PARTS[name]} {_share(part)}" for name, part in one.empty.items() if part.high >= SHOWN]
+        yield "empty" if "empty" in one.states else "idle", f"{', '.join(parts)} of all time"
     answered = _answered(one)
     for way in answered:
         of = f"{NAMES[way.direction][1]} " if len(answered) > 1 else ""
@@ -149,6 +177,11 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
                 f"{_place(row)}: {units.ns(row.mean_ns)}" for row in way.distances
             )
     yield from (("", sentence) for sentence in answers(one))
+
+
+def _user(user: User) -> str:
+    name = "not known whose" if user.comm is None else visible(user.comm)
+    return f"{name} ({user.processes} processes)" if user.processes > 1 else name
 
 
 def _differ(some: Sequence[Row]) -> bool:

@@ -100,11 +100,17 @@ def _directions(phase: Observation) -> list[str]:
 def breakdowns(observed: Observed, choice: Choice, letter: str = "") -> tuple[Breakdown, ...]:
     """Where the time of each chosen phase and disk went. letter: of the recording, if there are two."""
     found = [
-        breakdown.of(phase.span, phase.seconds())
+        breakdown.of(phase.span, phase.seconds(), _around(observed, phase))
         for phase in observed.observations
         if choice.phase in (None, phase.phase) and choice.disk in (None, phase.disk.name)
     ]
     return tuple(dataclasses.replace(each, subject=letter) for each in found if each)
+
+
+def _around(observed: Observed, phase: Observation) -> breakdown.Around:
+    others = [other.span for other in observed.observations if other.phase == phase.phase and other.disk != phase.disk
+              and other.disk.target != phase.disk.parent and other.disk.parent != phase.disk.target]  # fmt: skip
+    return breakdown.Around(phase.host, observed.meta.get("host_available", "").split(), others)
 
 
 def one(path: pathlib.Path, choice: Choice = ALL) -> Explanation:

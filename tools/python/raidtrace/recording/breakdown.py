@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import enum
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from raidtrace.quantity import bins
 from raidtrace.quantity.bins import D2C_COLUMNS, DEPTH_OPEN
@@ -29,6 +29,7 @@ ONLY_BIOS = "a disk that receives only bios has no requests; the disks below it 
 NO_BIO, NO_END = "no bio of it completed", "no request of it completed"
 ONE_DEPTH, RARE = "only one depth observed", "few requests found more"
 ONE_SIZE, LARGEST, WIDE = "only one size observed", "nothing larger observed", "the interval is too wide"
+COMMAND_CPU = ("command", "cpu")  # of the host: processor time of the command
 BY_ROW = "sums by size and distance"
 NO_ORDER = "few requests in order observed"
 
@@ -152,6 +153,30 @@ class Way:
 
 
 @dataclasses.dataclass(frozen=True)
+class User:
+    """The processes of one name. comm None: flushes, passthrough, and processes that the counters do not tell apart. share:
+    of the sum of all d2c, the time of the driver's slots."""
+
+    comm: str | None
+    processes: int
+    share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Around:
+    """The machine during a phase. host: (source, name) -> growth. available: sources of host, of which a missing counter is
+    zero. others: the spans of disks that are neither above nor below."""
+
+    host: Mapping[tuple[str, str], int]
+    available: Container[str]
+    others: Sequence[Span]
+
+
+COMPUTING, RUNNABLE, OTHER_DISK, ASLEEP = "computing", "runnable", "other_disk", "asleep"
+EMPTY = (COMPUTING, RUNNABLE, OTHER_DISK, ASLEEP)  # parts of the time in which nothing is asked of a disk
+
+
+@dataclasses.dataclass(frozen=True)
 class Breakdown:
     """One phase of one disk. subject: letter of the recording, if there are two. seconds: the time that the shares are of.
     busy_share: with a request in flight (a bio, of a disk without requests); the rest is idle. held_share: with bios
@@ -159,7 +184,9 @@ class Breakdown:
     busy; waiting: mean number of bios that wait, of the whole time; these three are None where the recording lacks them
     (before ABI 6), and of a disk without requests. depth: mean number in flight while busy; depth_is_bound: it is a lower
     bound. bios: mean number of bios between queue and end, only of a disk without requests. missing: figure -> why it is
-    not available."""
+    not available. users: the largest first; empty: not counted. in_scheduler: bounds of the share of the time that bios wait
+    in which they are in the scheduler; before, they have no request, or are in the plug. empty: bounds of the parts of the
+    time with nothing in flight and no bio waiting, each as a share of the whole time; empty: not known."""
 
     disk: str
     phase: str
@@ -175,6 +202,9 @@ class Breakdown:
     ways: tuple[Way, ...]
     missing: Mapping[str, str]
     subject: str = ""
+    users: tuple[User, ...] = ()
+    in_scheduler: Interval | None = None
+    empty: Mapping[str, Interval] = dataclasses.field(default_factory=dict)
 
     @property
     def idle_share(self) -> float | None:
@@ -208,7 +238,7 @@ def states(busy: float | None, held: float | None, backlog: float | None, bio_ba
     return {"served": busy - backlog, "backlog": backlog, "held": held, "empty": 1 - busy - held}
 
 
-def of(span: Span, seconds: float | None = None) -> Breakdown | None:
+def of(span: Span, seconds: float | None = None, around: Around | None = None) -> Breakdown | None:
     """The breakdown of a span. seconds: the length of its phases, if not that of the span. None: it has no request."""
     numbers = {direction: _number(span, direction) for direction in COUNTED}
     whole = sum(numbers.values())
@@ -227,17 +257,27 @@ def of(span: Span, seconds: float | None = None) -> Breakdown | None:
     mean = figures.depth()
     ways = [_way(span, direction, number / whole, length) for direction, number in numbers.items()
             if number >= MIN_SHARE * whole]  # fmt: skip
-    return Breakdown(
+    one = Breakdown(
         span.disk, span.phase, length, span.bio_based, busy_share,
         _waits(span, "held_ns", length), _waits(span, "backlog_ns", length), _waits(span, "waiting_sum_ns", length),
         mean * counted / busy if mean is not None and busy else None, figures.depth_is_bound(),
-        _bios(span, length) if span.bio_based else None, tuple(ways), missing,
+        _bios(span, length) if span.bio_based else None, tuple(ways), missing, users=_users(span),
+        in_scheduler=_in_scheduler(span),
     )  # fmt: skip
+    return one if around is None else dataclasses.replace(one, empty=_empty(one, around))
+
+
+def around(recorded: Recorded, span: Span) -> Around:
+    """The machine during a span."""
+    stack = {pair for target, parent in recorded.stack for pair in ((target, parent), (parent, target))}
+    others = [other for other in recorded.spans if other.number == span.number and other.target != span.target
+              and (span.target, other.target) not in stack]  # fmt: skip
+    return Around(recorded.host.get(span.number, {}), recorded.fact("host_available").split(), others)
 
 
 def of_recording(recorded: Recorded) -> list[Breakdown]:
     """The breakdown of each span with requests, in order of time, without the time outside of all phases."""
-    found = (of(span) for span in recorded.spans if span.phase != OUTSIDE)
+    found = (of(span, around=around(recorded, span)) for span in recorded.spans if span.phase != OUTSIDE)
     return [one for one in found if one is not None]
 
 
@@ -255,6 +295,9 @@ def document(one: Breakdown) -> dict[str, Json]:
         "busy_depth": one.depth,
         "busy_depth_is_lower_bound": one.depth_is_bound,
         "bios_mean": one.bios,
+        "users": [{"comm": user.comm, "processes": user.processes, "slot_share": user.share} for user in one.users],
+        **_bounds("in_scheduler_share", one.in_scheduler),
+        **{name: value for part in EMPTY for name, value in _bounds(f"{part}_share", one.empty.get(part)).items()},
         "directions": {way.direction: _object(way) for way in one.ways},
         "not_available": dict(one.missing),
     }
@@ -320,6 +363,62 @@ def _bios(span: Span, seconds: float) -> float | None:
 def _waits(span: Span, counter: str, seconds: float) -> float | None:
     """The sum of a time with bios waiting, divided by the time. None: not counted, or a disk without requests."""
     return None if span.bio_based else ratio(span.plain.get(counter), seconds * 1e9)
+
+
+def _users(span: Span) -> tuple[User, ...]:
+    """The processes by the time of their requests, those of one name together, and the workers of the kernel."""
+    times, processes = collections.Counter[str | None](), collections.Counter[str | None]()
+    for one in span.processes():
+        name = "kworker" if (one.comm or "").startswith("kworker/") else one.comm
+        times[name] += one.counts.get("d2c_sum_ns", 0)
+        processes[name] += 1
+    whole = sum(times.values())
+    return tuple(User(name, processes[name], time / whole) for name, time in times.most_common() if time)
+
+
+def _in_scheduler(span: Span) -> Interval | None:
+    """Bounds of the share of the scheduler in the time that bios wait. A merged bio waits there at most as long as it waits
+    at all. None: not known, or no bio waits."""
+    moved = [direction for direction in COUNTED if direction not in ("flush", "passthrough")]
+    merged, split = (sum(span.count(direction, name) for direction in moved for name in names)
+                     for names in (("back_merges", "front_merges", "request_merges"), ("splits",)))  # fmt: skip
+    share = ratio(sum(span.count(direction, "i2d_sum_ns") for direction in moved), span.plain.get("waiting_sum_ns"))
+    if share is None or split or span.bio_based or "i2d_sum_ns" in span.unknown:
+        return None
+    low = min(share, 1.0)
+    return Interval(low, 1.0 if merged else low)
+
+
+def _empty(one: Breakdown, machine: Around) -> dict[str, Interval]:
+    """Bounds of the parts of the time in which nothing is asked of the disk. Whatever the truth in them, the parts add up to
+    it. Empty: the processor time of the command is not known.
+
+    The counters do not tell at which times the command used a processor. It can compute while a request is in flight, and
+    several threads can compute at once; it can wait for a processor only while all are busy. In simulated time no processor
+    time is counted. In real time a command without any is shorter than the clock's ticks."""
+    share = one.states.get("empty", one.idle_share)
+    cpu = {
+        name: value
+        for (source, name), value in machine.host.items()
+        if source == "cpu" and not name.startswith("guest")
+    }
+    if share is None or not one.seconds or not all(name in machine.available for name in ("cpu", "command-cpu")):
+        return {}
+    if sum(cpu.values()) and not machine.host.get(COMMAND_CPU):
+        return {}
+    length = one.seconds * 1e9
+    processors = max(sum(cpu.values()) / length, 1.0)
+    idle = (cpu.get("idle", 0) + cpu.get("iowait", 0)) / length / processors
+    used = machine.host.get(COMMAND_CPU, 0) / length
+    runnable = 1.0 - idle if cpu else 0.0
+    others = 0.0
+    for span in machine.others:
+        times = span.histogram("all", "depth_time")
+        others += 1.0 if not times else (sum(times.values()) - times.get(0, 0)) / length
+    most = {COMPUTING: min(used, share), RUNNABLE: min(runnable, share), OTHER_DISK: min(others, share)}
+    least = min(max(used / processors - (1 - share), 0.0), most[COMPUTING])
+    parts = {name: Interval(least if name == COMPUTING else 0.0, high) for name, high in most.items()}
+    return parts | {ASLEEP: Interval(max(share - sum(most.values()), 0.0), share - least)}
 
 
 def _lacks(span: Span, name: str) -> str:

@@ -48,7 +48,7 @@ def recording(recorded: Recorded) -> Json:
             for number, values in recorded.host.items()
             for (source, name), value in values.items()
         ],
-        "spans": [_span(span, recorded.added) | _members(recorded, span) for span in recorded.spans],
+        "spans": [_span(recorded, span) | _members(recorded, span) for span in recorded.spans],
     }
 
 
@@ -69,7 +69,8 @@ def _target(target: Target) -> dict[str, Json]:
     return object_
 
 
-def _span(span: Span, added: Sequence[Column] = ()) -> dict[str, Json]:
+def _span(recorded: Recorded, span: Span) -> dict[str, Json]:
+    added, times = recorded.added, breakdown.of(span, around=breakdown.around(recorded, span))
     shown = [direction for direction in DIRECTIONS
              if direction in (*DATA, "all") or not span.idle(direction)]  # fmt: skip
     return {
@@ -86,7 +87,7 @@ def _span(span: Span, added: Sequence[Column] = ()) -> dict[str, Json]:
         "origin": _origin(span, _names("origin", added)),
         "submitters": _submitters(span),
         "hwqs": _hwqs(span),
-        "breakdown": breakdown.document(one) if (one := breakdown.of(span)) else None,
+        "breakdown": breakdown.document(times) if times else None,
     }
 
 
