@@ -744,6 +744,13 @@ def test_before_abi_6_size_and_order_are_not_available():
     assert "larger requests, order (the recording lacks sums by size and distance)" in text
 
 
+def test_what_is_not_known_is_one_sentence_by_reason_and_of_both_directions_once():
+    span = requests({"read": {(0, 1.0): 1000}, "write": {(0, 4.0): 1000, (7, 32.0): 1000}})
+    (line,) = [line for line in shown.answers(breakdown.of(span)) if line.startswith("Not known")]
+    assert line == ("Not known: more in flight of reads (only one depth observed); larger requests, order (the recording lacks "
+                    "sums by size and distance): raidctl why")  # fmt: skip
+
+
 def test_the_text_has_the_time_of_each_size_and_distance():
     disk = SizedDisk(1, fixed=100_000, per_mib=0, seek=8 * MS, spread=0)
     one = breakdown.of(served(disk.run(mixed(2000, (0.5, 8, 0), (0.2, 128, 0), (0.15, 8, FAR), (0.15, 8, -100)), 1)))

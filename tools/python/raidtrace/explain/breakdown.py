@@ -212,7 +212,7 @@ def answers(one: Breakdown) -> Iterator[str]:
     for state, most in away.items():
         if most > MIN_FACTOR and not math.isinf(most):
             yield f"Without the time {state}: at most {units.significant(most)} times as fast"
-    answered, unknown, why = _answered(one), dict[str, list[str]](), ""
+    answered, unknown, why = _answered(one), dict[tuple[str, str], list[str]](), ""
     for way in answered:
         of = NAMES[way.direction][1] if len(answered) > 1 else ""
         found: tuple[tuple[str, Gain | Larger | Order, str], ...] = (
@@ -223,10 +223,14 @@ def answers(one: Breakdown) -> Iterator[str]:
             if sentence:
                 yield sentence
             elif part.reason and (way.order.share or 0) < (ALL if part is way.order else math.inf):
-                unknown.setdefault(part.reason, []).append(f"{name}{' of ' if of else ''}{of}")
+                unknown.setdefault((name, part.reason), []).append(NAMES[way.direction][1])
                 why = f": {TO_MEASURE}" if part.verdict is More.NOT_KNOWN else why
-    if unknown:
-        yield "Not known: " + "; ".join(f"{', '.join(names)} ({reason})" for reason, names in unknown.items()) + why
+    names: dict[str, list[str]] = {}
+    for (name, reason), of_all in unknown.items():
+        of = f" of {' and '.join(of_all)}" if len(of_all) < len(answered) else ""
+        names.setdefault(reason, []).append(f"{name}{of}")
+    if names:
+        yield "Not known: " + "; ".join(f"{', '.join(some)} ({reason})" for reason, some in names.items()) + why
 
 
 def takes(one: Breakdown, way: Way) -> str:
