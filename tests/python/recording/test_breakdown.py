@@ -112,6 +112,16 @@ def test_a_state_of_no_time_has_no_line():
     assert [*shown.states(only_held)][1] == ("held", "1.0 %", 0.01, "2.00 bios wait, the disk is idle")
 
 
+def test_a_phase_without_a_state_is_faster_by_at_most_its_share_of_the_time():
+    one = with_waits(held_ns=20 * SECOND, backlog_ns=0, waiting_sum_ns=20 * SECOND)  # 5 s empty, 75 s served
+    assert (one.without("held"), one.without("empty")) == pytest.approx((100 / 80, 100 / 95))
+    assert next(shown.answers(one)) == "Without the time held: at most 1.25 times as fast"
+    assert not [line for line in shown.answers(one) if "empty" in line], "less than what needs a cause"
+    assert with_waits().without("held") is None
+    assert next(shown.answers(with_waits())) == "Without the time idle: at most 1.33 times as fast"
+    assert dataclasses.replace(with_waits(), busy_share=0.0).without("idle") == math.inf
+
+
 def test_a_recording_before_abi_6_has_two_states():
     before = with_waits()
     assert (before.held_share, before.backlog_share, before.waiting) == (None, None, None)
