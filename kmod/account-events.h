@@ -91,28 +91,37 @@ struct raidtrace_moves {
 	u64 *stream;
 };
 
-/* Count a position. Returns the distance from the previous end, 0 without one. */
-static __always_inline s64 account_position(struct raidtrace_position *position,
-					    const struct raidtrace_moves *moves, u32 groups,
-					    u64 now_ns, u64 sector, u32 bytes)
+/* Count a position. Returns the bin of its distance from the previous end. */
+static __always_inline unsigned int account_position(struct raidtrace_position *position,
+						     const struct raidtrace_moves *moves,
+						     u32 groups, u64 now_ns, u64 sector, u32 bytes)
 {
 	u64 end = sector + (bytes >> SECTOR_BITS);
 	s64 distance = sector - position->end_sector;
-	bool placed = position->placed;
+	unsigned int bin = RAIDTRACE_SEEK_NONE;
 
 	if (groups & RAIDTRACE_GROUP_STREAM)
 		*moves->stream += raidtrace_streams_follow(&position->streams, sector, end, now_ns);
-	if (placed && groups & RAIDTRACE_GROUP_SEEK) {
-		moves->bins[raidtrace_seek_bin(distance)]++;
-		*moves->sequential += !distance;
-		if (distance > 0)
-			moves->sectors[0] += distance;
-		else
-			moves->sectors[1] -= distance;
+	if (position->placed) {
+		bin = raidtrace_seek_bin(distance);
+		if (groups & RAIDTRACE_GROUP_SEEK) {
+			moves->bins[bin]++;
+			if (!distance)
+				++*moves->sequential;
+			else if (distance > 0)
+				moves->sectors[0] += distance;
+			else
+				moves->sectors[1] -= distance;
+		}
 	}
 	position->placed = true;
 	position->end_sector = end;
-	return placed ? distance : 0;
+	return bin;
+}
+
+static inline bool is_seek(unsigned int bin)
+{
+	return bin != RAIDTRACE_SEEK_ZERO && bin != RAIDTRACE_SEEK_NONE;
 }
 
 /* Count a bio for its class and its process. */
@@ -155,8 +164,8 @@ static __always_inline void raidtrace_count_bio(struct raidtrace_position *posit
 			flow->seek_queued_sectors, &flow->stream_queued,
 		};
 
-		seek = account_position(position, &moves, groups, bio->queued_ns, bio->sector,
-					bio->bytes);
+		seek = is_seek(account_position(position, &moves, groups, bio->queued_ns,
+						bio->sector, bio->bytes));
 	}
 	account_owner(account, groups, bio, seek);
 }
@@ -244,31 +253,30 @@ static __always_inline void leave_flight(struct raidtrace_queue *state,
 }
 
 /*
- * Count the position of a request, and a seek by the classes before and after it. Returns its row of
- * d2c by distance.
+ * Count the position of a request, and a seek by the classes before and after it. Returns the bin of
+ * its distance.
  */
-static __always_inline u32 account_move(struct raidtrace_queue *state,
-					struct raidtrace_account *account, u32 groups,
-					u64 now_ns, const struct raidtrace_issue *issue)
+static __always_inline unsigned int account_move(struct raidtrace_queue *state,
+						 struct raidtrace_account *account, u32 groups,
+						 u64 now_ns, const struct raidtrace_issue *issue)
 {
 	struct raidtrace_flow *flow = &account->flow[issue->direction];
 	const struct raidtrace_moves moves = {
 		account->seek[issue->direction], &flow->sequential, flow->seek_sectors,
 		&flow->stream,
 	};
-	bool placed = state->position.placed;
-	s64 distance = account_position(&state->position, &moves, groups, now_ns, issue->sector,
-					issue->bytes);
+	s64 distance = issue->sector - state->position.end_sector;
+	unsigned int bin = account_position(&state->position, &moves, groups, now_ns, issue->sector,
+					    issue->bytes);
 
-	if (distance && groups & RAIDTRACE_GROUPS_CLASSES) {
-		unsigned int bin = state->end_class * RAIDTRACE_CLASSES + issue->class;
+	if (groups & RAIDTRACE_GROUPS_CLASSES && is_seek(bin)) {
+		unsigned int blame = state->end_class * RAIDTRACE_CLASSES + issue->class;
 
-		account->blame[bin]++;
-		account->blame_distance[bin] += distance_sectors(distance);
+		account->blame[blame]++;
+		account->blame_distance[blame] += distance_sectors(distance);
 	}
 	state->end_class = issue->class;
-	return placed && groups & RAIDTRACE_GROUP_LATENCY ? raidtrace_seek_row(distance) :
-							    RAIDTRACE_SEEK_ROW_NONE;
+	return bin;
 }
 
 /* Count bytes of an issue, those that no earlier issue of the request had. */
@@ -282,7 +290,7 @@ static __always_inline void raidtrace_count_bytes(struct raidtrace_account *acco
 		account->origin[issue->class].bytes_issued += bytes;
 }
 
-/* Count a request that is issued to the driver. Returns its row of d2c by distance. */
+/* Count a request that is issued to the driver. Returns the bin of its distance. */
 static __always_inline u32 raidtrace_count_issue(struct raidtrace_queue *state,
 						 struct raidtrace_account *account, u32 groups,
 						 u64 now_ns, const struct raidtrace_issue *issue)
@@ -294,7 +302,7 @@ static __always_inline u32 raidtrace_count_issue(struct raidtrace_queue *state,
 	enter_flight(state, account, groups, now_ns, direction);
 	if (issue->again) {
 		flow->reissued++;
-		return RAIDTRACE_SEEK_ROW_NONE;
+		return RAIDTRACE_SEEK_NONE;
 	}
 	raidtrace_count_bytes(account, groups, issue, issue->bytes);
 	/* Passthrough commands move any number of bytes: a part of a sector counts as one. */
@@ -304,7 +312,7 @@ static __always_inline u32 raidtrace_count_issue(struct raidtrace_queue *state,
 		account->origin[issue->class].issued++;
 	if (has_position(direction, issue->bytes) && !issue->unplaced)
 		return account_move(state, account, groups, now_ns, issue);
-	return RAIDTRACE_SEEK_ROW_NONE;
+	return RAIDTRACE_SEEK_NONE;
 }
 
 /* Count a request that is issued @i2d_ns after its insert. */
@@ -337,15 +345,15 @@ struct raidtrace_completion {
 	u32 submitter;
 };
 
-/* Count a read or write that ends, by what its issue was like. */
+/* Count a read or write that ends, by what its issue was like. @bin: of d2c. */
 static __always_inline void account_d2c(struct raidtrace_account *account,
-					const struct raidtrace_completion *completion)
+					const struct raidtrace_completion *completion, unsigned int bin)
 {
 	enum raidtrace_direction direction = completion->direction;
 	u64 d2c_ns = completion->d2c_ns;
 
 	account->depth_d2c[direction][completion->depth_row * RAIDTRACE_D2C_COLUMNS +
-				      raidtrace_d2c_column(d2c_ns)]++;
+				      raidtrace_d2c_column(bin)]++;
 	account->depth_d2c_ns[direction][completion->depth_row] += d2c_ns;
 	account->size_d2c[direction][completion->size_row]++;
 	account->size_d2c_ns[direction][completion->size_row] += d2c_ns;
@@ -370,9 +378,11 @@ raidtrace_count_completion(struct raidtrace_queue *state, struct raidtrace_accou
 		flow->errors++;
 	flow->d2c_sum_ns += d2c_ns;
 	if (groups & RAIDTRACE_GROUP_LATENCY) {
-		account->d2c[direction][raidtrace_d2c_bin(d2c_ns)]++;
+		unsigned int bin = raidtrace_d2c_bin(d2c_ns);
+
+		account->d2c[direction][bin]++;
 		if (has_own_set(direction))
-			account_d2c(account, completion);
+			account_d2c(account, completion, bin);
 	}
 	if (groups & RAIDTRACE_GROUP_SUBMITTER) {
 		account->submitted[completion->submitter].completed++;

@@ -509,9 +509,6 @@ struct raidtrace_issue {
 	bool unplaced;
 };
 
-/* In place of a row of d2c by distance: the request has no previous one, or no position. */
-#define RAIDTRACE_SEEK_ROW_NONE	RAIDTRACE_SEEK_ROWS
-
 void raidtrace_position_start(struct raidtrace_position *position, unsigned int streams);
 void raidtrace_queue_start(struct raidtrace_queue *state, u32 groups, unsigned int streams,
 			   u64 now_ns);

@@ -107,61 +107,84 @@ static __always_inline struct raidtrace_issued *find_request(struct raidtrace_en
 }
 
 /*
- * Count the time that passed with so many bios waiting. Called before their number changes, and before
- * the last request in flight ends or the first is issued.
+ * Count the time of the state of the disk, held or backlog, until now. Called before the first bio
+ * waits or the last no longer waits, and while bios wait before the first request is in flight or the
+ * last no longer is.
  */
-static __always_inline void spend_waiting(struct raidtrace_engine *engine, u32 groups, u64 now_ns)
+static __always_inline void spend_waiting(struct raidtrace_engine *engine, u64 now_ns)
 {
 	u64 spent_ns = now_ns - engine->waited_ns;
-	struct raidtrace_disk *disk = &engine->account->disk;
 
-	if (!(groups & RAIDTRACE_GROUP_LATENCY))
-		return;
 	engine->waited_ns = now_ns;
 	if (!engine->waiting)
 		return;
-	disk->waiting_sum_ns += engine->waiting * spent_ns;
 	if (engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL])
-		disk->backlog_ns += spent_ns;
+		engine->account->disk.backlog_ns += spent_ns;
 	else
-		disk->held_ns += spent_ns;
+		engine->account->disk.held_ns += spent_ns;
 }
 
-/* A bio waits no longer: it is issued, or it ends without that. The time until now was counted. */
-static __always_inline void end_wait(struct raidtrace_engine *engine, struct raidtrace_queued *bio)
+/* The same, if bios wait and @in_flight requests are in flight. */
+static __always_inline void spend_at(struct raidtrace_engine *engine, u32 groups, u64 now_ns,
+				     u32 in_flight)
 {
-	engine->waiting -= bio->waits;
+	if (groups & RAIDTRACE_GROUP_LATENCY &&
+	    engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL] == in_flight && engine->waiting)
+		spend_waiting(engine, now_ns);
+}
+
+/* One more bio, or request that was requeued, waits. */
+static __always_inline void begin_wait(struct raidtrace_engine *engine, u64 now_ns)
+{
+	if (!engine->waiting++)
+		engine->waited_ns = now_ns;
+	engine->wait_ns -= now_ns;
+}
+
+/* One waits no longer: it is issued, or it ends without that. */
+static __always_inline void end_wait(struct raidtrace_engine *engine, u64 now_ns)
+{
+	if (engine->waiting == 1)
+		spend_waiting(engine, now_ns);
+	engine->waiting--;
+	engine->wait_ns += now_ns;
+}
+
+static __always_inline void end_wait_of(struct raidtrace_engine *engine,
+					struct raidtrace_queued *bio, u64 now_ns)
+{
+	if (!bio->waits)
+		return;
 	bio->waits = false;
+	end_wait(engine, now_ns);
 }
 
-/* Put a bio in a place, perhaps that of another with its address. The time until now was counted. */
+/* Put a bio in a place, perhaps that of another with its address. */
 static __always_inline void put_bio(struct raidtrace_engine *engine, struct raidtrace_queued *place,
-				    const struct raidtrace_queued *bio)
+				    const struct raidtrace_queued *bio, u64 now_ns)
 {
-	engine->waiting += bio->waits - (place->bio && place->waits);
+	if (place->bio)
+		end_wait_of(engine, place, now_ns);
 	*place = *bio;
+	if (bio->waits)
+		begin_wait(engine, now_ns);
 }
 
 /* A bio ends. Most were issued before. */
 static __always_inline void forget_bio(struct raidtrace_engine *engine, struct raidtrace_queued *bio,
-				       u32 groups, u64 now_ns)
+				       u64 now_ns)
 {
-	if (unlikely(bio->waits)) {
-		spend_waiting(engine, groups, now_ns);
-		end_wait(engine, bio);
-	}
+	end_wait_of(engine, bio, now_ns);
 	bio->bio = 0;
 }
 
-/* The same for a request that was requeued. Called before its progress changes. */
+/* A request that was requeued waits no longer. Called before its progress changes. */
 static __always_inline void end_requeued(struct raidtrace_engine *engine,
 					 const struct raidtrace_issued *request, u32 groups,
 					 u64 now_ns)
 {
-	if (!(groups & RAIDTRACE_GROUP_LATENCY) || request->progress != RAIDTRACE_REQUEUED)
-		return;
-	spend_waiting(engine, groups, now_ns);
-	engine->waiting--;
+	if (groups & RAIDTRACE_GROUP_LATENCY && request->progress == RAIDTRACE_REQUEUED)
+		end_wait(engine, now_ns);
 }
 
 /*
@@ -180,7 +203,7 @@ static __always_inline void end_bio(struct raidtrace_engine *engine,
 			engine->account->flow[direction].q2c_unknown++;
 	}
 	if (queued)
-		forget_bio(engine, queued, groups, now_ns);
+		forget_bio(engine, queued, now_ns);
 }
 
 /*
@@ -238,10 +261,9 @@ static __always_inline void engine_queue(struct raidtrace_engine *engine,
 			.waits = bio.direction != RAIDTRACE_DIRECTION_FLUSH,
 		};
 
-		spend_waiting(engine, groups, now_ns);
 		/* A bio without a place stays unknown. */
 		if (place)
-			put_bio(engine, place, &queued);
+			put_bio(engine, place, &queued, now_ns);
 		else
 			engine->account->disk.waiting_unknown++;
 	}
@@ -267,7 +289,7 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 g
 	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
 		engine->account->flow[direction].refused++;
 	if (queued)
-		forget_bio(engine, queued, groups, now_ns);
+		forget_bio(engine, queued, now_ns);
 }
 
 static void engine_split(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
@@ -278,10 +300,9 @@ static void engine_split(struct raidtrace_engine *engine, const u64 *record, u32
 
 	if (!whole || !place)
 		return;
-	spend_waiting(engine, groups, now_ns);
 	piece = *whole;
 	piece.bio = record[2];
-	put_bio(engine, place, &piece);
+	put_bio(engine, place, &piece, now_ns);
 }
 
 static __always_inline struct raidtrace_ended *known_of(struct raidtrace_engine *engine,
@@ -317,8 +338,7 @@ static void engine_issue_bio(struct raidtrace_engine *engine, const u64 *record,
 
 	if (!request || !bio)
 		return;
-	spend_waiting(engine, groups, now_ns);
-	end_wait(engine, bio);
+	end_wait_of(engine, bio, now_ns);
 	if (groups & HAS_HISTORY) {
 		forget_abandoned(request, known_of(engine, request));
 		know_bio(known_of(engine, request), bio);
@@ -352,13 +372,19 @@ static noinline void know_issue(struct raidtrace_engine *engine,
 	known->again |= issue->again;
 }
 
+/* Row of d2c by depth of a request that is issued now. */
+static __always_inline unsigned int present_depth_row(const struct raidtrace_queue *queue)
+{
+	return raidtrace_depth_row(raidtrace_depth_bin(queue->in_flight[RAIDTRACE_DIRECTION_ALL]));
+}
+
 static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record,
 					 u32 groups, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_INSERT);
 	struct raidtrace_queued *bio = NULL;
 	u64 head = record[1];
-	u32 seek_row;
+	u32 seek_bin;
 	struct raidtrace_issue issue = {
 		.direction = raidtrace_event_direction(head),
 		.sector = record[3],
@@ -369,17 +395,18 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 
 	if (!request)
 		return;
-	spend_waiting(engine, groups, now_ns);
-	if (request->progress == RAIDTRACE_IN_FLIGHT)
+	if (request->progress == RAIDTRACE_IN_FLIGHT) {
+		spend_at(engine, groups, now_ns, 1);
 		raidtrace_count_abandon(&engine->queue, engine->account, now_ns,
 					request->direction);
+	}
 	end_requeued(engine, request, groups, now_ns);
 	issue.again = request->progress == RAIDTRACE_REQUEUED;
 	if (groups & RAIDTRACE_GROUPS_BIOS && record[4])
 		bio = find_bio(engine, record[4], false);
 	if (bio) {
 		issue.class = bio->class;
-		end_wait(engine, bio);
+		end_wait_of(engine, bio, now_ns);
 		request->owner = bio->owner;
 	} else if (request->class != RAIDTRACE_CLASSES) {
 		issue.class = request->class;
@@ -394,10 +421,11 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 	request->progress = RAIDTRACE_IN_FLIGHT;
 	request->class = RAIDTRACE_CLASSES;
 	request->direction = issue.direction;
-	request->depth_row = raidtrace_depth_row(engine->queue.in_flight[RAIDTRACE_DIRECTION_ALL]);
-	seek_row = raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
+	spend_at(engine, groups, now_ns, 0);
+	request->depth_row = present_depth_row(&engine->queue);
+	seek_bin = raidtrace_count_issue(&engine->queue, engine->account, groups, now_ns, &issue);
 	if (groups & RAIDTRACE_GROUP_LATENCY && !issue.again) {
-		request->seek_row = seek_row;
+		request->seek_row = raidtrace_seek_row(seek_bin);
 		request->size_row = raidtrace_size_row(round_sectors(issue.bytes));
 	}
 	/* Bios can be merged into a request that was requeued. */
@@ -456,9 +484,10 @@ static void engine_requeue(struct raidtrace_engine *engine, const u64 *record, u
 		engine->account->flow[raidtrace_event_direction(record[1])].requeued_unissued++;
 		return;
 	}
-	spend_waiting(engine, groups, now_ns);
-	engine->waiting += !!(groups & RAIDTRACE_GROUP_LATENCY);
+	spend_at(engine, groups, now_ns, 1);
 	raidtrace_count_requeue(&engine->queue, engine->account, now_ns, request->direction);
+	if (groups & RAIDTRACE_GROUP_LATENCY)
+		begin_wait(engine, now_ns);
 	request->progress = RAIDTRACE_REQUEUED;
 }
 
@@ -526,8 +555,7 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 				raidtrace_owner_row(&engine->submitters, request->owner) : 0,
 		};
 
-		if (groups & RAIDTRACE_GROUP_LATENCY && engine->waiting)
-			spend_waiting(engine, groups, now_ns);
+		spend_at(engine, groups, now_ns, 1);
 		raidtrace_count_completion(&engine->queue, engine->account, groups, now_ns, &completion);
 		if (groups & HAS_HISTORY)
 			keep_ended(engine->history, known_of(engine, request), &completion, now_ns);
@@ -765,7 +793,10 @@ void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 str
 void raidtrace_engine_advance(struct raidtrace_engine *engine, u64 now_ns)
 {
 	raidtrace_queue_advance(&engine->queue, engine->account, now_ns);
-	spend_waiting(engine, engine->queue.groups, engine->queue.last_ns);
+	spend_waiting(engine, engine->queue.last_ns);
+	now_ns = engine->waiting * engine->queue.last_ns;
+	engine->account->disk.waiting_sum_ns += engine->wait_ns + now_ns;
+	engine->wait_ns = -now_ns;
 	if (engine->hwqs)
 		raidtrace_hwqs_advance(engine->hwqs, engine->account, engine->queue.last_ns);
 }

@@ -516,7 +516,8 @@ struct raidtrace_next {
  * @history: the last requests, NULL when they are not kept
  * @hwqs: hardware queues, NULL when they are not counted
  * @waiting: bios that wait: queued, and in no issued request; a requeued request waits as one
- * @waited_ns: until when the time of @waiting is counted
+ * @waited_ns: until when the time with bios waiting is counted
+ * @wait_ns: their waits since the last advance: the sum of the times of ends less that of begins
  */
 struct raidtrace_engine {
 	struct raidtrace_position arrival;
@@ -534,6 +535,7 @@ struct raidtrace_engine {
 	struct raidtrace_hwqs *hwqs;
 	u32 waiting;
 	u64 waited_ns;
+	u64 wait_ns;
 };
 
 void raidtrace_engine_start(struct raidtrace_engine *engine, u32 groups, u32 streams, u64 now_ns);

@@ -33,6 +33,8 @@ typedef uint32_t u32;
 /* Bin of distance 0; a distance d > 0 is 1 + log2(d) bins above it, d < 0 below. */
 #define RAIDTRACE_SEEK_ZERO		64
 #define RAIDTRACE_SEEK_BINS		129
+/* In place of a bin, and of a row: there is no previous request, or no position. */
+#define RAIDTRACE_SEEK_NONE		RAIDTRACE_SEEK_BINS
 
 /* Depths below this have a bin each, the last bin holds the rest. */
 #define RAIDTRACE_DEPTH_LINEAR		256
@@ -68,6 +70,7 @@ typedef uint32_t u32;
 #define RAIDTRACE_SEEK_FAR		5
 #define RAIDTRACE_SEEK_ROWS		(1 + 2 * RAIDTRACE_SEEK_FAR)
 #define RAIDTRACE_SEEK_D2C_BINS		RAIDTRACE_SEEK_ROWS
+#define RAIDTRACE_SEEK_ROW_NONE		RAIDTRACE_SEEK_ROWS
 
 /* Rows: class the head came from; columns: class it went to. */
 #define RAIDTRACE_CLASSES		(RAIDTRACE_CLASS_MAX + 1)
@@ -131,40 +134,55 @@ static inline unsigned int raidtrace_d2c_bin(u64 ns)
 	return bin < RAIDTRACE_D2C_BINS ? bin : RAIDTRACE_D2C_BINS - 1;
 }
 
-/* Row of a depth in the histogram of d2c by depth. */
-static inline unsigned int raidtrace_depth_row(u32 depth)
+/* Number of the octave of a value below 2^63, from 1 on; 0 for 0. */
+static inline unsigned int raidtrace_octave(u64 value)
 {
-	unsigned int row = depth ? 1 + raidtrace_log2(depth) : 0;
+	return raidtrace_log2(2 * value + 1);
+}
 
-	return row < RAIDTRACE_DEPTH_ROWS ? row : RAIDTRACE_DEPTH_ROWS - 1;
+/* Row of a depth's bin in the histogram of d2c by depth. */
+static inline unsigned int raidtrace_depth_row(unsigned int bin)
+{
+	return raidtrace_octave(bin);
 }
 
 /* Row of a size in sectors in the sums of d2c by size. */
 static inline unsigned int raidtrace_size_row(u64 sectors)
 {
-	unsigned int row = sectors ? 1 + raidtrace_log2(sectors) : 0;
+	unsigned int row = raidtrace_octave(sectors);
 
 	return row < RAIDTRACE_SIZE_ROWS ? row : RAIDTRACE_SIZE_ROWS - 1;
 }
 
-/* Row of a distance in sectors in the sums of d2c by distance. */
-static inline unsigned int raidtrace_seek_row(s64 distance)
+/*
+ * Row of a distance's bin in the sums of d2c by distance, RAIDTRACE_SEEK_ROW_NONE for
+ * RAIDTRACE_SEEK_NONE.
+ */
+static inline unsigned int raidtrace_seek_row(unsigned int bin)
 {
-	unsigned int octave, row;
+	static const unsigned char rows[RAIDTRACE_SEEK_BINS + 1] = {
+		[0 ... 42] = 2 * RAIDTRACE_SEEK_FAR,
+		[43 ... 46] = RAIDTRACE_SEEK_FAR + 4,
+		[47 ... 52] = RAIDTRACE_SEEK_FAR + 3,
+		[53 ... 56] = RAIDTRACE_SEEK_FAR + 2,
+		[57 ... 63] = RAIDTRACE_SEEK_FAR + 1,
+		[RAIDTRACE_SEEK_ZERO] = 0,
+		[65 ... 71] = 1,
+		[72 ... 75] = 2,
+		[76 ... 81] = 3,
+		[82 ... 85] = 4,
+		[86 ... 128] = RAIDTRACE_SEEK_FAR,
+		[RAIDTRACE_SEEK_NONE] = RAIDTRACE_SEEK_ROW_NONE,
+	};
 
-	if (!distance)
-		return 0;
-	octave = raidtrace_log2(distance < 0 ? -(u64)distance : (u64)distance);
-	row = 1 + (octave > 6) + (octave > 10) + (octave > 16) + (octave > 20);
-	return distance < 0 ? RAIDTRACE_SEEK_FAR + row : row;
+	return rows[bin];
 }
 
-/* Column of nanoseconds in the histogram of d2c by depth. */
-static inline unsigned int raidtrace_d2c_column(u64 ns)
+/* Column of a latency's bin in the histogram of d2c by depth: an octave has 16 bins from 16 ns on. */
+static inline unsigned int raidtrace_d2c_column(unsigned int bin)
 {
-	unsigned int column = ns ? 1 + raidtrace_log2(ns) : 0;
-
-	return column < RAIDTRACE_D2C_COLUMNS ? column : RAIDTRACE_D2C_COLUMNS - 1;
+	return bin < RAIDTRACE_HIST_SUB_BINS ? raidtrace_octave(bin) :
+	       bin / RAIDTRACE_HIST_SUB_BINS + RAIDTRACE_HIST_SUB_BITS;
 }
 
 #endif /* RAIDTRACE_HISTOGRAM_H */

@@ -74,7 +74,7 @@ static __maybe_unused void complete_read(struct kunit *test, u64 now, u64 issued
 	struct raidtrace_completion completion = {
 		.direction = DIR_READ,
 		.bytes = 4096,
-		.depth_row = raidtrace_depth_row(2),
+		.depth_row = raidtrace_depth_row(raidtrace_depth_bin(2)),
 	};
 
 	now = raidtrace_queue_time(&f->queue, now);

@@ -424,7 +424,7 @@ static void completion_counts_as_its_issue(struct kunit *test)
 {
 	struct machine *m = test->priv;
 	unsigned int place = RAIDTRACE_PLACE_BINS - 1;
-	unsigned int bin = RAIDTRACE_D2C_COLUMNS + raidtrace_d2c_column(1);
+	unsigned int bin = RAIDTRACE_D2C_COLUMNS + raidtrace_d2c_column(raidtrace_d2c_bin(1));
 
 	issue_request(test, START, 0x9000, 0x666, 0);
 	take(test, START, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_WRITE, 0, 0, 4096),

@@ -98,22 +98,32 @@ static void log_linear_bins_are_narrow(struct kunit *test)
 	}
 }
 
+static unsigned int depth_row_of(u32 depth)
+{
+	return raidtrace_depth_row(raidtrace_depth_bin(depth));
+}
+
+static unsigned int d2c_column_of(u64 ns)
+{
+	return raidtrace_d2c_column(raidtrace_d2c_bin(ns));
+}
+
 /* Octaves of depth and of time. The last one has all larger values. */
 static void two_dimensions_have_rows_and_columns(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(0), 0U);
-	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(1), 1U);
-	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(255), 8U);
-	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(256), RAIDTRACE_DEPTH_ROWS - 1U);
-	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(511), RAIDTRACE_DEPTH_ROWS - 1U);
-	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(512), RAIDTRACE_DEPTH_ROWS - 1U);
-	KUNIT_EXPECT_EQ(test, raidtrace_depth_row(100000), RAIDTRACE_DEPTH_ROWS - 1U);
-	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column(0), 0U);
-	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column(1), 1U);
-	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column(3), 2U);
-	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column((1ULL << 38) - 1), RAIDTRACE_D2C_COLUMNS - 2U);
-	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column((1ULL << 39) - 1), RAIDTRACE_D2C_COLUMNS - 1U);
-	KUNIT_EXPECT_EQ(test, raidtrace_d2c_column(1ULL << 39), RAIDTRACE_D2C_COLUMNS - 1U);
+	KUNIT_EXPECT_EQ(test, depth_row_of(0), 0U);
+	KUNIT_EXPECT_EQ(test, depth_row_of(1), 1U);
+	KUNIT_EXPECT_EQ(test, depth_row_of(255), 8U);
+	KUNIT_EXPECT_EQ(test, depth_row_of(256), RAIDTRACE_DEPTH_ROWS - 1U);
+	KUNIT_EXPECT_EQ(test, depth_row_of(511), RAIDTRACE_DEPTH_ROWS - 1U);
+	KUNIT_EXPECT_EQ(test, depth_row_of(512), RAIDTRACE_DEPTH_ROWS - 1U);
+	KUNIT_EXPECT_EQ(test, depth_row_of(100000), RAIDTRACE_DEPTH_ROWS - 1U);
+	KUNIT_EXPECT_EQ(test, d2c_column_of(0), 0U);
+	KUNIT_EXPECT_EQ(test, d2c_column_of(1), 1U);
+	KUNIT_EXPECT_EQ(test, d2c_column_of(3), 2U);
+	KUNIT_EXPECT_EQ(test, d2c_column_of((1ULL << 38) - 1), RAIDTRACE_D2C_COLUMNS - 2U);
+	KUNIT_EXPECT_EQ(test, d2c_column_of((1ULL << 39) - 1), RAIDTRACE_D2C_COLUMNS - 1U);
+	KUNIT_EXPECT_EQ(test, d2c_column_of(1ULL << 39), RAIDTRACE_D2C_COLUMNS - 1U);
 }
 
 static struct kunit_case histogram_cases[] = {

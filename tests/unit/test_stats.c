@@ -247,9 +247,9 @@ TEST(rows_of_sums)
 			int64_t values[] = { bin_low(table[i].kind, row), bin_high(table[i].kind, row) - 1 };
 
 			for (unsigned int end = 0; end < 2; end++)
-				assert_int_equal(i == 0 ? raidtrace_depth_row((uint32_t)values[end]) :
+				assert_int_equal(i == 0 ? raidtrace_depth_row(raidtrace_depth_bin((uint32_t)values[end])) :
 						 i == 1 ? raidtrace_size_row((uint64_t)values[end]) :
-						 raidtrace_seek_row(values[end]), row);
+						 raidtrace_seek_row(raidtrace_seek_bin(values[end])), row);
 		}
 	}
 }
@@ -264,8 +264,8 @@ TEST(columns_of_two_dimensions)
 		int64_t low = bin_low(DEPTH_D2C, columns + column);
 		int64_t high = bin_high(DEPTH_D2C, columns + column);
 
-		assert_int_equal(raidtrace_d2c_column((uint64_t)low), column);
-		assert_int_equal(raidtrace_d2c_column((uint64_t)high - 1), column);
+		assert_int_equal(raidtrace_d2c_column(raidtrace_d2c_bin((uint64_t)low)), column);
+		assert_int_equal(raidtrace_d2c_column(raidtrace_d2c_bin((uint64_t)high - 1)), column);
 	}
 	assert_int_equal(bin_columns(BLAME), RAIDTRACE_CLASSES);
 	assert_int_equal(bin_low(BLAME, RAIDTRACE_CLASSES + 3), 3);
