@@ -7,7 +7,6 @@
 #include <asm/barrier.h>
 #else
 #define noinline
-#define unlikely(x)	__builtin_expect(!!(x), 0)
 #define fallthrough	__attribute__((__fallthrough__))
 /* As the kernel's. */
 #define smp_store_release(p, value)	__atomic_store_n(p, value, __ATOMIC_RELEASE)
@@ -16,6 +15,9 @@
 /* Places that an address may have, and the larger number after requests found none free. */
 #define PLACES		8
 #define PLACES_MOST	64
+
+/* Tells the compiler that a pointer is not NULL. */
+#define assume(pointer) do { if (!(pointer)) __builtin_unreachable(); } while (0)
 
 /* Added to the groups: the disk has requests; their history is kept. */
 #define HAS_REQUESTS	0x40000000U
@@ -49,9 +51,10 @@ static __always_inline struct raidtrace_queued *find_bio(struct raidtrace_engine
 	struct raidtrace_queued *home;
 
 	home = &engine->bios[home_of(bio, engine->bio_bits)];
-	if (home->bio == bio || (free && !home->bio))
-		return home;
-	return search_bio(engine, bio, free);
+	if (home->bio != bio && !(free && !home->bio))
+		return search_bio(engine, bio, free);
+	assume(home);
+	return home;
 }
 
 /* Use of a place, the least important first. A new request takes the least important one. */
@@ -103,7 +106,10 @@ static __always_inline struct raidtrace_issued *find_request(struct raidtrace_en
 	if (!(groups & HAS_REQUESTS))
 		return NULL;
 	home = &engine->requests[home_of(address, engine->request_bits)];
-	return home->request == address ? home : search_request(engine, address, most);
+	if (home->request != address)
+		return search_request(engine, address, most);
+	assume(home);
+	return home;
 }
 
 /*
@@ -188,19 +194,21 @@ static __always_inline void end_requeued(struct raidtrace_engine *engine,
 }
 
 /*
- * End a bio; NULL for an unknown one. On a bio-based disk, an unknown end may be that of a piece
- * that the driver split off, so it is not counted.
+ * End a bio, most likely of @direction; NULL for an unknown one. On a bio-based disk, an unknown end
+ * may be that of a piece that the driver split off, so it is not counted.
  */
 static __always_inline void end_bio(struct raidtrace_engine *engine,
-				    struct raidtrace_queued *queued,
-				    u32 groups, enum raidtrace_direction direction, u64 now_ns)
+				    struct raidtrace_queued *queued, u64 head, u32 groups,
+				    enum raidtrace_direction direction, u64 now_ns)
 {
 	if (groups & RAIDTRACE_GROUP_LATENCY) {
-		if (queued)
+		if (queued && queued->direction == direction)
+			raidtrace_count_q2c(engine->account, direction, now_ns - queued->queued_ns);
+		else if (queued)
 			raidtrace_count_q2c(engine->account, queued->direction,
 					    now_ns - queued->queued_ns);
 		else if (groups & HAS_REQUESTS)
-			engine->account->flow[direction].q2c_unknown++;
+			engine->account->flow[raidtrace_event_direction(head)].q2c_unknown++;
 	}
 	if (queued)
 		forget_bio(engine, queued, now_ns);
@@ -236,11 +244,11 @@ static __always_inline u32 row_of(struct raidtrace_engine *engine,
 
 static __always_inline void engine_queue(struct raidtrace_engine *engine,
 					 struct raidtrace_source *source, const u64 *record,
-					 u32 groups, u64 now_ns)
+					 u32 groups, enum raidtrace_direction direction, u64 now_ns)
 {
 	u64 head = record[1];
 	struct raidtrace_bio bio = {
-		.direction = raidtrace_event_direction(head),
+		.direction = direction,
 		.class = raidtrace_event_class(head),
 		.queued_ns = now_ns,
 		.sector = record[3],
@@ -283,7 +291,7 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 g
 	if (groups & RAIDTRACE_GROUPS_BIOS)
 		queued = find_bio(engine, record[2], false);
 	if (!(record[1] & (RAIDTRACE_EVENT_NOWAIT | RAIDTRACE_EVENT_ALONE))) {
-		end_bio(engine, queued, groups, direction, now_ns);
+		end_bio(engine, queued, record[1], groups, direction, now_ns);
 		return;
 	}
 	if (record[1] & RAIDTRACE_EVENT_NOWAIT)
@@ -379,14 +387,14 @@ static __always_inline unsigned int present_depth_row(const struct raidtrace_que
 }
 
 static __always_inline void engine_issue(struct raidtrace_engine *engine, const u64 *record,
-					 u32 groups, u64 now_ns)
+					 u32 groups, enum raidtrace_direction direction, u64 now_ns)
 {
 	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_INSERT);
 	struct raidtrace_queued *bio = NULL;
 	u64 head = record[1];
 	u32 seek_bin;
 	struct raidtrace_issue issue = {
-		.direction = raidtrace_event_direction(head),
+		.direction = direction,
 		.sector = record[3],
 		.bytes = raidtrace_event_bytes(head),
 		.unplaced = head & RAIDTRACE_EVENT_UNPLACED,
@@ -540,11 +548,11 @@ static noinline void keep_ended(struct raidtrace_history *history, struct raidtr
 
 static __always_inline void end_request(struct raidtrace_engine *engine,
 					struct raidtrace_issued *request, u64 head, u32 groups,
-					u64 now_ns)
+					enum raidtrace_direction direction, u64 now_ns)
 {
 	if (request && request->progress == RAIDTRACE_IN_FLIGHT) {
 		struct raidtrace_completion completion = {
-			.direction = request->direction,
+			.direction = direction,
 			.bytes = raidtrace_event_bytes(head),
 			.error = head & RAIDTRACE_EVENT_ERROR,
 			.d2c_ns = now_ns - request->issued_ns,
@@ -574,19 +582,46 @@ static __always_inline void end_request(struct raidtrace_engine *engine,
 								   RAIDTRACE_SEQUENCED;
 }
 
-static __always_inline void engine_complete(struct raidtrace_engine *engine, const u64 *record,
-					    u32 groups, u64 now_ns)
+/* The completion of a request, NULL for an unknown one. @direction: of its issue, if it is in flight. */
+static __always_inline void count_completion(struct raidtrace_engine *engine, const u64 *record,
+					     struct raidtrace_issued *request, u32 groups,
+					     enum raidtrace_direction direction, u64 now_ns)
 {
-	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_NOTHING);
 	u64 head = record[1];
 
 	if (head & RAIDTRACE_EVENT_PART)
 		count_part(engine->account, request, head);
 	else
-		end_request(engine, request, head, groups, now_ns);
+		end_request(engine, request, head, groups, direction, now_ns);
 	if (groups & RAIDTRACE_GROUPS_BIOS && record[3])
-		end_bio(engine, find_bio(engine, record[3], false), groups,
-			raidtrace_event_direction(head), now_ns);
+		end_bio(engine, find_bio(engine, record[3], false), head, groups, direction, now_ns);
+}
+
+static void engine_complete(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
+{
+	struct raidtrace_issued *request = find_request(engine, groups, record[2], HOLDS_NOTHING);
+
+	count_completion(engine, record, request, groups,
+			 request ? request->direction : raidtrace_event_direction(record[1]), now_ns);
+}
+
+/*
+ * The same for a request of @direction in flight that is at its first place. Returns whether it is
+ * one; if not, nothing was counted.
+ */
+static __always_inline bool engine_complete_known(struct raidtrace_engine *engine, const u64 *record,
+						  u32 groups, enum raidtrace_direction direction,
+						  u64 now_ns)
+{
+	struct raidtrace_issued *request;
+
+	request = &engine->requests[home_of(record[2], engine->request_bits)];
+	if (request->request != record[2] || request->progress != RAIDTRACE_IN_FLIGHT ||
+	    request->direction != direction)
+		return false;
+	assume(request);
+	count_completion(engine, record, request, groups, direction, now_ns);
+	return true;
 }
 
 /* A merged request is not issued. The next one at its address was neither inserted nor requeued. */
@@ -625,15 +660,28 @@ static void engine_task(struct raidtrace_engine *engine, struct raidtrace_source
 	source->table = engine->table - 1;
 }
 
-/* Rare events. Inline they would cost the others registers. */
+/* Any event. Inline it would cost the frequent ones registers. */
 static noinline void engine_other(struct raidtrace_engine *engine, struct raidtrace_source *source,
 				  const u64 *record, u64 now_ns)
 {
+	enum raidtrace_direction direction = raidtrace_event_direction(record[1]);
 	u32 groups = engine->queue.groups;
 
 	switch (raidtrace_event_kind(record[1])) {
+	case RAIDTRACE_EVENT_QUEUE:
+		return engine_queue(engine, source, record, groups, direction, now_ns);
+	case RAIDTRACE_EVENT_ISSUE_HWQ:
+		issue_on_hwq(engine, source, record, now_ns);
+		fallthrough;
+	case RAIDTRACE_EVENT_ISSUE:
+		return engine_issue(engine, record, groups, direction, now_ns);
+	case RAIDTRACE_EVENT_COMPLETE_HWQ:
+		end_on_hwq(engine, &source->cpu, record, now_ns);
+		fallthrough;
+	case RAIDTRACE_EVENT_COMPLETE:
+		return engine_complete(engine, record, groups, now_ns);
 	case RAIDTRACE_EVENT_COUNT:
-		return raidtrace_count_event(engine->account, raidtrace_event_direction(record[1]),
+		return raidtrace_count_event(engine->account, direction,
 					     raidtrace_event_class(record[1]),
 					     raidtrace_event_bytes(record[1]));
 	case RAIDTRACE_EVENT_INSERT:
@@ -660,6 +708,49 @@ static noinline void engine_other(struct raidtrace_engine *engine, struct raidtr
 	default:
 		return;
 	}
+}
+
+#define KIND_AND_DIRECTION	255
+#define HEAD(kind, direction) \
+	(RAIDTRACE_DIRECTION_##direction << RAIDTRACE_EVENT_DIRECTION | RAIDTRACE_EVENT_##kind)
+
+/*
+ * Count a record. Returns its words. With @groups, the frequent events of reads and of writes are
+ * compiled for these groups: each would otherwise test some ten groups, and compute where the counters
+ * of its direction are.
+ */
+static __always_inline unsigned int count_record(struct raidtrace_engine *engine,
+						 struct raidtrace_source *source,
+						 const u64 *record, u32 groups)
+{
+	u64 now_ns = raidtrace_queue_time(&engine->queue, record[0]);
+
+	switch (groups ? record[1] & KIND_AND_DIRECTION : RAIDTRACE_EVENTS) {
+	case HEAD(QUEUE, READ):
+		engine_queue(engine, source, record, groups, RAIDTRACE_DIRECTION_READ, now_ns);
+		return raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
+	case HEAD(QUEUE, WRITE):
+		engine_queue(engine, source, record, groups, RAIDTRACE_DIRECTION_WRITE, now_ns);
+		return raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
+	case HEAD(ISSUE, READ):
+		engine_issue(engine, record, groups, RAIDTRACE_DIRECTION_READ, now_ns);
+		return raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
+	case HEAD(ISSUE, WRITE):
+		engine_issue(engine, record, groups, RAIDTRACE_DIRECTION_WRITE, now_ns);
+		return raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
+	case HEAD(COMPLETE, READ):
+		if (engine_complete_known(engine, record, groups, RAIDTRACE_DIRECTION_READ, now_ns))
+			return raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
+		break;
+	case HEAD(COMPLETE, WRITE):
+		if (engine_complete_known(engine, record, groups, RAIDTRACE_DIRECTION_WRITE, now_ns))
+			return raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
+		break;
+	default:
+		break;
+	}
+	engine_other(engine, source, record, now_ns);
+	return raidtrace_event_words(raidtrace_event_kind(record[1]));
 }
 
 /* The time at @at has changed: restore the order of the heap below it. */
@@ -689,36 +780,7 @@ void raidtrace_heap_add(struct raidtrace_next *next, unsigned int nr, u64 time,
 	next[nr] = (struct raidtrace_next){ time, source };
 }
 
-/* Count a record. Returns its words. */
-static __always_inline unsigned int count_record(struct raidtrace_engine *engine,
-						 struct raidtrace_source *source,
-						 const u64 *record, u32 groups)
-{
-	u64 now_ns = raidtrace_queue_time(&engine->queue, record[0]);
-
-	switch (raidtrace_event_kind(record[1])) {
-	case RAIDTRACE_EVENT_QUEUE:
-		engine_queue(engine, source, record, groups, now_ns);
-		return raidtrace_event_words(RAIDTRACE_EVENT_QUEUE);
-	case RAIDTRACE_EVENT_ISSUE_HWQ:
-		issue_on_hwq(engine, source, record, now_ns);
-		fallthrough;
-	case RAIDTRACE_EVENT_ISSUE:
-		engine_issue(engine, record, groups, now_ns);
-		return raidtrace_event_words(RAIDTRACE_EVENT_ISSUE);
-	case RAIDTRACE_EVENT_COMPLETE_HWQ:
-		end_on_hwq(engine, &source->cpu, record, now_ns);
-		fallthrough;
-	case RAIDTRACE_EVENT_COMPLETE:
-		engine_complete(engine, record, groups, now_ns);
-		return raidtrace_event_words(RAIDTRACE_EVENT_COMPLETE);
-	default:
-		engine_other(engine, source, record, now_ns);
-		return raidtrace_event_words(raidtrace_event_kind(record[1]));
-	}
-}
-
-/* raidtrace_engine_count() for @groups; a constant in two of its callers. */
+/* raidtrace_engine_count() for @groups, a constant; 0 for any. */
 static __always_inline unsigned int count_events(struct raidtrace_engine *engine,
 						 struct raidtrace_next *next, unsigned int nr,
 						 u64 until, unsigned int *left, u32 groups)
@@ -760,8 +822,7 @@ static __always_inline unsigned int count_events(struct raidtrace_engine *engine
  * them at most, which is decremented. @next is their heap. A late event, written after later ones
  * were counted, counts at the time of the last one. Returns how many sources have more events.
  *
- * The code is compiled for the default groups and for flow alone, too: each of their events would
- * otherwise test some ten groups.
+ * The code is compiled for the default groups and for flow alone, too.
  */
 unsigned int raidtrace_engine_count(struct raidtrace_engine *engine, struct raidtrace_next *next,
 				    unsigned int nr, u64 until, unsigned int *left)
@@ -774,7 +835,7 @@ unsigned int raidtrace_engine_count(struct raidtrace_engine *engine, struct raid
 		return count_events(engine, next, nr, until, left,
 				    RAIDTRACE_GROUP_FLOW | HAS_REQUESTS);
 	default:
-		return count_events(engine, next, nr, until, left, engine->queue.groups);
+		return count_events(engine, next, nr, until, left, 0);
 	}
 }
 

@@ -1194,6 +1194,36 @@ static void source_stops_at_the_next_event_of_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->abandoned, 0ULL);
 }
 
+/* A requeue and an abandoned request leave none in flight while a bio waits. */
+static void backlog_needs_a_request_in_flight(struct kunit *test)
+{
+	struct machine *m = test->priv;
+
+	queue_bio(test, START, 0x100, CLASS_DATA, 8, 0);
+	issue_request(test, START, 0x9000, 0x100, 8);
+	queue_bio(test, START + 10, 0x140, CLASS_DATA, 16, 0);
+	event_of_request(test, START + 30, RAIDTRACE_EVENT_REQUEUE, 0x9000);
+	issue_request(test, START + 50, 0x9000, 0x100, 8);
+	issue_request(test, START + 90, 0x9000, 0, 8);
+	raidtrace_engine_advance(&m->engine, START + 100);
+	KUNIT_EXPECT_EQ(test, m->account.disk.backlog_ns, 70ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.held_ns, 20ULL);
+	KUNIT_EXPECT_EQ(test, m->account.disk.waiting_sum_ns, 110ULL);
+}
+
+/* A bio has the direction that it was queued with. */
+static void bio_keeps_its_direction(struct kunit *test)
+{
+	queue_bio(test, START, 0x100, CLASS_DATA, 8, 0);
+	take(test, START + 1, raidtrace_event_head(RAIDTRACE_EVENT_ISSUE, DIR_WRITE, 0, 0, 4096),
+	     0x9000, 8, 0x100);
+	take(test, START + 9, raidtrace_event_head(RAIDTRACE_EVENT_COMPLETE, DIR_WRITE, 0, 0, 4096),
+	     0x9000, 0x100, 0);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 9ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_WRITE)->q2c_sum_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_WRITE)->d2c_sum_ns, 8ULL);
+}
+
 /* Each kind of record has its own length. */
 static void counts_a_request_in_a_ring(struct kunit *test)
 {
@@ -1220,9 +1250,25 @@ static void counts_a_request_in_a_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_of(test, DIR_READ)->q2c_sum_ns, 2ULL);
 }
 
-/* Random bios and requests, counted with these groups. */
+/* An event of @bytes; the words depend on its kind. */
+static void take_some(struct kunit *test, u64 time_ns, enum raidtrace_event kind,
+		      enum raidtrace_direction direction, u32 class, u32 flags, u32 bytes,
+		      const u64 words[3])
+{
+	take(test, time_ns, raidtrace_event_head(kind, direction, class, flags, bytes), words[0],
+	     words[1], words[2]);
+}
+
+/*
+ * Random bios and requests, counted with these groups. Some bios have another direction than their
+ * requests, some completions another than their issues.
+ */
 static void count_some(struct kunit *test, u32 groups)
 {
+	static const enum raidtrace_direction directions[] = {
+		DIR_READ, DIR_WRITE, DIR_READ, RAIDTRACE_DIRECTION_DISCARD, DIR_WRITE, DIR_READ,
+		RAIDTRACE_DIRECTION_FLUSH,
+	};
 	struct machine *m = test->priv;
 	struct raidtrace_engine *engine = &m->engine;
 	u64 i, at = START;
@@ -1234,22 +1280,32 @@ static void count_some(struct kunit *test, u32 groups)
 	memset(&engine->queue, 0, sizeof(engine->queue));
 	memset(&engine->submitters, 0, sizeof(engine->submitters));
 	engine->waiting = 0;
+	engine->wait_ns = 0;
 	m->source = (struct raidtrace_source){ .mask = ~0U >> 1 };
 	raidtrace_engine_start(engine, groups, 4, START);
 	for (i = 0; i < 500; i++) {
 		u64 request = 0x9000 + i % 7 * 384, bio = i % 9 ? 0x100000 + i % 11 * 64 : 0;
+		u64 sector = i % 5 ? i * 7919 : i * 8;
+		enum raidtrace_direction direction = directions[i * i / 3 % ARRAY_SIZE(directions)];
+		enum raidtrace_direction other = i % 19 ? direction : directions[i % 4];
+		u32 bytes = direction == RAIDTRACE_DIRECTION_FLUSH ? 0 : i * 512 % 70000;
 
-		queue_bio(test, at += i, bio, i % RAIDTRACE_CLASSES, i % 5 ? i * 7919 : i * 8,
-			  i % 4 ? 0 : RAIDTRACE_EVENT_AHEAD);
+		take_some(test, at += i, RAIDTRACE_EVENT_QUEUE, other, i % RAIDTRACE_CLASSES,
+			  i % 4 ? 0 : RAIDTRACE_EVENT_AHEAD, bytes, (u64[]){ bio, sector, 0 });
 		if (i % 3)
 			event_of_request(test, at += 5, RAIDTRACE_EVENT_INSERT, request);
-		issue_request(test, at += i, request, bio, i % 5 ? i * 7919 : i * 8);
+		take_some(test, at += i, RAIDTRACE_EVENT_ISSUE, direction, 0, 0, bytes,
+			  (u64[]){ request, sector, bio });
 		if (!(i % 6))
 			event_of_request(test, at += 7, RAIDTRACE_EVENT_REQUEUE, request);
 		else if (i % 10)
-			complete_request(test, at += i * 3, request, bio,
-					 i % 8 ? 0 : RAIDTRACE_EVENT_ERROR);
+			take_some(test, at += i * 3, RAIDTRACE_EVENT_COMPLETE,
+				  i % 13 ? direction : DIR_WRITE, 0,
+				  (i % 8 ? 0 : RAIDTRACE_EVENT_ERROR) |
+				  (i % 17 ? 0 : RAIDTRACE_EVENT_PART), bytes,
+				  (u64[]){ request, bio, 0 });
 	}
+	raidtrace_engine_advance(engine, at + 1);
 }
 
 /* The default groups and flow alone have their own code. No event here is of the group plug. */
@@ -1263,7 +1319,9 @@ static void groups_count_alike_in_all_code(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, first);
 	for (i = 0; i < 2; i++) {
 		count_some(test, own[i]);
-		KUNIT_EXPECT_GT(test, flow_of(test, DIR_READ)->completed, 300ULL);
+		KUNIT_EXPECT_GT(test, flow_of(test, DIR_READ)->completed, 100ULL);
+		KUNIT_EXPECT_GT(test, flow_of(test, DIR_WRITE)->completed, 60ULL);
+		KUNIT_EXPECT_GT(test, flow_of(test, RAIDTRACE_DIRECTION_DISCARD)->completed, 20ULL);
 		*first = m->account;
 		count_some(test, own[i] ^ RAIDTRACE_GROUP_PLUG);
 		KUNIT_EXPECT_EQ(test, memcmp(first, &m->account, sizeof(*first)), 0);
@@ -1272,6 +1330,8 @@ static void groups_count_alike_in_all_code(struct kunit *test)
 
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(groups_count_alike_in_all_code),
+	KUNIT_CASE(backlog_needs_a_request_in_flight),
+	KUNIT_CASE(bio_keeps_its_direction),
 	KUNIT_CASE(time_has_one_state),
 	KUNIT_CASE(waits_of_several_kinds),
 	KUNIT_CASE(time_counts_where_the_issue_was),
