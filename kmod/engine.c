@@ -83,7 +83,7 @@ static struct raidtrace_issued *search_request(struct raidtrace_engine *engine, 
 	}
 	if (least) {
 		*least = (struct raidtrace_issued){
-			.request = address, .class = RAIDTRACE_CLASSES,
+			.request = address, .class = RAIDTRACE_CLASSES, .bio = engine->bios,
 		};
 	} else if (engine->reach < PLACES_MOST) {
 		engine->reach = PLACES_MOST;
@@ -416,6 +416,7 @@ static __always_inline void engine_issue(struct raidtrace_engine *engine, const 
 		issue.class = bio->class;
 		end_wait_of(engine, bio, now_ns);
 		request->owner = bio->owner;
+		request->bio = bio;
 	} else if (request->class != RAIDTRACE_CLASSES) {
 		issue.class = request->class;
 	} else if (groups & RAIDTRACE_GROUP_SUBMITTER) {
@@ -593,7 +594,11 @@ static __always_inline void count_completion(struct raidtrace_engine *engine, co
 		count_part(engine->account, request, head);
 	else
 		end_request(engine, request, head, groups, direction, now_ns);
-	if (groups & RAIDTRACE_GROUPS_BIOS && record[3])
+	if (!(groups & RAIDTRACE_GROUPS_BIOS) || !record[3])
+		return;
+	if (request && request->bio->bio == record[3])
+		end_bio(engine, request->bio, head, groups, direction, now_ns);
+	else
 		end_bio(engine, find_bio(engine, record[3], false), head, groups, direction, now_ns);
 }
 

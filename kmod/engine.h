@@ -440,6 +440,7 @@ enum raidtrace_progress {
  * @request: address, 0 for a free place
  * @inserted_ns: 0 when it was not inserted since its last issue
  * @issued_ns: last issue
+ * @bio: place of the only bio of its last issue, or another place
  * @bytes: of its last issue, less those that completed
  * @progress: what is to come
  * @class: of the bios of the next issue so far, RAIDTRACE_CLASSES for none
@@ -456,6 +457,7 @@ struct raidtrace_issued {
 	u64 request;
 	u64 inserted_ns;
 	u64 issued_ns;
+	struct raidtrace_queued *bio;
 	u32 bytes;
 	unsigned char progress;
 	unsigned char class;
