@@ -300,7 +300,7 @@ static void engine_end(struct raidtrace_engine *engine, const u64 *record, u32 g
 		forget_bio(engine, queued, now_ns);
 }
 
-static void engine_split(struct raidtrace_engine *engine, const u64 *record, u32 groups, u64 now_ns)
+static void engine_split(struct raidtrace_engine *engine, const u64 *record, u64 now_ns)
 {
 	const struct raidtrace_queued *whole = find_bio(engine, record[3], false);
 	struct raidtrace_queued *place = find_bio(engine, record[2], true);
@@ -701,7 +701,7 @@ static noinline void engine_other(struct raidtrace_engine *engine, struct raidtr
 		return engine_task(engine, source, record);
 	case RAIDTRACE_EVENT_SPLIT:
 		if (groups & RAIDTRACE_GROUPS_BIOS)
-			engine_split(engine, record, groups, now_ns);
+			engine_split(engine, record, now_ns);
 		return;
 	case RAIDTRACE_EVENT_MERGE:
 		return engine_merge(engine, record, groups, now_ns);
