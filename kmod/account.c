@@ -132,36 +132,53 @@ static void move_range(u64 *to, u64 *from, unsigned int at, unsigned int end,
 	}
 }
 
-/* Directions from this one on are rare. */
-#define RARE	RAIDTRACE_DIRECTION_DISCARD
+/*
+ * Histograms without an event are skipped. Each event in a row of these changes the counter of the
+ * row, or it has the value 0 and is in the first bin.
+ */
+#define SKIP(member, rows_, counter_, step_) \
+	{ .first = offsetof(struct raidtrace_account, member) / sizeof(u64), \
+	  .bins = sizeof(((struct raidtrace_account *)NULL)->member[0]) / sizeof(u64), \
+	  .rows = rows_, .step = step_, \
+	  .counter = offsetof(struct raidtrace_account, counter_) / sizeof(u64) }
+#define SKIP_FLOW(member, rows, counter) \
+	SKIP(member, rows, flow[0].counter, RAIDTRACE_FLOW_COUNTERS)
 
-/* Histograms of rare directions, in the order of an account. */
-#define RARE_ROWS(member) \
-	{ offsetof(struct raidtrace_account, member[RARE]) / sizeof(u64), \
-	  offsetof(struct raidtrace_account, member[RAIDTRACE_DIRECTIONS]) / sizeof(u64) }
+#define SKIPPED	10
 
-#define RARE_KINDS	4
-
+/* In the order of an account; @counter is that of row 0, the next one is @step counters behind. */
 static const struct {
 	unsigned int first;
-	unsigned int end;
-} rare[RARE_KINDS] = { RARE_ROWS(size), RARE_ROWS(d2c), RARE_ROWS(i2d), RARE_ROWS(q2c) };
+	unsigned int bins;
+	unsigned int rows;
+	unsigned int step;
+	unsigned int counter;
+} skipped[SKIPPED] = {
+	SKIP_FLOW(size, RAIDTRACE_DIRECTIONS, issued),
+	SKIP_FLOW(seek, RAIDTRACE_DEPTH_ALL, issued),
+	SKIP_FLOW(seek_queued, RAIDTRACE_DEPTH_ALL, queued),
+	SKIP_FLOW(d2c, RAIDTRACE_DIRECTIONS, completed),
+	SKIP_FLOW(i2d, RAIDTRACE_DIRECTIONS, i2d_sum_ns),
+	SKIP_FLOW(q2c, RAIDTRACE_DIRECTIONS, q2c_sum_ns),
+	SKIP_FLOW(depth_issue, RAIDTRACE_DEPTH_ALL, issued),
+	SKIP_FLOW(depth_d2c, RAIDTRACE_DEPTH_ALL, completed),
+	SKIP_FLOW(place, RAIDTRACE_DEPTH_ALL, issued),
+	SKIP(window, 2, disk.ra_sync_sectors, 1),
+};
 
-/*
- * Each event in these histograms changes the flow of its direction, too, except that of a bio that
- * completes at the time when it was queued.
- */
-static bool has_rare_events(const struct raidtrace_account *account)
+/* Bits of the rows of a kind that have no event. */
+static unsigned int quiet_rows(const u64 *account, unsigned int kind)
 {
-	const u64 *at = (const u64 *)&account->flow[RARE];
-	unsigned int direction;
-	u64 any = 0;
+	const u64 *first = account + skipped[kind].first;
+	const u64 *counter = account + skipped[kind].counter;
+	unsigned int row, quiet = 0;
 
-	while (at < (const u64 *)&account->flow[RAIDTRACE_DIRECTIONS])
-		any |= *at++;
-	for (direction = RARE; direction < RAIDTRACE_DIRECTIONS; direction++)
-		any |= account->q2c[direction][raidtrace_d2c_bin(0)];
-	return any;
+	for (row = 0; row < skipped[kind].rows; row++) {
+		quiet |= !(*counter | *first) << row;
+		counter += skipped[kind].step;
+		first += skipped[kind].bins;
+	}
+	return quiet;
 }
 
 /*
@@ -173,13 +190,22 @@ void raidtrace_account_move(struct raidtrace_account *sum, struct raidtrace_acco
 			    struct raidtrace_changes *changes, u64 now)
 {
 	u64 *to = (u64 *)sum, *from = (u64 *)part;
-	unsigned int nr = has_rare_events(part) ? 0 : RARE_KINDS;
-	unsigned int at = 0, i, first;
+	unsigned int at = 0, kind, first, end, quiet[SKIPPED];
 
-	for (i = 0; i < nr; i++) {
-		first = (rare[i].first + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT * RAIDTRACE_LOT;
-		move_range(to, from, at, first, changes, now);
-		at = rare[i].end / RAIDTRACE_LOT * RAIDTRACE_LOT;
+	/* Before the counters are set to zero. */
+	for (kind = 0; kind < SKIPPED; kind++)
+		quiet[kind] = quiet_rows(from, kind);
+	for (kind = 0; kind < SKIPPED; kind++) {
+		first = skipped[kind].first;
+		for (; quiet[kind]; quiet[kind] >>= 1, first += skipped[kind].bins) {
+			if (!(quiet[kind] & 1))
+				continue;
+			/* Whole lots alone are skipped. */
+			end = (first + RAIDTRACE_LOT - 1) / RAIDTRACE_LOT * RAIDTRACE_LOT;
+			if (at < end)
+				move_range(to, from, at, end, changes, now);
+			at = (first + skipped[kind].bins) / RAIDTRACE_LOT * RAIDTRACE_LOT;
+		}
 	}
 	move_range(to, from, at, sizeof(*part) / sizeof(u64), changes, now);
 }

@@ -134,40 +134,55 @@ static void moving_an_account_adds_every_counter_and_leaves_zeroes(struct kunit 
 		KUNIT_ASSERT_EQ(test, ((u64 *)total)[i], 2 * (i + 1ULL));
 }
 
-/* Histograms of rare directions are skipped without an event of any, and all others are moved. */
-static void move_skips_only_rare_histograms(struct kunit *test)
+static void expect_move_leaves_nothing(struct kunit *test)
 {
+	struct raidtrace_account *account = &((struct fixture *)test->priv)->account;
+	unsigned int i;
+
+	raidtrace_account_move(NULL, account, NULL, 0);
+	for (i = 0; i < sizeof(*account) / sizeof(u64); i++)
+		KUNIT_ASSERT_EQ(test, ((u64 *)account)[i], 0ULL);
+}
+
+/* Histograms without an event are skipped, those with one are not, whatever its value. */
+static void move_skips_only_histograms_without_events(struct kunit *test)
+{
+	static const u64 values[] = { 0, 1, 1 << 20 };
 	struct fixture *f = test->priv;
 	struct raidtrace_account *account = &f->account;
-	u64 *counter = (u64 *)account;
-	unsigned int i, direction, n = sizeof(*account) / sizeof(*counter);
+	enum raidtrace_direction direction;
+	unsigned int i;
 
-	for (i = 0; i < n; i++)
-		counter[i] = 1;
-	memset(&account->flow[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->flow[0]));
-	memset(account->size[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->size[0]));
-	memset(account->d2c[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->d2c[0]));
-	memset(account->i2d[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->i2d[0]));
-	memset(account->q2c[RARE], 0, (RAIDTRACE_DIRECTIONS - RARE) * sizeof(account->q2c[0]));
-	raidtrace_account_move(NULL, account, NULL, 0);
-	for (i = 0; i < n; i++)
-		KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
-	for (direction = RARE; direction < RAIDTRACE_DIRECTIONS; direction++) {
-		account->flow[direction].completed = 1;
-		account->size[direction][0] = 1;
-		account->d2c[direction][RAIDTRACE_D2C_BINS - 1] = 1;
-		account->i2d[direction][1] = 1;
-		raidtrace_account_move(NULL, account, NULL, 0);
-		for (i = 0; i < n; i++)
-			KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
-		raidtrace_count_q2c(account, direction, 0);
-		raidtrace_account_move(NULL, account, NULL, 0);
-		KUNIT_ASSERT_EQ(test, account->q2c[direction][raidtrace_d2c_bin(0)], 0ULL);
-		raidtrace_count_q2c(account, direction, 1);
-		raidtrace_account_move(NULL, account, NULL, 0);
-		for (i = 0; i < n; i++)
-			KUNIT_ASSERT_EQ(test, counter[i], 0ULL);
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		for (direction = 0; direction < RAIDTRACE_DIRECTIONS; direction++) {
+			struct raidtrace_bio bio = {
+				.direction = direction, .sector = values[i], .bytes = 4096 * i,
+			};
+			struct raidtrace_completion completion = {
+				.direction = direction, .d2c_ns = values[i], .depth_row = i,
+			};
+
+			raidtrace_count_bio(&f->queue.position, account, GROUPS_ALL, &bio);
+			expect_move_leaves_nothing(test);
+			issue(test, START, direction, values[i], 8 * i);
+			expect_move_leaves_nothing(test);
+			raidtrace_count_i2d(account, direction, values[i]);
+			expect_move_leaves_nothing(test);
+			raidtrace_count_q2c(account, direction, values[i]);
+			expect_move_leaves_nothing(test);
+			raidtrace_count_completion(&f->queue, account, GROUPS_ALL, START + values[i],
+						   &completion);
+			expect_move_leaves_nothing(test);
+		}
+		raidtrace_count_event(account, 0, RAIDTRACE_RA_SYNC_SECTORS, values[i]);
+		expect_move_leaves_nothing(test);
+		raidtrace_count_event(account, 0, RAIDTRACE_RA_ASYNC_SECTORS, values[i]);
+		expect_move_leaves_nothing(test);
 	}
+	/* A histogram that is skipped is not read. */
+	account->i2d[DIR_READ][RAIDTRACE_D2C_BINS / 2] = 1;
+	raidtrace_account_move(NULL, account, NULL, 0);
+	KUNIT_EXPECT_EQ(test, account->i2d[DIR_READ][RAIDTRACE_D2C_BINS / 2], 1ULL);
 }
 
 /* The test for zero reads each counter, and none beyond the last. */
@@ -193,7 +208,7 @@ static void move_marks_changed_lots(struct kunit *test)
 	struct raidtrace_changes *changes = kunit_kzalloc(test, sizeof(*changes), GFP_KERNEL);
 	u64 *counter = (u64 *)&f->account;
 	unsigned int i, lots = RAIDTRACE_LOTS, last = sizeof(*total) / sizeof(u64) - 1;
-	unsigned int flow = &f->account.flow[DIR_WRITE].issued - counter;
+	unsigned int flow = &f->account.flow[DIR_WRITE].q2c_sum_ns - counter;
 	unsigned int bin = &f->account.q2c[DIR_WRITE][RAIDTRACE_D2C_BINS - 1] - counter;
 
 	KUNIT_ASSERT_NOT_NULL(test, total);
@@ -273,7 +288,7 @@ static struct kunit_case account_cases[] = {
 	KUNIT_CASE(groups_not_selected_stay_zero),
 	KUNIT_CASE(moving_an_account_adds_every_counter_and_leaves_zeroes),
 	KUNIT_CASE(is_zero_reads_each_counter),
-	KUNIT_CASE(move_skips_only_rare_histograms),
+	KUNIT_CASE(move_skips_only_histograms_without_events),
 	KUNIT_CASE(move_marks_changed_lots),
 	KUNIT_CASE(changes_are_found_from_each_lot),
 	KUNIT_CASE(histograms_are_of_the_directions_that_have_them),
