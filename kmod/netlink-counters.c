@@ -70,19 +70,32 @@ static const struct raidtrace_counter submitter_counters[] = {
 static_assert(FRAGMENT_BYTES * MAX_SKB_FRAGS > 3 * sizeof(struct raidtrace_account) / 2);
 
 /*
- * Put a number. A snapshot has about 100, and nla_put_u64_64bit() needs five calls for each.
- * Returns 0 or -EMSGSIZE.
+ * Put an attribute of @size bytes, a multiple of four; the caller knows that there is room. A snapshot
+ * has hundreds of attributes, and nla_put() needs five calls for each. Returns its data.
  */
+static void *put_data(struct sk_buff *skb, int attr, unsigned int size)
+{
+	struct nlattr *nla = __skb_put(skb, nla_attr_size(size));
+
+	nla->nla_type = attr;
+	nla->nla_len = nla_attr_size(size);
+	return nla_data(nla);
+}
+
+/* Put a number. Returns 0 or -EMSGSIZE. */
+static int put_u32(struct sk_buff *skb, int attr, u32 value)
+{
+	if (skb_tailroom(skb) < nla_attr_size(sizeof(value)))
+		return -EMSGSIZE;
+	*(u32 *)put_data(skb, attr, sizeof(value)) = value;
+	return 0;
+}
+
 static int put_u64(struct sk_buff *skb, int attr, u64 value, int pad)
 {
-	struct nlattr *nla;
-
-	if (nla_need_padding_for_64bit(skb) || skb_tailroom(skb) < nla_total_size(sizeof(value)))
+	if (nla_need_padding_for_64bit(skb) || skb_tailroom(skb) < nla_attr_size(sizeof(value)))
 		return nla_put_u64_64bit(skb, attr, value, pad);
-	nla = __skb_put(skb, nla_total_size(sizeof(value)));
-	nla->nla_type = attr;
-	nla->nla_len = nla_attr_size(sizeof(value));
-	memcpy(nla_data(nla), &value, sizeof(value));
+	memcpy(put_data(skb, attr, sizeof(value)), &value, sizeof(value));
 	return 0;
 }
 
@@ -103,7 +116,8 @@ static int put_each(struct sk_buff *skb, const struct snapshot *snapshot,
 
 	for (; nr-- && !err; counter++) {
 		if (!has_group(snapshot, counter->group, counter->bios) ||
-		    !raidtrace_probe_counts(counter->event, snapshot->target->bio_based))
+		    (counter->event != RAIDTRACE_EVENT_COUNTERS &&
+		     !raidtrace_probe_counts(counter->event, snapshot->target->bio_based)))
 			continue;
 		err = put_u64(skb, counter->attr, *(const u64 *)(counters + counter->offset), pad);
 	}
@@ -135,14 +149,14 @@ static int put_in_flight(struct sk_buff *skb, const struct snapshot *snapshot,
 {
 	const struct raidtrace_queue *state = &snapshot->target->at_snapshot.queue;
 	unsigned int set = min_t(unsigned int, direction, RAIDTRACE_DEPTH_ALL);
-	int err = nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
-		  nla_put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
-			      state->in_flight_max[direction]);
+	int err = put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT, state->in_flight[direction]) ?:
+		  put_u32(skb, RAIDTRACE_A_FLOW_IN_FLIGHT_MAX,
+			  state->in_flight_max[direction]);
 
 	if (err || !has_depth_sum(snapshot, direction))
 		return err;
-	return nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS,
-				 snapshot->target->total->depth_sum_ns[set],
+	return put_u64(skb, RAIDTRACE_A_FLOW_DEPTH_SUM_NS,
+		       snapshot->target->total->depth_sum_ns[set],
 				 RAIDTRACE_A_FLOW_PAD);
 }
 
@@ -151,8 +165,8 @@ static int put_flow_state(struct sk_buff *skb, const struct snapshot *snapshot, 
 {
 	if (snapshot->target->bio_based)
 		return 0;
-	return nla_put_u64_64bit(skb, RAIDTRACE_A_FLOW_CARRIED,
-				 snapshot->target->at_snapshot.queue.carried[direction],
+	return put_u64(skb, RAIDTRACE_A_FLOW_CARRIED,
+		       snapshot->target->at_snapshot.queue.carried[direction],
 				 RAIDTRACE_A_FLOW_PAD) ?:
 	       put_in_flight(skb, snapshot, direction);
 }
@@ -165,8 +179,8 @@ static int put_hwq_state(struct sk_buff *skb, const struct snapshot *snapshot, u
 	u64 ended = hwq->completed_same_cpu + hwq->completed_other_cpu +
 		    hwq->completed_other_node + hwq->returned;
 
-	return nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
-	       nla_put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
+	return put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT, hwq->issued + hwq->carried - ended) ?:
+	       put_u32(skb, RAIDTRACE_A_HWQ_IN_FLIGHT_MAX, hwq->carried + hwq->depth_rises);
 }
 
 /* Seeks to the requests of a class, from those of all classes. */
@@ -183,9 +197,9 @@ static int put_origin_seeks(struct sk_buff *skb, const struct snapshot *snapshot
 		seeks += total->blame[bin];
 		sectors += total->blame_distance[bin];
 	}
-	return nla_put_u64_64bit(skb, RAIDTRACE_A_ORIGIN_SEEKS, seeks, RAIDTRACE_A_ORIGIN_PAD) ?:
-	       nla_put_u64_64bit(skb, RAIDTRACE_A_ORIGIN_SEEK_SECTORS, sectors,
-				 RAIDTRACE_A_ORIGIN_PAD);
+	return put_u64(skb, RAIDTRACE_A_ORIGIN_SEEKS, seeks, RAIDTRACE_A_ORIGIN_PAD) ?:
+	       put_u64(skb, RAIDTRACE_A_ORIGIN_SEEK_SECTORS, sectors,
+		       RAIDTRACE_A_ORIGIN_PAD);
 }
 
 /* The row of the rest has no process. */
@@ -198,10 +212,10 @@ static int put_submitter_task(struct sk_buff *skb, const struct snapshot *snapsh
 	if (row == RAIDTRACE_SUBMITTER_REST)
 		return 0;
 	strscpy(comm, (const char *)task->comm, sizeof(comm));
-	return nla_put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, task->pid) ?:
+	return put_u32(skb, RAIDTRACE_A_SUBMITTER_PID, task->pid) ?:
 	       nla_put_string(skb, RAIDTRACE_A_SUBMITTER_COMM, comm) ?:
-	       (task->cgroup ? nla_put_u64_64bit(skb, RAIDTRACE_A_SUBMITTER_CGROUP, task->cgroup,
-						 RAIDTRACE_A_SUBMITTER_PAD) : 0);
+	       (task->cgroup ? put_u64(skb, RAIDTRACE_A_SUBMITTER_CGROUP, task->cgroup,
+				       RAIDTRACE_A_SUBMITTER_PAD) : 0);
 }
 
 /**
@@ -270,7 +284,7 @@ static int put_row(struct sk_buff *skb, const struct snapshot *snapshot, const s
 	nest = nla_nest_start(skb, rows->nest);
 	if (!nest)
 		return -EMSGSIZE;
-	err = nla_put_u32(skb, rows->index, row) ?:
+	err = put_u32(skb, rows->index, row) ?:
 	      put_each(skb, snapshot, rows->counters, rows->nr_counters, counters, rows->pad) ?:
 	      (rows->put_state ? rows->put_state(skb, snapshot, row, counters) : 0);
 	nla_nest_end(skb, nest);
@@ -290,7 +304,7 @@ static int put_all_in_flight(struct sk_buff *skb, const struct snapshot *snapsho
 	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_FLOW);
 	if (!nest)
 		return -EMSGSIZE;
-	err = nla_put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, RAIDTRACE_DIRECTION_ALL) ?:
+	err = put_u32(skb, RAIDTRACE_A_FLOW_DIRECTION, RAIDTRACE_DIRECTION_ALL) ?:
 	      (target->bio_based ? 0 : put_in_flight(skb, snapshot, RAIDTRACE_DIRECTION_ALL));
 	nla_nest_end(skb, nest);
 	return err;
@@ -304,16 +318,16 @@ static int put_streams(struct sk_buff *skb, const struct snapshot *snapshot)
 
 	if (!(snapshot->groups & RAIDTRACE_GROUP_STREAM))
 		return 0;
-	err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
-			  target->at_snapshot.streams_alive) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN_QUEUED,
-				target->at_snapshot.streams_forgotten, RAIDTRACE_A_COUNTERS_PAD);
+	err = put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE_QUEUED,
+		      target->at_snapshot.streams_alive) ?:
+	      put_u64(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN_QUEUED,
+		      target->at_snapshot.streams_forgotten, RAIDTRACE_A_COUNTERS_PAD);
 	if (err || target->bio_based)
 		return err;
-	return nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
-			   raidtrace_streams_alive(streams, target->at_snapshot.queue.last_ns)) ?:
-	       nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN, streams->forgotten,
-				 RAIDTRACE_A_COUNTERS_PAD);
+	return put_u32(skb, RAIDTRACE_A_COUNTERS_STREAMS_ALIVE,
+		       raidtrace_streams_alive(streams, target->at_snapshot.queue.last_ns)) ?:
+	       put_u64(skb, RAIDTRACE_A_COUNTERS_STREAMS_FORGOTTEN, streams->forgotten,
+		       RAIDTRACE_A_COUNTERS_PAD);
 }
 
 static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
@@ -323,33 +337,36 @@ static int put_head(struct sk_buff *skb, struct raidtrace_target *target,
 	enum raidtrace_state state = raidtrace_target_state(target, &readahead);
 	int err;
 
-	err = nla_put_u32(skb, RAIDTRACE_A_COUNTERS_ID, target->id) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SINCE_NS, target->at_snapshot.queue.since_ns,
-				RAIDTRACE_A_COUNTERS_PAD) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_NOW_NS, target->at_snapshot.queue.last_ns,
-				RAIDTRACE_A_COUNTERS_PAD) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_RESETS, target->resets) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_STATE, state) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_COUNTERS_GROUPS, snapshot->groups) ?:
-	      nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_SNAPSHOT, target->snapshot,
-				RAIDTRACE_A_COUNTERS_PAD);
+	err = put_u32(skb, RAIDTRACE_A_COUNTERS_ID, target->id) ?:
+	      put_u64(skb, RAIDTRACE_A_COUNTERS_SINCE_NS, target->at_snapshot.queue.since_ns,
+		      RAIDTRACE_A_COUNTERS_PAD) ?:
+	      put_u64(skb, RAIDTRACE_A_COUNTERS_NOW_NS, target->at_snapshot.queue.last_ns,
+		      RAIDTRACE_A_COUNTERS_PAD) ?:
+	      put_u32(skb, RAIDTRACE_A_COUNTERS_RESETS, target->resets) ?:
+	      put_u32(skb, RAIDTRACE_A_COUNTERS_STATE, state) ?:
+	      put_u32(skb, RAIDTRACE_A_COUNTERS_GROUPS, snapshot->groups) ?:
+	      put_u64(skb, RAIDTRACE_A_COUNTERS_SNAPSHOT, target->snapshot,
+		      RAIDTRACE_A_COUNTERS_PAD);
 	if (!err && snapshot->base)
 		err = nla_put_flag(skb, RAIDTRACE_A_COUNTERS_PARTIAL);
 	if (err || state == RAIDTRACE_STATE_GONE)
 		return err;
-	return nla_put_u64_64bit(skb, RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS, readahead,
-				 RAIDTRACE_A_COUNTERS_PAD);
+	return put_u64(skb, RAIDTRACE_A_COUNTERS_READAHEAD_SECTORS, readahead,
+		       RAIDTRACE_A_COUNTERS_PAD);
 }
 
 /* Starting a new piece costs as much as 16 bins, so shorter gaps are sent along. */
 #define CLOSE	(2 * RAIDTRACE_LOT)
+
+/* Bytes before the bins: the headers of the nest and of the bins, three numbers. */
+#define PIECE_HEAD	(2 * NLA_HDRLEN + 3 * nla_attr_size(sizeof(u32)))
 
 /* Put bins without the zeroes at either end. */
 static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 		     enum raidtrace_direction direction, u32 first, u32 end, const u64 *bins)
 {
 	struct nlattr *nest;
-	int err;
+	u32 size;
 
 	while (end > first && !bins[end - 1])
 		end--;
@@ -357,16 +374,16 @@ static int put_piece(struct sk_buff *skb, enum raidtrace_histogram_kind kind,
 		return 0;
 	while (!bins[first])
 		first++;
-	nest = nla_nest_start(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM);
-	if (!nest)
+	size = (end - first) * sizeof(*bins);
+	if (skb_tailroom(skb) < PIECE_HEAD + size)
 		return -EMSGSIZE;
-	err = nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_KIND, kind) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_DIRECTION, direction) ?:
-	      nla_put_u32(skb, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, first) ?:
-	      nla_put(skb, RAIDTRACE_A_HISTOGRAM_COUNTS, (end - first) * sizeof(*bins),
-		      bins + first);
+	nest = put_data(skb, RAIDTRACE_A_COUNTERS_HISTOGRAM | NLA_F_NESTED, 0) - NLA_HDRLEN;
+	*(u32 *)put_data(skb, RAIDTRACE_A_HISTOGRAM_KIND, sizeof(u32)) = kind;
+	*(u32 *)put_data(skb, RAIDTRACE_A_HISTOGRAM_DIRECTION, sizeof(u32)) = direction;
+	*(u32 *)put_data(skb, RAIDTRACE_A_HISTOGRAM_FIRST_BIN, sizeof(u32)) = first;
+	memcpy(put_data(skb, RAIDTRACE_A_HISTOGRAM_COUNTS, size), bins + first, size);
 	nla_nest_end(skb, nest);
-	return err;
+	return 0;
 }
 
 /* Put the bins that changed, and short gaps between them. */
