@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from conftest import TOP, Without, call, changed, fits
-from made_phase import MIB, SECOND, phase, record
+from made_phase import MIB, SECOND, phase, record, span_of
 
 from raidtrace.cli import compare as cli_compare
 from raidtrace.cli import explain as cli_explain
@@ -17,7 +17,7 @@ from raidtrace.explain import runs as explain_runs
 from raidtrace.explain import steps
 from raidtrace.explain.evidence import LINKS, Chain, Verdict, lower_initial, opening
 from raidtrace.quantity import trials
-from raidtrace.recording import columns, document, observation
+from raidtrace.recording import breakdown, columns, document, observation
 from raidtrace.recording import quantities as q
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.quantities import Reading
@@ -590,6 +590,13 @@ def test_the_breakdown_comes_before_any_cause_and_changes_nothing_else(tmp_path)
         ("A", "second", 8.0),
     ]
     assert [one.phase for one in explain_runs.one(path, explain_runs.Choice("second")).breakdowns] == ["second"]
+
+
+def test_the_long_text_has_the_reasons_of_the_breakdown(tmp_path):
+    flushes = breakdown.of(span_of({"flush": {"issued": 100, "completed": 100}}, {}, 0, 10**9))
+    explanation = dataclasses.replace(explain_runs.one(record(tmp_path)), breakdowns=(flushes,))
+    lines = [evidence.text(explanation, 120, verbose) for verbose in (False, True)]
+    assert ["only reads and writes have it" in " ".join(some) for some in lines] == [False, True]
 
 
 def test_the_time_without_requests_is_of_the_command_in_report_and_explain(tmp_path):

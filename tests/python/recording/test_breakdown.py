@@ -98,7 +98,7 @@ def test_the_four_states_add_up_and_each_has_its_part_of_one_bar():
         "  empty             5.0 %                     .",
     ]
     assert [line[49:] for line in lines] == [
-        "1.00 in flight at a time", "3.00 bios wait, the disk works", "the disk is idle", "nothing is asked of the disk",
+        "1.00 in flight at a time", "3.00 bios wait, disk busy", "disk idle", "nothing is asked of the disk",
     ]  # fmt: skip
     document = breakdown.document(one)
     assert {state: document[f"{state}_share"] for state in one.states} == one.states and document["waiting_mean"] == 1.5
@@ -109,7 +109,7 @@ def test_a_state_of_no_time_has_no_line():
     short = with_waits(held_ns=SECOND // 100, backlog_ns=0, waiting_sum_ns=SECOND // 100)
     assert [state for state, *_ in shown.states(short)] == ["served", "empty"] and short.held_share == 0.0001
     only_held = with_waits(held_ns=SECOND, backlog_ns=0, waiting_sum_ns=2 * SECOND)
-    assert [*shown.states(only_held)][1] == ("held", "1.0 %", 0.01, "2.00 bios wait, the disk is idle")
+    assert [*shown.states(only_held)][1] == ("held", "1.0 %", 0.01, "2.00 bios wait, disk idle")
 
 
 def test_a_phase_without_a_state_is_faster_by_at_most_its_share_of_the_time():
@@ -117,6 +117,9 @@ def test_a_phase_without_a_state_is_faster_by_at_most_its_share_of_the_time():
     assert (one.without("held"), one.without("empty")) == pytest.approx((100 / 80, 100 / 95))
     assert next(shown.answers(one)) == "Without the time held: at most 1.25 times as fast"
     assert not [line for line in shown.answers(one) if "empty" in line], "less than what needs a cause"
+    for idle, number in ((0.15 / 1.15 + 1e-9, 1), (0.15 / 1.15 - 1e-9, 0)):
+        edge = dataclasses.replace(with_waits(), busy_share=1 - idle)
+        assert len([line for line in shown.answers(edge) if "idle" in line]) == number
     assert with_waits().without("held") is None
     assert next(shown.answers(with_waits())) == "Without the time idle: at most 1.33 times as fast"
     assert dataclasses.replace(with_waits(), busy_share=0.0).without("idle") == math.inf
@@ -243,9 +246,21 @@ def test_bios_wait_in_the_scheduler_and_before_it(more, bounds):
     one = breakdown.of(dataclasses.replace(span, plain=plain))
     assert one.in_scheduler == (Interval(*bounds) if bounds else None)
     text = " ".join(" ".join(shown.text([one], 80)).split())
-    assert re.findall("bios wait (.*) of it in the scheduler", text) == {
+    assert re.findall("bios wait (.*) in the scheduler, else in the plug", text) == {
         None: [], 0.4: ["40.0 %"], 1.0: ["40.0 to 100.0 %"]}[bounds and bounds[1]]  # fmt: skip
     assert breakdown.of(dataclasses.replace(span, plain=plain | {"waiting_sum_ns": None})).in_scheduler is None
+
+
+def test_bounds_of_nothing_and_all_are_only_in_the_long_text():
+    one = with_waits(held_ns=SECOND, backlog_ns=9 * SECOND, waiting_sum_ns=10 * SECOND)
+    for low, high, number in ((0, 1, 0), (0, 0.9, 1), (0.1, 1, 1), (1, 1, 1)):
+        some = dict(shown.rows(dataclasses.replace(one, in_scheduler=Interval(low, high))))
+        assert ("bios wait" in some) == number, (low, high)
+    assert some["bios wait"] == "all in the scheduler"
+    open_part = dataclasses.replace(one, in_scheduler=Interval(0, 1))
+    assert dict(shown.rows(open_part, True))["bios wait"].startswith(
+        "0.0 to 100.0 % in the scheduler, else in the plug"
+    )
 
 
 def machine(cpu=None, idle=0, busy=0, others=(), available=("cpu", "command-cpu")):
@@ -270,9 +285,24 @@ def test_the_empty_time_is_of_a_program_that_computes_waits_or_sleeps():
     least = half_empty(SECOND, 40 * SECOND, 0).empty["asleep"]
     assert (least.low, least.high) == pytest.approx((0.3, 0.4))
     text = " ".join(" ".join(shown.text([half_empty(SECOND, 40 * SECOND, 0)], 80)).split())
-    assert "empty the command computes 0.0 to 10.0 %, sleeps or is throttled 30.0 to 40.0 % of all time" in text
+    assert "empty the command computes at most 10.0 %, sleeps or is throttled 30.0 to 40.0 % of all time" in text
     assert half_empty(None, 0, 0).empty["asleep"] == Interval(pytest.approx(0.4), pytest.approx(0.4)), "simulated time"
     assert half_empty(None, 40 * SECOND, 0).empty == {} == half_empty(SECOND, 1, 1, (), ("cpu",)).empty
+
+
+def test_a_part_of_the_empty_time_that_can_be_nothing_or_all_of_it_has_no_number():
+    one = half_empty(SECOND, 0, 40 * SECOND)  # 4 s empty; all processors are busy
+    assert dict(shown.rows(one))["empty"] == (
+        "the command computes at most 10.0 % of all time, else waits for a processor, sleeps or is throttled"
+    )
+    assert dict(shown.rows(one, True))["empty"] == (
+        "the command computes at most 10.0 %, waits for a processor at most 40.0 %, sleeps or is throttled at most 40.0 % "
+        "of all time"
+    )
+    nothing = half_empty(9 * SECOND, 0, 40 * SECOND)
+    assert dict(shown.rows(nothing))["empty"] == (
+        "the command computes, waits for a processor, sleeps or is throttled: not known"
+    )
 
 
 def test_a_program_on_all_processors_computes_while_the_disk_is_empty():
@@ -504,13 +534,16 @@ def test_each_direction_has_its_own_answer_within_that_of_both():
     read, write = breakdown.of(span).ways
     assert (read.more.verdict, write.more.verdict) == (More.HELPS, More.NOT_KNOWN)
     assert (read.more.gain.low, write.more.gain.high) == pytest.approx((BOTH, BOTH), rel=1e-3)
-    text = "\n".join(shown.text([breakdown.of(span)], 80))
-    text = " ".join(text.split())
-    assert "More in flight helps reads: the rate at 8 is 1.21 to 8.00 times that at 1 (linear: 8). Beyond 8" in text
-    assert (
-        "More in flight, writes: not known, the rate at 8 is 0.94 to 1.21 times that at 1 (linear: 8): raidctl why"
-        in text
-    )
+    lacks = "larger requests, order (the recording lacks sums by size and distance)"
+    helps = "More in flight helps reads: 8 give 1.21 to 8.00 times the rate of 1"
+    assert [*shown.answers(breakdown.of(span))] == [
+        helps, f"Not known: more than 8 in flight of reads, more in flight of writes; {lacks}. To measure: raidctl why"
+    ]  # fmt: skip
+    assert [*shown.answers(breakdown.of(span), True)] == [
+        f"{helps} (linear: 8)",
+        "More in flight, writes: not known, 8 give 0.94 to 1.21 times the rate of 1 (linear: 8): raidctl why",
+        f"Not known: more than 8 in flight of reads (not observed); {lacks}. To measure: raidctl why",
+    ]
 
 
 # A simulated disk, whose rate at any depth can be measured, as the witness.
@@ -756,9 +789,19 @@ def test_before_abi_6_size_and_order_are_not_available():
 
 def test_what_is_not_known_is_one_sentence_by_reason_and_of_both_directions_once():
     span = requests({"read": {(0, 1.0): 1000}, "write": {(0, 4.0): 1000, (7, 32.0): 1000}})
+    lacks = "larger requests, order (the recording lacks sums by size and distance). To measure: raidctl why"
     (line,) = [line for line in shown.answers(breakdown.of(span)) if line.startswith("Not known")]
-    assert line == ("Not known: more in flight of reads (only one depth observed); larger requests, order (the recording lacks "
-                    "sums by size and distance): raidctl why")  # fmt: skip
+    assert line == f"Not known: more in flight of reads; {lacks}"
+    (line,) = [line for line in shown.answers(breakdown.of(span), True) if line.startswith("Not known")]
+    assert line == f"Not known: more in flight of reads (only one depth observed); {lacks}"
+
+
+def test_of_a_flush_no_gain_is_missing():
+    one = breakdown.of(requests({"flush": {(0, 1.0): 100}}))
+    assert [*shown.answers(one)] == []
+    assert [*shown.answers(one, True)] == [
+        "Not known: more in flight, larger requests, order (only reads and writes have it)"
+    ]
 
 
 def test_the_text_has_the_time_of_each_size_and_distance():
@@ -766,11 +809,48 @@ def test_the_text_has_the_time_of_each_size_and_distance():
     one = breakdown.of(served(disk.run(mixed(2000, (0.5, 8, 0), (0.2, 128, 0), (0.15, 8, FAR), (0.15, 8, -100)), 1)))
     text = " ".join(" ".join(shown.text([one], 80)).split())
     assert re.search(r"time by size 4 KiB: 3.10 ms; 64 KiB: 100 us", text), text
-    assert re.search(
-        r"time by place in order: 100 us; ahead below 1 GiB: 8.10 ms; back below 64 KiB: 8.10 ms", text
-    ), text
+    assert "time by place in order: 100 us; ahead below 1 GiB: 8.10 ms; back below 64 KiB: 8.10 ms" in text, text
+    text = " ".join(" ".join(shown.text([one], 80, True)).split())
+    assert re.search(r"in order: 100 us \((\d|\.)+ us to (\d|\.)+ us\); ahead below 1 GiB: 8.10 ms \(", text), text
     assert "70.0 % in order" in text and "Order helps: all in order, the rate is" in text
     assert max(map(len, shown.text([one], 60))) <= 60
+
+
+def test_distances_of_one_side_stand_together():
+    mib = 1 << 20
+    bounds = ((0, 512), (mib, 64 * mib), (1024 * mib, None), (512 - 64 * mib, 512 - mib))
+    some = [breakdown.Row(low, high, 100, None, ns * MS, Interval(ns * MS, ns * MS), None)
+            for ns, (low, high) in enumerate(bounds, 1)]  # fmt: skip
+    one = reads({(0, 1): 1000})
+    one = dataclasses.replace(one, ways=(dataclasses.replace(one.ways[0], distances=tuple(some)),))
+    assert dict(shown.series(one))["time by place"] == (
+        "in order: 1.00 ms; ahead below 64 MiB: 2.00 ms, from 1 GiB: 3.00 ms; back below 64 MiB: 4.00 ms"
+    )
+
+
+@pytest.mark.parametrize(("times", "differ"), [
+    ([(10, 9, 11), (20, 19, 21)], True), ([(10, 9, 11), (20, 10.9, 29)], False), ([(100, 99, 101), (114, 113, 115)], False),
+    ([(100, 99, 101), (115, 114, 116)], True), ([(10, 9, 11)], False), ([], False),
+    ([(20, 15, 25), (10, 9, 11), (24, 10, 38)], False), ([(22, 21, 23), (10, 9, 11), (12, 5, 20)], True),
+])  # fmt: skip
+def test_times_by_size_and_place_are_in_the_short_text_only_if_they_differ(times, differ):
+    some = tuple(breakdown.Row(at << 12, (at + 1) << 12, 100, 4096.0 * at, ns, Interval(low, high), None)
+                 for at, (ns, low, high) in enumerate(times, 1))  # fmt: skip
+    assert breakdown.differ(some) == differ
+    one = reads({(0, 1): 1000})
+    one = dataclasses.replace(one, ways=(dataclasses.replace(one.ways[0], sizes=some, distances=some),))
+    for verbose, number in ((False, 2 * differ), (True, 2 * bool(some))):
+        text = "\n".join(shown.text([one], 80, verbose))
+        assert len(re.findall("time by (size|place)", text)) == number, (verbose, text)
+
+
+def test_depths_of_a_twentieth_of_the_requests_are_usual():
+    one = reads({(0, 1.0): 50, (1, 1.0): 49, (7, 1.0): 901})
+    assert [level.low for level in breakdown.usual(one.ways[0].levels)] == [1, 8]
+    assert dict(shown.series(one))["rate at depth"].count(":") == 2
+    assert dict(shown.series(one, True))["rate at depth"].count(":") == 3
+    alone = reads({(0, 1.0): 49, (1, 1.0): 49, (7, 1.0): 902})
+    assert [*shown.series(alone)] == []
 
 
 # JSON and text.

@@ -24,8 +24,11 @@ from raidtrace.recording.breakdown import (  # fmt: skip
     Row,
     User,
     Way,
+    differ,
+    usual,
 )
 from raidtrace.recording.quantities import is_layer
+from raidtrace.recording.spans import DATA
 
 BLOCKS = 3  # with more phases and disks than these, each direction has a row instead
 BAR, SHORT_BAR = 20, 8  # characters for the whole time
@@ -34,12 +37,14 @@ INDENT, SHORT_INDENT = 18, 16  # columns of a label; on a narrow terminal
 NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard": ("a discard", "discards"),
          "write_zeroes": ("a zeroing", "zeroings"), "flush": ("a flush", "flushes"), "other": ("another", "others"),
          "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
-PARTS = {COMPUTING: "the command computes", RUNNABLE: "waits for a processor", OTHER_DISK: "another disk works",
+PARTS = {COMPUTING: "computes", RUNNABLE: "waits for a processor", OTHER_DISK: "waits for another disk",
          ASLEEP: "sleeps or is throttled"}  # fmt: skip
 TO_MEASURE = "raidctl why"
+NOT_OBSERVED = "not observed"
+IN_ORDER = "in order"
 SHOWN = 0.0005  # a smaller share of the time is not shown
 MARKS = {"served": "#", "busy": "#", "backlog": "=", "held": "-", "empty": ".", "idle": "."}
-REMARKS = {"backlog": "the disk works", "held": "the disk is idle", "empty": "nothing is asked of the disk",
+REMARKS = {"backlog": "disk busy", "held": "disk idle", "empty": "nothing is asked of the disk",
            "idle": "nothing in flight"}  # fmt: skip
 LEGEND = "Time of the disk: # served or busy, = backlog, - held, . empty or idle."
 ALL = 0.995  # a share from here on is all
@@ -47,18 +52,18 @@ FAR = 1 << 40  # bytes: a row of distances from here on has no end
 NAME = 20  # columns of a phase or a disk in the table
 
 
-def text(some: Sequence[Breakdown], width: int) -> list[str]:
-    """The lines of all breakdowns, each of at most `width` columns. Empty: there is none."""
-    if len(some) > BLOCKS:
+def text(some: Sequence[Breakdown], width: int, verbose: bool = False) -> list[str]:
+    """The lines of all breakdowns, each of at most `width` columns. Empty: there is none. verbose: as rows()."""
+    if len(some) > BLOCKS and not verbose:
         return _table(some, width)
-    blocks = [_block(one, width) for one in some]
+    blocks = [_block(one, width, verbose) for one in some]
     return [line for at, lines in enumerate(blocks) for line in ([""] * bool(at) + lines)]
 
 
-def _block(one: Breakdown, width: int) -> list[str]:
+def _block(one: Breakdown, width: int, verbose: bool) -> list[str]:
     first, *more = terminal.wrapped(f"{name(one)}: {rates(one)}", width - 2).splitlines()
     lines = [first, *(f"  {line}" for line in more), *_bars(one, width)]
-    for label, sentence in rows(one):
+    for label, sentence in (*rows(one, verbose), *series(one, verbose)):
         indent = max(INDENT if width >= NARROW else SHORT_INDENT, len(label) + 3) if label else 2
         lines += terminal.wrapped(sentence, width, indent, f"  {label}").splitlines()
     return lines
@@ -148,8 +153,10 @@ def mean(one: Breakdown) -> str:
     return "n/a" if one.depth is None else f"{'>' if one.depth_is_bound else ''}{one.depth:.2f}"
 
 
-def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
-    """(label, sentence) of each line below the bars. A line without a label is the answer about more in flight."""
+def rows(one: Breakdown, verbose: bool = False) -> Iterator[tuple[str, str]]:
+    """(label, sentence) of each line below the bars, the answers first. A line without a label is an answer. verbose: with
+    each bound and each reason, also where it says nothing."""
+    yield from (("", sentence) for sentence in answers(one, verbose))
     if one.busy_share is None:
         yield "in flight", f"not available: {one.missing['busy_share']}"
     if one.bios is not None and one.busy_share is None:
@@ -158,79 +165,118 @@ def rows(one: Breakdown) -> Iterator[tuple[str, str]]:
         yield f"{NAMES[way.direction][0]} takes", takes(one, way)
     if one.users:
         shown = [user for user in one.users if user.share >= MIN_SHARE]
-        yield "disk used by", ", ".join(f"{_user(user)} {units.share(user.share, 1)}" for user in shown)
-    waiting = (one.held_share or 0) + (one.backlog_share or 0)
-    if one.in_scheduler is not None and waiting >= MIN_SHARE:
-        yield "bios wait", f"{_share(one.in_scheduler)} of it in the scheduler, else in the plug or without a request"
+        yield "disk used by", ", ".join(map(_user, shown))
+    waiting, part = (one.held_share or 0) + (one.backlog_share or 0), one.in_scheduler
+    if part is not None and waiting >= MIN_SHARE and (verbose or part.low >= SHOWN or part.high < ALL):
+        yield "bios wait", f"{_share(part)} in the scheduler" + (
+            ", else in the plug or without a request" if part.low < ALL else "")  # fmt: skip
     if one.empty and sum((one.states.get("empty", 0), one.states.get("idle", 0))) >= MIN_SHARE:
-        parts = [f"{PARTS[name]} {_share(part)}" for name, part in one.empty.items() if part.high >= SHOWN]
-        yield "empty" if "empty" in one.states else "idle", f"{', '.join(parts)} of all time"
+        yield "empty" if "empty" in one.states else "idle", _empty(one, verbose)
+
+
+def _empty(one: Breakdown, verbose: bool) -> str:
+    """The parts of the time in which nothing is asked of the disk. Bounds of zero and the whole of it are left out, except
+    in the long text."""
+    whole, bounded, others = one.states.get("empty", one.states.get("idle", 0)), [], []
+    for name, part in one.empty.items():
+        if part.high >= SHOWN:
+            known = verbose or part.low >= SHOWN or part.high < whole - SHOWN
+            share = _share(part) if part.low >= SHOWN else f"at most {units.share(part.high, 1)}"
+            (bounded if known else others).append(f"{PARTS[name]} {share}" if known else PARTS[name])
+    texts = [f"{', '.join(bounded)} of all time"] if bounded else []
+    texts += [f"{'else ' if bounded else ''}{', '.join(others)}"] if others else []
+    return f"the command {', '.join(texts)}{'' if bounded else ': not known'}"
+
+
+def series(one: Breakdown, verbose: bool = False) -> Iterator[tuple[str, str]]:
+    """(label, sentence) of the rates by depth and the times by size and distance. verbose: all of them, with intervals;
+    otherwise only the usual depths, and times that differ."""
     answered = _answered(one)
     for way in answered:
         of = f"{NAMES[way.direction][1]} " if len(answered) > 1 else ""
-        if len(way.levels) > 1:
-            yield f"{of or 'rate '}at depth", levels(way.levels)
-        if _differ(way.sizes):
-            yield f"{of or 'time '}by size", "; ".join(f"{_size(row)}: {units.ns(row.mean_ns)}" for row in way.sizes)
-        if _differ(way.distances):
-            yield f"{of or 'time '}by place", "; ".join(
-                f"{_place(row)}: {units.ns(row.mean_ns)}" for row in way.distances
-            )
-    yield from (("", sentence) for sentence in answers(one))
+        depths = way.levels if verbose else usual(way.levels)
+        if len(depths) > 1:
+            yield f"{of or 'rate '}at depth", levels(depths)
+        if way.sizes if verbose else differ(way.sizes):
+            yield f"{of or 'time '}by size", "; ".join(f"{size(row)}: {_time(row, verbose)}" for row in way.sizes)
+        if way.distances if verbose else differ(way.distances):
+            yield f"{of or 'time '}by place", _places(way.distances, verbose)
+
+
+def _time(row: Row, verbose: bool) -> str:
+    """The mean time of a row. verbose: with its interval."""
+    ends = f" ({units.ns(row.d2c_ns.low)} to {units.ns(row.d2c_ns.high)})" if verbose else ""
+    return f"{units.ns(row.mean_ns)}{ends}"
+
+
+def _places(some: Sequence[Row], verbose: bool) -> str:
+    """The time of each distance, in order, ahead and back."""
+    groups: dict[str, list[str]] = {}
+    for row in some:
+        side, distance = place(row)
+        groups.setdefault(side, []).append(f"{distance}: {_time(row, verbose)}".lstrip())
+    return "; ".join(f"{side}{'' if side == IN_ORDER else ' '}{', '.join(times)}" for side, times in groups.items())
 
 
 def _user(user: User) -> str:
     name = "not known whose" if user.comm is None else visible(user.comm)
-    return f"{name} ({user.processes} processes)" if user.processes > 1 else name
-
-
-def _differ(some: Sequence[Row]) -> bool:
-    means = [row.mean_ns for row in some]
-    return bool(means) and max(means) > MIN_FACTOR * min(means)
+    several = f" ({user.processes} processes)" if user.processes > 1 else ""
+    return f"{name}{several}" + (f" {units.share(user.share, 1)}" if user.share < ALL else "")
 
 
 def _answered(one: Breakdown) -> Sequence[Way]:
     return () if one.bio_based else [way for way in one.ways if way.levels] or one.ways[:1]
 
 
-def _size(row: Row) -> str:
+def size(row: Row) -> str:
+    """The mean size of a row, as text."""
     return units.octets(row.bytes) if row.bytes else f"below {units.octets(row.high or 0)}"
 
 
-def _place(row: Row) -> str:
-    """The distance of a row, as text."""
+def place(row: Row) -> tuple[str, str]:
+    """The side and the distance of a row, as text. In order, there is no distance."""
     if row.low == 0:
-        return "in order"
+        return IN_ORDER, ""
     near, far = (row.low, row.high) if row.low > 0 else (SECTOR_BYTES - (row.high or 0), SECTOR_BYTES - row.low)
-    ahead = "ahead" if row.low > 0 else "back"
-    return f"{ahead} from {units.octets(near)}" if far is None or far > FAR else f"{ahead} below {units.octets(far)}"
+    side = "ahead" if row.low > 0 else "back"
+    return side, f"from {units.octets(near)}" if far is None or far > FAR else f"below {units.octets(far)}"
 
 
-def answers(one: Breakdown) -> Iterator[str]:
-    """The bounds of each gain, and the changes whose gain is not known."""
+def answers(one: Breakdown, verbose: bool = False) -> Iterator[str]:
+    """The bounds of each gain, and the changes whose gain is not known. verbose: with the reason, and with bounds that do
+    not decide."""
     away = {state: one.without(state) or 1 for state in ("idle", "empty", "held")}
     for state, most in away.items():
-        if most > MIN_FACTOR and not math.isinf(most):
+        if most >= MIN_FACTOR and not math.isinf(most):
             yield f"Without the time {state}: at most {units.significant(most)} times as fast"
-    answered, unknown, why = _answered(one), dict[tuple[str, str], list[str]](), ""
+    answered, unknown, measurable = _answered(one), dict[tuple[str, str], list[str]](), False
     for way in answered:
         of = NAMES[way.direction][1] if len(answered) > 1 else ""
+        if way.more.verdict is More.HELPS and way.more.end:
+            beyond = f"more than {way.more.end.high or way.more.end.low} in flight"
+            unknown.setdefault((beyond, NOT_OBSERVED if verbose else ""), []).append(NAMES[way.direction][1])
+            measurable = True
         found: tuple[tuple[str, Gain | Larger | Order, str], ...] = (
-            ("more in flight", way.more, answer(way.more, of)), ("larger requests", way.larger, _larger(way.larger, of)),
+            ("more in flight", way.more, answer(way.more, of, verbose)),
+            ("larger requests", way.larger, _larger(way.larger, of, verbose)),
             ("order", way.order, _order(way.order, of)),
-        )  # fmt: skip
+        )
         for name, part, sentence in found:
-            if sentence:
+            undecided = part.verdict is More.NOT_KNOWN
+            if sentence and (verbose or not undecided):
                 yield sentence
             elif part.reason and (way.order.share or 0) < (ALL if part is way.order else math.inf):
-                unknown.setdefault((name, part.reason), []).append(NAMES[way.direction][1])
-                why = f": {TO_MEASURE}" if part.verdict is More.NOT_KNOWN else why
+                if verbose or way.direction in DATA:
+                    reason = part.reason if verbose or not undecided else ""
+                    unknown.setdefault((name, reason), []).append(NAMES[way.direction][1])
+                    measurable |= undecided
     names: dict[str, list[str]] = {}
     for (name, reason), of_all in unknown.items():
         of = f" of {' and '.join(of_all)}" if len(of_all) < len(answered) else ""
         names.setdefault(reason, []).append(f"{name}{of}")
     if names:
-        yield "Not known: " + "; ".join(f"{', '.join(some)} ({reason})" for reason, some in names.items()) + why
+        parts = [f"{', '.join(some)}{f' ({reason})' if reason else ''}" for reason, some in names.items()]
+        yield f"Not known: {'; '.join(parts)}" + (f". To measure: {TO_MEASURE}" if measurable else "")
 
 
 def takes(one: Breakdown, way: Way) -> str:
@@ -288,24 +334,23 @@ def at(one: Level) -> str:
     return f"{one.low}" if one.low == one.high else f"{one.low} to {one.high}"
 
 
-def answer(more: Gain, of: str = "") -> str:
+def answer(more: Gain, of: str = "", verbose: bool = False) -> str:
     """The sentence about more in flight. Empty: no gain is known. of: the direction, if there are several."""
     if more.gain is None or more.start is None or more.end is None:
         return ""
-    rate = (
-        f"the rate at {at(more.end)} is {span(more.gain, 2)} times that at {at(more.start)} (linear: {more.linear:.3g})"
-    )
-    beyond = f". Beyond {more.end.high or more.end.low}: at most linear, not known: {TO_MEASURE}"
-    return _judged("More in flight", "helps", more.verdict, of, rate) + (beyond if more.verdict is More.HELPS else "")
+    linear = f" (linear: {more.linear:.3g})" if verbose and more.linear else ""
+    rate = f"{at(more.end)} give {span(more.gain, 2)} times the rate of {at(more.start)}{linear}"
+    return _judged("More in flight", "helps", more.verdict, of, rate)
 
 
-def _larger(larger: Larger, of: str) -> str:
+def _larger(larger: Larger, of: str, verbose: bool) -> str:
     """The sentence about larger requests. Empty: no gain is known."""
     if larger.gain is None or larger.start is None or larger.end is None or math.isinf(larger.gain.high):
         return ""
     rate = (f"{units.octets(larger.end)} {'would move' if larger.fitted else 'move'} {span(larger.gain, 2)} times the bytes of "
-            f"{units.octets(larger.start)} (linear: {larger.linear:.3g})")  # fmt: skip
-    return _judged("Larger requests", "help", larger.verdict, of, rate)
+            f"{units.octets(larger.start)}")  # fmt: skip
+    linear = f" (linear: {larger.linear:.3g})" if verbose else ""
+    return _judged("Larger requests", "help", larger.verdict, of, f"{rate}{linear}")
 
 
 def _order(order: Order, of: str) -> str:

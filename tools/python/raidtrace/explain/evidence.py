@@ -264,14 +264,14 @@ RULED_OUT = "Ruled out"
 
 def text(explanation: Explanation, columns: int, verbose: bool = False) -> list[str]:
     """The lines of an explanation: the summary, then the evidence of each chain, then the notes. Without `verbose` one
-    row names all limits that the recording rules out."""
+    row names all limits that the recording rules out, and breakdowns are short."""
     width = min(max(columns, MIN_WIDTH), MAX_WIDTH)
     lines = []
     for subject in explanation.subjects:
         facts = ", ".join(f"{name} {value}" for name, value in subject.facts)
         letter = f"{subject.letter}: " if len(explanation.subjects) > 1 else ""
         lines += wrap(f"{letter}{subject.path}" + (f" ({facts})" if facts else ""), width, "", "   ")
-    times = breakdown_text.text(explanation.breakdowns, width)
+    times = breakdown_text.text(explanation.breakdowns, width, verbose)
     lines += ["", *times] if times else []
     if explanation.tested:
         lines += [

@@ -726,6 +726,17 @@ def _sizes(span: Span, figures: Figures) -> list[Row]:
     return rows
 
 
+def differ(rows: Sequence[Row]) -> bool:
+    """Whether the times of the fastest and of the slowest row differ beyond their intervals, and by MIN_FACTOR."""
+    fast, slow = (end(rows, key=lambda row: row.mean_ns, default=None) for end in (min, max))
+    return bool(fast and slow and slow.d2c_ns.low > fast.d2c_ns.high and slow.mean_ns >= MIN_FACTOR * fast.mean_ns)
+
+
+def usual(levels: Sequence[Level]) -> list[Level]:
+    """The levels with a visible part of the requests. The others are mostly passed through."""
+    return [level for level in levels if level.requests >= MIN_SHARE * sum(one.requests for one in levels)]
+
+
 def _distances(span: Span, figures: Figures) -> list[Row]:
     """The distances of a direction: in order, forward from the nearest, backward from the nearest."""
     rest = _rest(figures.histogram("size_d2c"), figures.histogram("size_d2c_ns"), lambda row: row)

@@ -36,7 +36,7 @@ def text(recorded: Recorded, explained: Explanation | str, verbose: bool) -> str
 
 def parts(recorded: Recorded, explained: Explanation | str, verbose: bool) -> Iterator[Part]:
     """The parts of the report before they are rendered."""
-    yield from map(Line, _times(recorded))
+    yield from map(Line, _times(recorded, verbose))
     yield from _answer(explained)
     yield from _glance(recorded, None if isinstance(explained, str) else explained)
     yield Line()
@@ -51,9 +51,9 @@ def parts(recorded: Recorded, explained: Explanation | str, verbose: bool) -> It
     yield Words("", more if verbose else f"All counters: raidctl report -v. {more}", 0)
 
 
-def _times(recorded: Recorded) -> list[str]:
+def _times(recorded: Recorded, verbose: bool) -> list[str]:
     """Where the time went, before any cause."""
-    lines = breakdown.text(of_recording(recorded), terminal.width())
+    lines = breakdown.text(of_recording(recorded), terminal.width(), verbose)
     return [*lines, ""] if lines else []
 
 

@@ -41,7 +41,7 @@ def _row(one: Breakdown) -> TimeRow:
     label = f"Share of the time of {name}: {'; '.join(text for _, text in named)}"
     sentences = [
         printable(f"{label}{'' if label.endswith(' takes') or not label else ':'} {text}".strip())
-        for label, text in breakdown.rows(one)
+        for label, text in (*breakdown.rows(one), *breakdown.series(one))
     ]
     return TimeRow(name, printable(breakdown.rates(one), 400), named, _svg(one.states), label,
                    [f"{text[:1].upper()}{text[1:]}" for text in sentences])  # fmt: skip
