@@ -85,10 +85,11 @@ def rates(one: Breakdown) -> str:
 def _rate(way: Way, bios: bool) -> str:
     name = f"{way.direction} bios" if bios else NAMES[way.direction][1]
     size = f" of {units.octets(way.request_bytes)}" if way.request_bytes else ""
-    return f"{_number(way.per_s)} {name} a second{size}"
+    return f"{number(way.per_s)} {name} a second{size}"
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """A rate, as text."""
     if value is None:
         return "n/a"
     return f"{value:,.0f}" if value >= 99.95 else units.significant(value)
@@ -191,9 +192,9 @@ def _empty(one: Breakdown, verbose: bool) -> str:
 def series(one: Breakdown, verbose: bool = False) -> Iterator[tuple[str, str]]:
     """(label, sentence) of the rates by depth and the times by size and distance. verbose: all of them, with intervals;
     otherwise only the usual depths, and times that differ."""
-    answered = _answered(one)
-    for way in answered:
-        of = f"{NAMES[way.direction][1]} " if len(answered) > 1 else ""
+    ways = answered(one)
+    for way in ways:
+        of = f"{NAMES[way.direction][1]} " if len(ways) > 1 else ""
         depths = way.levels if verbose else usual(way.levels)
         if len(depths) > 1:
             yield f"{of or 'rate '}at depth", levels(depths)
@@ -224,7 +225,8 @@ def _user(user: User) -> str:
     return f"{name}{several}" + (f" {units.share(user.share, 1)}" if user.share < ALL else "")
 
 
-def _answered(one: Breakdown) -> Sequence[Way]:
+def answered(one: Breakdown) -> Sequence[Way]:
+    """The directions of which the gain of a change is told."""
     return () if one.bio_based else [way for way in one.ways if way.levels] or one.ways[:1]
 
 
@@ -249,9 +251,9 @@ def answers(one: Breakdown, verbose: bool = False) -> Iterator[str]:
     for state, most in away.items():
         if most >= MIN_FACTOR and not math.isinf(most):
             yield f"Without the time {state}: at most {units.significant(most)} times as fast"
-    answered, unknown, measurable = _answered(one), dict[tuple[str, str], list[str]](), False
-    for way in answered:
-        of = NAMES[way.direction][1] if len(answered) > 1 else ""
+    ways, unknown, measurable = answered(one), dict[tuple[str, str], list[str]](), False
+    for way in ways:
+        of = NAMES[way.direction][1] if len(ways) > 1 else ""
         if way.more.verdict is More.HELPS and way.more.end:
             beyond = f"more than {way.more.end.high or way.more.end.low} in flight"
             unknown.setdefault((beyond, NOT_OBSERVED if verbose else ""), []).append(NAMES[way.direction][1])
@@ -272,7 +274,7 @@ def answers(one: Breakdown, verbose: bool = False) -> Iterator[str]:
                     measurable |= undecided
     names: dict[str, list[str]] = {}
     for (name, reason), of_all in unknown.items():
-        of = f" of {' and '.join(of_all)}" if len(of_all) < len(answered) else ""
+        of = f" of {' and '.join(of_all)}" if len(of_all) < len(ways) else ""
         names.setdefault(reason, []).append(f"{name}{of}")
     if names:
         parts = [f"{', '.join(some)}{f' ({reason})' if reason else ''}" for reason, some in names.items()]
@@ -285,9 +287,14 @@ def takes(one: Breakdown, way: Way) -> str:
     return _takes(one, way) + (f"; {_share(Interval(share, share))} in order" if share is not None else "")
 
 
+def where(one: Breakdown) -> str:
+    """The place of an issued request."""
+    return f"in {visible(one.disk)} and below it" if is_layer(one.disk) else "at the disk"
+
+
 def _takes(one: Breakdown, way: Way) -> str:
     """The time of a bio, and how much of it its request is issued: at the disk, or in the driver of a layer and below."""
-    place = f"in {visible(one.disk)} and below it" if is_layer(one.disk) else "at the disk"
+    place = where(one)
     if way.q2c_mean_ns is None:
         issued = f"; {units.ns(way.d2c_mean_ns)} {place}" if way.d2c_mean_ns is not None else ""
         return f"not available: {way.missing['q2c_mean_ns']}{issued}"
@@ -317,8 +324,8 @@ def _percent(part: Interval) -> str:
 def span(part: Interval, digits: int = 0) -> str:
     """Two bounds, or one number if both look alike. Without an upper bound: "or more"."""
     if math.isinf(part.high):
-        return f"{_number(part.low)} or more"
-    low, high = (f"{end:.{digits}f}" if digits and end < 10 else _number(end) for end in (part.low, part.high))
+        return f"{number(part.low)} or more"
+    low, high = (f"{end:.{digits}f}" if digits and end < 10 else number(end) for end in (part.low, part.high))
     return low if low == high else f"{low} to {high}"
 
 
