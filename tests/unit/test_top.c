@@ -318,7 +318,7 @@ TEST(bars)
 	assert_string_equal(text, "-.........");
 	/* Without counters of waits there are two states. */
 	top_states_text(text, sizeof(text), &states);
-	assert_string_equal(text, "in flight 0.0 %, nothing in flight 99.9 %");
+	assert_string_equal(text, "busy 0.0 %, not busy 99.9 %");
 	states.known = false;
 	top_states_bar(text, 10, &states);
 	assert_string_equal(text, "");

@@ -98,11 +98,11 @@ void stats_of(const struct rt_counters *counters, bool bio_based, unsigned int d
 uint64_t rate_counter(bool bio_based);
 
 /*
- * Shares of the time of a disk with requests, from 0 to 1; exactly one state holds at any time, so they add up to 1.
- * Bios wait from their queueing until their request is issued.
+ * Shares of the time of a disk, from 0 to 1; exactly one state holds at any time, so they add up to 1. Bios wait from
+ * their queueing until their request is issued. A disk without requests is served while it has bios.
  */
 struct time_states {
-	bool known;		/* the time at each depth was counted */
+	bool known;		/* the time at each depth was counted; of a disk without requests, that with bios */
 	bool waits_known;	/* if false, @backlog is a part of @served, and @held one of @empty */
 	double served;		/* requests in flight, no bio waits */
 	double backlog;		/* requests in flight, and bios wait */
@@ -110,7 +110,7 @@ struct time_states {
 	double empty;		/* nothing is asked of the disk */
 };
 
-/* @bio_based: the disk has no requests, so its states are not known. */
+/* @bio_based: the disk has no requests. */
 void states_of(const struct rt_counters *counters, bool bio_based, struct time_states *ret);
 
 struct range bin_range(unsigned int kind, unsigned int bin);

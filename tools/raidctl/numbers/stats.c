@@ -194,7 +194,14 @@ void states_of(const struct rt_counters *c, bool bio_based, struct time_states *
 	double whole = (double)rt_histogram_sum(time), idle = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->known = whole > 0 && !bio_based && !(c->unknown & RT_COUNTER_BIT(IN_FLIGHT));
+	if (bio_based) {
+		whole = (double)(c->now_ns - c->since_ns);
+		ret->known = whole > 0 && !(c->disk.unknown & RT_DISK_BIT(HELD_NS));
+		ret->served = ret->known ? fmin((double)c->disk.held_ns / whole, 1) : 0;
+		ret->empty = 1 - ret->served;
+		return;
+	}
+	ret->known = whole > 0 && !(c->unknown & RT_COUNTER_BIT(IN_FLIGHT));
 	if (!ret->known)
 		return;
 	if (time->nr_bins && !time->first_bin)

@@ -221,7 +221,6 @@ static uint64_t required_counters(const struct top_row *row, enum top_column col
 	case TOP_READ_RATE:
 	case TOP_WRITE_RATE:
 		return rate_counter(row->target.bio_based);
-	case TOP_BUSY:
 	case TOP_READ_DEPTH:
 	case TOP_WRITE_DEPTH:
 		return RT_COUNTER_BIT(IN_FLIGHT);

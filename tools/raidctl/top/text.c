@@ -139,7 +139,7 @@ void top_states_text(char *ret, size_t size, const struct time_states *states)
 	else if (states->waits_known)
 		snprintf(ret, size, "served %s, backlog %s, held %s, empty %s", served, backlog, held, empty);
 	else
-		snprintf(ret, size, "in flight %s, nothing in flight %s", served, empty);
+		snprintf(ret, size, "busy %s, not busy %s", served, empty);
 }
 
 const char *top_state_text(const struct top_row *row)
