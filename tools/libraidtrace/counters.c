@@ -226,7 +226,8 @@ int rt_counters_add(struct rt_counters *sum, const struct rt_counters *next)
 		return -ENOMEM;
 	for (int d = 0; d < RT_DIRECTIONS; d++)
 		for (int k = 0; k < RT_KINDS; k++)
-			if (rt_histogram_add(&sum->histogram[d][k],
+			if (next->histogram[d][k].nr_bins &&
+			    rt_histogram_add(&sum->histogram[d][k],
 					     &next->histogram[d][k]))
 				return -ENOMEM;
 	return 0;

@@ -25,7 +25,7 @@ int rt_histogram_cover(struct rt_histogram *histogram, unsigned int first,
 
 /*
  * The growth of a sequence of bins. @from: the earlier histogram. @first: index of the first bin. @counts: the present
- * bins. @ret: the growth is added; its bins are before @first.
+ * bins. @ret: empty, or with growth from @from before @first; the growth is added.
  * Return: 0; -ENOMEM; -ERANGE if a count decreased.
  */
 int rt_histogram_grown(const struct rt_histogram *from, unsigned int first,
