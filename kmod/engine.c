@@ -794,25 +794,19 @@ static __always_inline unsigned int count_events(struct raidtrace_engine *engine
 
 	while (nr && most && next->time <= until) {
 		struct raidtrace_source *source = next->source;
-		u32 at = source->tail & source->mask, size = source->mask + 1, words;
+		u32 at = source->tail & source->mask, size = source->mask + 1;
 		const u64 *first = source->words + at, *record = first, *stop;
-		unsigned int nr_events = 0;
 		u64 before = until;
 
 		/* Count the events of this source before the first event of the others. */
 		before = before < next[1].time ? before : next[1].time;
 		before = before < next[2].time ? before : next[2].time;
-		words = source->end - source->tail;
-		words = words < size - at ? words : size - at;
-		/* Not more than @most events: each has two words at least. */
-		if (words / 2 >= most)
-			words = 2 * most;
-		stop = first + words;
+		stop = first + (source->end - source->tail < size - at ?
+				source->end - source->tail : size - at);
 		do {
 			record += count_record(engine, source, record, groups);
-			nr_events++;
-		} while (record < stop && record[0] <= before);
-		most -= nr_events;
+			most--;
+		} while (most && record < stop && record[0] <= before);
 		at = source->tail + (record - first);
 		if (at == source->end) {
 			*next = next[nr - 1];
