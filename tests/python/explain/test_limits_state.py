@@ -133,3 +133,18 @@ def test_md_reads_for_the_parity_of_small_writes():
     assert shown.verdict is INFERRED and "md reads old data and parity" in shown.statement and shown.gain[0] == 1.0
     assert parity(other=(0, 0.0)).verdict is not INFERRED
     assert parity(by_command={"read": 9, "write": 9}).verdict is not INFERRED  # the reads may be the program's
+
+
+@pytest.mark.parametrize(("pages", "read", "expected"), [
+    (16100, 128000, INFERRED), (15900, 128000, OUT), (40000, 257000, OPEN),  # this disk read 128,000 KiB
+    (None, 128000, UNKNOWN), (40000, 0, UNKNOWN),
+])  # fmt: skip
+def test_pages_that_are_read_again_and_again(pages, read, expected):
+    made = phase()
+    counts = {("vmstat", "workingset_refault_file"): pages, ("vmstat", "pgpgin"): read}
+    made = dataclasses.replace(made, host={key: value for key, value in counts.items() if value is not None})
+    every = limits.limits(Reading("A", made), "read", {})
+    assert next(one.verdict for one in every if one.key == "rereads") is expected
+    assert (
+        next(one.verdict for one in limits.limits(Reading("A", made), "write", {}) if one.key == "rereads") is UNKNOWN
+    )

@@ -50,6 +50,7 @@ MAKERS: tuple[Callable[[Case], Limit], ...] = (
     limits_host.sync,
     limits_host.discards,
     limits_host.competing,
+    limits_rate.rereads,
     limits_rate.amplification,
     limits_rate.throttled,
     limits_events.slow_part,

@@ -38,6 +38,8 @@ MIN_PIECES = 8  # seeks: the mean of fewer says nothing
 # A mapping with no more page faults for each piece is read randomly. Some faults are of the program and its libraries.
 MAX_FAULTS_PER_PIECE = 4
 PAGE_BYTES = 4096  # x86
+KIB = 1024
+MIN_AGAIN_SHARE = 0.5  # of the bytes read: when more were in memory before, most of the time goes to them
 MIN_AMPLIFICATION = 4.0  # bytes read for each requested byte: above this, readahead is a cause
 MIN_SLOW_FACTOR = 2.0  # of the fastest request: a piece that takes longer is slow, if only one is read at a time
 
@@ -175,6 +177,28 @@ def amplification(case: Case) -> Limit:
     )
     mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE_BYTES > used / 2 else ""
     return inferred(f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
+
+
+@rule("rereads", "Re-reads")
+def rereads(case: Case) -> Limit:
+    """Pages that were in memory, were evicted, and are read again: the memory of the machine or of a cgroup is too small."""
+    pages, read = (case.phase.host.get(("vmstat", name)) for name in ("workingset_refault_file", "pgpgin"))
+    mine = q.octets(case.phase, "read")
+    if case.direction != "read" or pages is None or not read or not mine:
+        return unknown("pages that were read again were not counted")
+    whole = read * KIB
+    part = min(pages * PAGE_BYTES / whole, 1.0)
+    value = case.value("read-again", part, "of 1", "vmstat workingset_refault_file", "vmstat pgpgin")
+    text = f"{q.percent(part)} of the bytes that the machine read had been in memory and were evicted not long before"
+    if part < MIN_AGAIN_SHARE:
+        return ruled_out(text, value)
+    if mine < MIN_AGAIN_SHARE * whole:
+        return open_question(f"{text}; but this disk read only {units.octets(mine)} of {units.octets(whole)}", value)
+    return inferred(
+        f"{text}: the page cache, or the memory that a cgroup allows (memory.max), is too small for the data",
+        "raise memory.max of the program's cgroup, add memory, or let the program use less data at a time",
+        value,
+    )
 
 
 # io.max: the rate of a disk that a cgroup is allowed, and whether the load reached it.
