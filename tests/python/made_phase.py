@@ -93,12 +93,14 @@ def phase(
     kernel=None,
     waits=None,
     windows=None,
+    backward=0.0,
 ):
     """depth: mean while busy. jump: sectors of a seek. d2c: ms -> requests, all alike if None. flushes, other: number and ms of
     each. samples: from, to, parts busy and read, of seconds. rows: (depth, ms) -> requests, of depth-d2c; at_issue: depth ->
     requests, of depth-issue. by_command: bytes by direction, of the command. ended: bios that did, all if None. calls, faults:
     bytes read by calls, major faults. kernel: processors that threads of the kernel used, by their work; system: all of it.
     waits: shares of the time held and in backlog, and bios that wait, mean of it. windows: sectors of the readahead windows.
+    backward: share of the seeks' distance.
     """
     span, bios = int(seconds * SECOND), bios or requests
     served = depth * (1 - idle) * span / requests
@@ -107,7 +109,9 @@ def phase(
     counts = {
         "queued": bios, "issued": requests, "completed": requests, "splits": splits, "errors": errors,
         "bytes_queued": octets, "bytes_issued": octets, "bytes_completed": octets, "bytes_ahead_queued": int(octets * ahead),
-        "stream_queued": round(bios * order), "seek_forward_sectors": seeking * jump,
+        "stream_queued": round(bios * order),
+        "seek_forward_sectors": round(seeking * jump * (1 - backward)),
+        "seek_backward_sectors": round(seeking * jump * backward),
         "d2c_sum_ns": int(served * requests), "i2d_sum_ns": int(i2d_ms * 1e6 * requests),
         "q2c_sum_ns": int((served / 1e6 if q2c_ms is None else q2c_ms) * 1e6 * bios),
     }  # fmt: skip

@@ -148,3 +148,21 @@ def test_pages_that_are_read_again_and_again(pages, read, expected):
     assert (
         next(one.verdict for one in limits.limits(Reading("A", made), "write", {}) if one.key == "rereads") is UNKNOWN
     )
+
+
+BACKWARD = {"order": 0.0, "seeks": 1.0, "sectors": 32, "jump": 64, "depth": 1.0, "requests": 500, "backward": 1.0}
+
+
+@pytest.mark.parametrize(("change", "expected"), [
+    ({}, INFERRED), ({"direct": 1.0}, INFERRED), ({"backward": 0.91}, INFERRED), ({"backward": 0.89, "direct": 1.0}, OPEN),
+    ({"jump": 16385, "backward": 0.0}, INFERRED),  # a seek of any direction
+    ({"driver": "nvme"}, OUT),
+])  # fmt: skip
+def test_reads_in_descending_order_wait_for_a_turn(change, expected):
+    limit = judged("seeks", **{**BACKWARD, **change})
+    assert limit.verdict is expected
+    if not change.get("jump") and expected is INFERRED:
+        assert (
+            limit.remedy == "read in ascending order, or in larger pieces"
+            and "begins before the previous one" in limit.statement
+        )

@@ -316,7 +316,16 @@ def positioning(case: Case) -> Limit:
     if wait < MIN_SEEK_MS:
         return open_question(f"{text}; but each request takes {wait:.2f} ms, too short for a seek", value)
     mean = q.seek_sectors(case.phase) / number if number else 0.0
-    alone = case.direct() and (case.depth() or 0.0) < MAX_ALONE_DEPTH
+    back, forth = (case.phase.count("read", f"seek_{way}_sectors") or 0 for way in ("backward", "forward"))
+    one = (case.depth() or 0.0) < MAX_ALONE_DEPTH
+    if one and mean <= MAX_NEAR_SECTORS and wait >= TURN_MS and back >= MIN_ORDERED_SHARE * (back + forth) > 0:
+        return inferred(
+            f"each read begins before the previous one, {q.kib(mean)} on average: the disk turns once for each, which takes "
+            f"{wait:.2f} ms",
+            "read in ascending order, or in larger pieces",
+            value,
+        )
+    alone = case.direct() and one
     if alone and mean <= MAX_NEAR_SECTORS and wait >= TURN_MS:
         return open_question(
             f"{text}, but only {q.kib(mean)} away on average: one at a time, sequential reads may take as long", value
@@ -407,8 +416,9 @@ def advice(case: Case) -> Limit:
     if made is not None and made < MIN_AHEAD_SHARE:
         text = f"{text}: the kernel made readahead windows for {q.percent(made)} of the bytes"
     remedy = (
-        "remove POSIX_FADV_RANDOM from the program, or read in larger pieces. More readahead helps only calls of readahead() "
-        "and POSIX_FADV_WILLNEED, which read at most the readahead, or max_sectors_kb if that is larger"
+        "remove POSIX_FADV_RANDOM (of a mapping: MADV_RANDOM) from the program, or read in larger pieces. More readahead helps "
+        "only calls of readahead() and POSIX_FADV_WILLNEED, which read at most the readahead, or max_sectors_kb "
+        "if that is larger"
     )
     return inferred(text, remedy)
 
