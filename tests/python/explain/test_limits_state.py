@@ -2,11 +2,12 @@
 """Causes by the states of the time: what the block layer, a layer above or a lack of slots holds; from both sides."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 from made_phase import judged, phase, span_of, verdict
 
-from raidtrace.explain import limits
+from raidtrace.explain import limits, runs
 from raidtrace.explain.evidence import Verdict
 from raidtrace.recording.observation import Disk
 from raidtrace.recording.quantities import Reading
@@ -166,3 +167,27 @@ def test_reads_in_descending_order_wait_for_a_turn(change, expected):
             limit.remedy == "read in ascending order, or in larger pieces"
             and "begins before the previous one" in limit.statement
         )
+
+
+def stack(*busy, requests=False):
+    """An observation of md0 above disks that are busy for these shares of the time, and of another disk."""
+    made = [dataclasses.replace(phase(idle=1 - share), disk=Disk(number, f"sd{letter}", "", parent=9))
+            for number, (letter, share) in enumerate(zip("abcdef", busy), 1)]  # fmt: skip
+    top = dataclasses.replace(phase(), disk=Disk(9, "md0", "", members=len(busy), bio_based=not requests))
+    alone = dataclasses.replace(phase(), disk=Disk(10, "sdz", ""))
+    return SimpleNamespace(observations=[top, *made, alone]), top
+
+
+@pytest.mark.parametrize(("busy", "sentence"), [
+    ((0.99, 0.29), "Of the disks below it, sda is busy for 99.0% of the time, sdb for 29.0%: md0 waits for sda."),
+    ((0.5, 0.55), "Of the disks below it, sdb is busy for 55.0% of the time, sda for 50.0%."),  # by 10 %
+    ((0.2,), "Of the disks below it, sda is busy for 20.0% of the time."),
+    ((0.9, 0.1, 0.1, 0.1, 0.1), "Of the disks below it, sda is busy for 90.0% of the time, sde for 10.0%, sdd for 10.0%, "
+                                "sdc for 10.0%, 1 more for less: md0 waits for sda."),
+])  # fmt: skip
+def test_the_disk_that_an_array_waits_for(busy, sentence):
+    assert runs.below(*stack(*busy)) == sentence
+
+
+def test_nothing_is_said_of_a_disk_with_requests_or_without_others():
+    assert runs.below(*stack(0.9, 0.1, requests=True)) == "" and runs.below(*stack()) == ""

@@ -12,12 +12,13 @@ from raidtrace.explain import chain, pair
 from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening
 from raidtrace.recording import breakdown, invariants, observation
 from raidtrace.recording import quantities as q
-from raidtrace.recording.breakdown import Breakdown
+from raidtrace.recording.breakdown import MIN_FACTOR, Breakdown
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.observation import Observation, Observed
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.sample_rows import Window
 
+MAX_BELOW = 3  # disks below an md or dm disk that are named beside the busiest
 SIMULATED = "Simulated: real Linux and drivers, models of the disks, simulated time."
 REAL_TIME = "Simulated: real Linux and driver, a model of the controller and drives, in the real time of the host."
 
@@ -107,6 +108,26 @@ def breakdowns(observed: Observed, choice: Choice, letter: str = "") -> tuple[Br
     return tuple(dataclasses.replace(each, subject=letter) for each in found if each)
 
 
+def below(observed: Observed, phase: Observation) -> str:
+    """A sentence about the time of the disks that an md or dm disk consists of: which of several it waits for. Empty: the
+    disk has requests, or the time of a disk below it was not counted."""
+    disks = [other for other in observed.observations
+             if other.phase == phase.phase and other.disk.parent == phase.disk.target]  # fmt: skip
+    times = [(one.busy_share, disk.disk.name) for disk in disks
+             if (one := breakdown.of(disk.span, disk.seconds())) and one.busy_share is not None]  # fmt: skip
+    if not phase.disk.bio_based or not times or len(times) < len(disks):
+        return ""
+    (most, first), *others = sorted(times, reverse=True)
+    rest = [f"{name} for {q.percent(share)}" for share, name in others[:MAX_BELOW]]
+    rest += [f"{len(others) - MAX_BELOW} more for less"] if len(others) > MAX_BELOW else []
+    text = (
+        f"Of the disks below it, {first} is busy for {q.percent(most)} of the time{''.join(f', {one}' for one in rest)}"
+    )
+    if others and most > MIN_FACTOR * max(share for share, _ in others):
+        text = f"{text}: {phase.disk.name} waits for {first}"
+    return f"{text}."
+
+
 def _around(observed: Observed, phase: Observation) -> breakdown.Around:
     others = [other.span for other in observed.observations if other.phase == phase.phase and other.disk != phase.disk
               and other.disk.target != phase.disk.parent and other.disk.parent != phase.disk.target]  # fmt: skip
@@ -124,7 +145,10 @@ def of_one(observed: Observed, choice: Choice = ALL) -> Explanation:
     for phase, direction in sorted(chosen(observed, choice), key=lambda one: bool(one[0].disk.bio_based)):
         reading = Reading("A", phase, observed.parent(phase))
         siblings = [o for o in observed.observations if o.disk == phase.disk and o.phase != phase.phase]
-        chains.append(chain.single(reading, direction, observed.meta, siblings))
+        made = chain.single(reading, direction, observed.meta, siblings)
+        if sentence := below(observed, phase):
+            made = dataclasses.replace(made, summary=(*made.summary, sentence))
+        chains.append(made)
     ordered = by_effect(chains)
     lines = tuple(map(Chain.text, ordered))
     if not chains:
