@@ -33,7 +33,7 @@ HELD = {
     "half of the time": (with_settings({**WAITING, "waits": (0.3, 0.19, 5.0)}, **COST), OUT),
     "two settings may hold them": (with_settings(WAITING, **COST | {"io.latency": "/a target=300"}), OPEN),
     "no setting may": (WAITING, OPEN),
-    "writes may wait for wbt": ({**with_settings(WAITING, wbt_lat_usec="2000"), "direction": "write"}, INFERRED),
+    "writes may wait for wbt": ({**with_settings(WAITING, wbt_lat_usec="2000"), "direction": "write"}, OPEN),
     "reads never do": (with_settings(WAITING, wbt_lat_usec="2000"), OPEN),
     "half of the wait is in the scheduler": ({**with_settings(WAITING, **COST), "i2d_ms": 10.1}, OUT),  # of 20 ms
     "less than half is": ({**with_settings(WAITING, **COST), "i2d_ms": 9.9}, INFERRED),

@@ -12,6 +12,7 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.spans import DATA
 
 HALF = 0.5  # of the waits: those before a request exists, or those in the scheduler, are the larger part
+WBT = "writeback throttling (wbt)"
 COMPUTING = 0.4  # processors by the share of the time: from here on, a layer that holds bios may compute
 
 
@@ -72,7 +73,7 @@ def held(case: Case) -> Limit:
         return ruled_out(f"{text}; all {few[0]} slots ({few[1]}) are in use", *values)
     text = f"{text}; slots are free, and no request exists yet for most of the wait"
     holders = _holders(case)
-    if len(holders) != 1:
+    if len(holders) != 1 or holders[0][0] == WBT:  # wbt also holds writes of a disk that can do no more
         names = " or ".join(name for name, _ in holders)
         return open_question(f"{text}: {names or 'nothing that was recorded'} may hold them", *values)
     name, remedy = holders[0]
@@ -94,5 +95,5 @@ def _holders(case: Case) -> list[tuple[str, str]]:
             (f"io.latency of {', '.join(targets)}", f'raise the target: echo "{number} target=0" >{where} ends it')
         )
     if case.direction == "write" and (case.phase.setting("wbt_lat_usec") or 0) > 0:
-        found.append(("wbt", f"echo 0 >/sys/block/{disk}/queue/wbt_lat_usec"))
+        found.append((WBT, f"echo 0 >/sys/block/{disk}/queue/wbt_lat_usec"))
     return found
