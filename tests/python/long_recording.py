@@ -7,6 +7,7 @@ of the sample, size to issued, seek to issued, bin 64 to sequential, place to by
 (KINDS), so that a report has something to tell apart. Nothing is random: the same call writes the same recording.
 """
 
+import collections
 import pathlib
 import re
 import sqlite3
@@ -66,18 +67,20 @@ def shape(kind, span_ns):
     distance = 1 << 21
     bins = [(direction, "size", sectors, issued - 1), (direction, "size", 8, 1)]
     bins += [(direction, "seek", 64, issued - seeks)] + ([(direction, "seek", 86, seeks)] if seeks else [])
-    steps = high - low + 1
+    steps, found = high - low + 1, collections.Counter()
     share = span_ns // steps
     for depth in range(low, high + 1):
         time = span_ns - share * (steps - 1) if depth == low else share
         bins += [(where, "depth_time", depth, time) for where in (direction, "all")]
         result = issued - issued // steps * (steps - 1) if depth == low else issued // steps
         bins += [(where, "depth_issue", depth, result) for where in (direction, "all") if result]
+        found[depth.bit_length()] += result
     bins.append(("write" if direction == "read" else "read", "depth_time", 0, span_ns))
     for at in range(12):  # a latency has a spread of about an octave
         count = issued - issued // 12 * 11 if at == 0 else issued // 12
         bins += [(direction, where, 304 + at, count) for where in ("d2c", "i2d", "q2c") if count]
-    bins.append((direction, "depth_d2c", 40 * 2 + 22, issued))
+    for row, number in (+found).items():  # requests do not delay each other
+        bins += [(direction, "depth_d2c", 40 * row + 23, number), (direction, "depth_d2c_ns", row, number * 10**6)]
     bins += [("all", "unplug", 4, issued // 4), ("all", "ra_async", sectors, 1)]
     if seeks:
         bins += [("all", "blame", 8 * 3 + 1, seeks), ("all", "blame_distance", 8 * 3 + 1, seeks * distance)]

@@ -74,13 +74,13 @@ def test_a_scale_of_values_that_differ_much_is_logarithmic():
     alike, far = (next(times.charts(one(some))) for some in (wide[::2], wide))
     assert (alike.low, alike.top) == ("0", "2,900")
     assert drawn(alike.marks[0]) == (3.4, 6.9, None), "a ratio of 29 is linear"
-    assert (far.low, far.top) == ("10", "10,000, logarithmic")
+    assert (far.low, far.top, far.caption) == ("10", "10,000", "Rate of reads by depth, logarithmic")
     third = 100 / 3
     assert drawn(far.marks[0])[:2] == pytest.approx((third, third * math.log10(20)), abs=0.06)
     assert drawn(far.marks[2])[:2] == pytest.approx((third * math.log10(290), 100), abs=0.06)
     assert far.marks[2].value == "2,900 or more"
     zero = next(times.charts(one(sizes=(row(0, 1e3, (0, 2e3), 1.0), row(8, 1e6, (9e5, 1.1e6), 8.0)))))
-    assert zero.top.endswith("logarithmic") and drawn(zero.marks[0])[0] == 0
+    assert zero.caption.endswith("logarithmic") and drawn(zero.marks[0])[0] == 0
 
 
 @pytest.mark.parametrize(("of", "number"), [

@@ -178,7 +178,9 @@ def rows(one: Breakdown, verbose: bool = False) -> Iterator[tuple[str, str]]:
 def _empty(one: Breakdown, verbose: bool) -> str:
     """The parts of the time in which nothing is asked of the disk. Bounds of zero and the whole of it are left out, except
     in the long text."""
-    whole, bounded, others = one.states.get("empty", one.states.get("idle", 0)), [], []
+    whole = one.states.get("empty", one.states.get("idle", 0))
+    bounded: list[str] = []
+    others: list[str] = []
     for name, part in one.empty.items():
         if part.high >= SHOWN:
             known = verbose or part.low >= SHOWN or part.high < whole - SHOWN

@@ -138,6 +138,5 @@ def _chart(way: Way, caption: str, of: str, unit: str, text: Callable[[float], s
         )
         ends = "" if mean is None else f"{text(part.low)} to {text(part.high)}"
         marks.append(Mark(name, svg, value, ends))
-    return Chart(
-        caption, way.direction, of, unit, text(low) if low else "0", text(top) + ", logarithmic" * bool(low), marks
-    )
+    scale = ", logarithmic" if low else ""
+    return Chart(f"{caption}{scale}", way.direction, of, unit, text(low) if low else "0", text(top), marks)
