@@ -137,7 +137,7 @@ def test_md_reads_for_the_parity_of_small_writes():
 
 
 @pytest.mark.parametrize(("pages", "read", "expected"), [
-    (16100, 128000, INFERRED), (15900, 128000, OUT), (40000, 257000, OPEN),  # this disk read 128,000 KiB
+    (16100, 128000, INFERRED), (15900, 128000, OPEN), (4100, 128000, OUT), (40000, 257000, OPEN),  # this disk read 128,000 KiB
     (None, 128000, UNKNOWN), (40000, 0, UNKNOWN),
 ])  # fmt: skip
 def test_pages_that_are_read_again_and_again(pages, read, expected):
@@ -191,3 +191,45 @@ def test_the_disk_that_an_array_waits_for(busy, sentence):
 
 def test_nothing_is_said_of_a_disk_with_requests_or_without_others():
     assert runs.below(*stack(0.9, 0.1, requests=True)) == "" and runs.below(*stack()) == ""
+
+
+QUEUED_BY_THREADS = {"idle": 0.5, "submitters": [(5, "kworker/0:1", 501, 9, 0), (7, "dd", 499, 9, 0)], "direct": 1.0}
+
+
+def test_idle_time_while_threads_queue_reads_may_be_a_limit_of_a_cgroup():
+    limit = judged(("program", "processor"), **QUEUED_BY_THREADS)
+    assert limit.verdict is OPEN and "blkio.throttle of version 1" in limit.statement
+    fewer = [(5, "kworker/0:1", 499, 9, 0), (7, "dd", 501, 9, 0)]
+    assert verdict(("program", "processor"), **{**QUEUED_BY_THREADS, "submitters": fewer}) is INFERRED
+
+
+AHEAD = {"depth": 1.5, "settings": {"readahead_sectors": "256", "max_sectors_kb": "128"}}
+
+
+def test_a_readahead_that_is_set_already_is_not_advised():
+    assert verdict("readahead", **AHEAD) is INFERRED
+    large = {"readahead_sectors": "16384", "max_sectors_kb": "4096"}
+    limit = judged("readahead", **{**AHEAD, "settings": large, "sectors": 8192, "depth": 2.5})
+    assert limit.verdict is OPEN and "the setting is 16384 sectors" in limit.statement
+
+
+def test_readahead_is_open_if_the_rates_by_depth_show_no_gain(monkeypatch):
+    made = runs.breakdown.of(phase(**AHEAD).span)
+    flat = [
+        dataclasses.replace(way, more=dataclasses.replace(way.more, verdict=runs.breakdown.More.NO_HELP))
+        for way in made.ways
+    ]
+    monkeypatch.setattr(runs.breakdown, "of", lambda *_: dataclasses.replace(made, ways=tuple(flat)))
+    assert "more in flight does not help" in judged("readahead", **AHEAD).statement
+
+
+def test_lost_events_are_a_note():
+    lost = {
+        "counted_by": "bpf",
+        "losses": '{"sda":{"lost_records":{"complete":3},"missed_events":0,"undelivered_ends":0}}',
+    }
+    facts = {"end": "complete", "invariants": "hold"}
+    made = SimpleNamespace(meta=facts | lost, path="a", whole=None, calls=None, simulated=lambda: False)
+    assert [note for note in runs.notes((made,)) if note.startswith("Events were lost (sda: 3 complete")]
+    made.meta = facts | {"counted_by": "bpf", "losses": "{}"}
+    assert not runs.notes((made,))

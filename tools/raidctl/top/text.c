@@ -293,7 +293,7 @@ const char *top_help_line(int line)
 		"r            change the readahead of the selected disk; asks first",
 		"q or Ctrl-C  quit",
 		"",
-		"time         share of it: # served: requests in flight; = backlog: and bios wait;",
+		"time         share: # served, requests in flight; = backlog, bios wait, too;",
 		"             - held: bios wait, no request in flight; . empty: neither",
 		"in flight    requests with the driver: mean over the interval, by time;",
 		"             in a bar # is the mean, - the maximum",

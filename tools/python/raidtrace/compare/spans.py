@@ -23,7 +23,7 @@ FACTS = {
     "simulated": OTHER_TIMES,
     "lab_profile": "different simulated disks",
     "source": "an imported trace lacks the values that blktrace does not record",
-    "command": "different commands do different work",
+    "command": "different commands may do different work",
     "exit_status": "a failed command did not do all of its work",
     "end": "a recording ended before its command",
     "invariants": "the counters contradict each other",

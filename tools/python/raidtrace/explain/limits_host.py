@@ -7,7 +7,7 @@ from raidtrace.explain import gain
 from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, PARITY_LEVELS, dry, waits_ms
-from raidtrace.explain.limits_rate import io_max
+from raidtrace.explain.limits_rate import MIN_THREAD_SHARE, io_max
 from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural
@@ -18,7 +18,7 @@ from raidtrace.recording.quantities import Reading
 # Processor time by the time that the disk was idle. From MIN_COMPUTING on, computing explains the idle time. Below
 # MAY_BE_COMPUTING it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
 MIN_COMPUTING, MAY_BE_COMPUTING = 0.75, 0.4
-ALL_BUSY = 0.9  # of the time of all processors: from here on, who wants one may wait for it
+MANY_BUSY = 0.5  # of the time of all processors: from here on, who wants one may wait for it; the wait is not recorded
 MIN_HELD = 0.5  # bios that wait on average, by the idle time: above this the block layer holds them, not the program
 MIN_FLUSH_SHARE = 0.15  # of the time with a flush in flight
 MIN_FLUSHES = 4  # a single flush at the end waits for all written data
@@ -83,6 +83,11 @@ def host(case: Case) -> Limit:
             key="processor",
             title="Processor",
         )
+    if (case.direction == "read" or case.direct()) and (part := case.by_kernel()) >= MIN_THREAD_SHARE:
+        text = f"{nothing}, and kernel threads queued {q.percent(part)} of its bios, as after a limit of a cgroup"
+        return open_question(
+            f"{text} (io.max; blkio.throttle of version 1, which is not recorded), or below a loop device", value
+        )
     if (waiting := case.waiting()) is not None and waiting >= idle * MIN_HELD:
         text = (
             f"the disk was idle for {q.percent(idle)} of the time, but {waiting:.1f} bios waited on average: the block"
@@ -91,10 +96,10 @@ def host(case: Case) -> Limit:
         return open_question(
             f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
         )
-    if not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= ALL_BUSY:
+    if not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= MANY_BUSY:
         text = (
-            f"{nothing}, and all processors worked for {q.percent(busy)} of it: the program, which used {computed:.2f} of "
-            "one, may have waited for a processor"
+            f"{nothing}, and the processors worked for {q.percent(busy)} of their time: the program, which used "
+            f"{computed:.2f} of one, may have slept, or waited for a processor"
         )
         return open_question(text, value)
     if computed >= MAY_BE_COMPUTING * idle:

@@ -453,10 +453,19 @@ def readahead(case: Case) -> Limit:
         return ruled_out(f"{text}, as many as the disk can use", value)
     if taking_turns(case) or windows >= MIN_WIDE_WINDOW:
         return open_question(f"{text}; only an experiment can show whether more readahead is faster", value)
+    more, set_to = _more(streams), case.reading.readahead_sectors() or 0
+    if set_to >= more:
+        return open_question(
+            f"{text}; the setting is {set_to} sectors, and only an experiment can show whether more is faster", value
+        )
+    times = breakdown.of(case.phase.span)
+    ways = times.ways if times else ()
+    if any(way.direction == "read" and way.more.verdict is breakdown.More.NO_HELP for way in ways):
+        return open_question(f"{text}; but the rates by depth show that more in flight does not help", value)
     doubled = " (twice the setting, as with POSIX_FADV_SEQUENTIAL)" if depth > high else ""
     return inferred(
         f"{text}, and the kernel keeps one or two windows in flight{doubled}",
-        f"blockdev --setra {_more(streams)} /dev/{(case.reading.above or case.phase).disk.name}",
+        f"blockdev --setra {more} /dev/{(case.reading.above or case.phase).disk.name}",
         value,
         gain=gain.twice_the_readahead(case),
     )

@@ -190,8 +190,10 @@ def rereads(case: Case) -> Limit:
     part = min(pages * PAGE_BYTES / whole, 1.0)
     value = case.value("read-again", part, "of 1", "vmstat workingset_refault_file", "vmstat pgpgin")
     text = f"{q.percent(part)} of the bytes that the machine read had been in memory and were evicted not long before"
-    if part < MIN_AGAIN_SHARE:
+    if part < MIN_TIME_SHARE:
         return ruled_out(text, value)
+    if part < MIN_AGAIN_SHARE:
+        return open_question(f"{text}; pages that were evicted longer ago are not counted", value)
     if mine < MIN_AGAIN_SHARE * whole:
         return open_question(f"{text}; but this disk read only {units.octets(mine)} of {units.octets(whole)}", value)
     return inferred(

@@ -12,6 +12,7 @@ from raidtrace.explain import chain, pair
 from raidtrace.explain.evidence import Chain, Explanation, Subject, by_effect, opening
 from raidtrace.recording import breakdown, invariants, observation
 from raidtrace.recording import quantities as q
+from raidtrace.recording import source
 from raidtrace.recording.breakdown import MIN_FACTOR, Breakdown
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.observation import Observation, Observed
@@ -57,6 +58,8 @@ def notes(subjects: Sequence[Observed]) -> tuple[str, ...]:
                          f"To include them: {edges if until else 'a longer window'}.")  # fmt: skip
         if wrong := invariants.broken(observed.path, kept):
             texts.append(wrong)
+        if lost := source.losses(source.read(observed.meta)):
+            texts.append(f"{name}Events were lost ({lost}): the number in flight and times may be wrong.")
         if observed.meta.get("disturbance", "").startswith("disturbed"):
             texts.append(f"{name}Other work disturbed the recording. To list it: raidctl report.")
     return tuple(texts)

@@ -31,8 +31,8 @@ class Kind(enum.StrEnum):
 class Work:
     """The work of one phase. seconds: its length. octets, calls: of the program's read and write calls; None: not
     recorded. faults: page faults that waited for a disk. command: its words as JSON; empty: not recorded. complete:
-    the command ended with status 0 within the recording. direct, bios: bytes and bios at the disk that bypassed the page
-    cache; those of libaio and io_uring are in no call."""
+    the command ended with status 0 within the recording. direct: bytes at the disk that bypassed the page cache; those of
+    libaio and io_uring are in no call. foreign: bytes that other processes queued at this disk."""
 
     seconds: float
     octets: int | None = None
@@ -41,7 +41,7 @@ class Work:
     command: str = ""
     complete: bool = True
     direct: int = 0
-    bios: int = 0
+    foreign: int = 0
 
     def aside(self) -> bool:
         """Whether most of the known bytes were not moved by calls, but by direct I/O of libaio or io_uring."""
@@ -56,7 +56,7 @@ class Work:
         if self.octets is None or self.calls is None:
             return "calls not recorded"
         if self.aside():
-            return f"{units.octets(self.direct)} of direct I/O in {self.bios:,} bios"
+            return f"{units.octets(self.direct)} of direct I/O"
         mapped = f" and {self.faults:,} page faults" if self.mapped() else ""
         return f"{units.octets(self.octets)} in {self.calls:,} calls{mapped}"
 
@@ -78,7 +78,9 @@ class Compared:
 
     def sentence(self) -> str:
         """Which program is faster, or why none is called faster."""
-        times = f"{units.significant(self.b.seconds)} s instead of {units.significant(self.a.seconds)} s"
+        times = (
+            f"{units.significant(self.b.seconds)} s instead of {units.significant(self.a.seconds)} s, in one run each"
+        )
         if self.factor is None:
             known = "is not known to be the same" if self.kind is Kind.UNKNOWN else "differs"
             return f"The work of A and B {known} ({self.why}), so neither is called faster."
@@ -92,8 +94,12 @@ class Compared:
 def of(phase: Observation, meta: Mapping[str, str]) -> Work:
     """The work of a phase. meta: facts of its recording."""
     direct = (phase.origin or {}).get("direct", {})
+    name = (
+        "bytes_queued" if phase.disk.bio_based else "bytes_issued"
+    )  # bios that are refused and come again are queued twice
+    foreign = sum(one.bytes for one in phase.submitters or () if one.pid in phase.others)
     work = of_host(phase.seconds(), phase.host, meta)
-    return dataclasses.replace(work, direct=direct.get("bytes_queued", 0), bios=direct.get("queued", 0))
+    return dataclasses.replace(work, direct=direct.get(name, 0), foreign=foreign)
 
 
 def of_host(seconds: float, host: Mapping[tuple[str, str], int], meta: Mapping[str, str]) -> Work:
@@ -125,8 +131,9 @@ def compare(a: Work, b: Work) -> Compared:
             return Compared(a, b, Kind.UNKNOWN, f"{letter} made no calls in this phase")
     share, octets, calls = EQUAL if a.command == b.command and a.command else OTHER
     if a.aside() or b.aside():
-        same = _near(a.direct, b.direct, octets, share) and _near(a.bios, b.bios, calls, share)
-        if not same:
+        if any(one.foreign > max(octets, share * one.direct) for one in (a, b)):
+            return Compared(a, b, Kind.UNKNOWN, "its direct I/O is in no call, and other processes used the disk, too")
+        if not _near(a.direct, b.direct, octets, share):
             return Compared(a, b, Kind.DIFFERENT, f"A: {a.text()}; B: {b.text()}")
     elif not _near(a.octets or 0, b.octets or 0, octets, share) or not _near(a.calls or 0, b.calls or 0, calls, share):
         return Compared(a, b, Kind.DIFFERENT, f"A: {a.text()}; B: {b.text()}")
