@@ -140,8 +140,8 @@ def test_md_reads_for_the_parity_of_small_writes():
     (16100, 128000, INFERRED), (15900, 128000, OPEN), (4100, 128000, OUT), (40000, 257000, OPEN),  # this disk read 128,000 KiB
     (None, 128000, UNKNOWN), (40000, 0, UNKNOWN),
 ])  # fmt: skip
-def test_pages_that_are_read_again_and_again(pages, read, expected):
-    made = phase()
+def test_pages_that_are_read_again_and_again(pages, read, expected, ahead=0.49):
+    made = phase(ahead=ahead)
     counts = {("vmstat", "workingset_refault_file"): pages, ("vmstat", "pgpgin"): read}
     made = dataclasses.replace(made, host={key: value for key, value in counts.items() if value is not None})
     every = limits.limits(Reading("A", made), "read", {})
@@ -149,6 +149,10 @@ def test_pages_that_are_read_again_and_again(pages, read, expected):
     assert (
         next(one.verdict for one in limits.limits(Reading("A", made), "write", {}) if one.key == "rereads") is UNKNOWN
     )
+
+
+def test_readahead_may_evict_what_is_read_again():
+    test_pages_that_are_read_again_and_again(16100, 128000, OPEN, ahead=0.51)
 
 
 BACKWARD = {"order": 0.0, "seeks": 1.0, "sectors": 32, "jump": 64, "depth": 1.0, "requests": 500, "backward": 1.0}

@@ -194,6 +194,8 @@ def rereads(case: Case) -> Limit:
         return ruled_out(text, value)
     if part < MIN_AGAIN_SHARE:
         return open_question(f"{text}; pages that were evicted longer ago are not counted", value)
+    if case.reads_ahead():  # a readahead that fetches more than is used evicts what is used
+        return open_question(f"{text}; but most bytes were read ahead, and readahead itself may evict pages", value)
     if mine < MIN_AGAIN_SHARE * whole:
         return open_question(f"{text}; but this disk read only {units.octets(mine)} of {units.octets(whole)}", value)
     return inferred(
