@@ -5,6 +5,10 @@
 #include "unit.h"
 
 #include <glob.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "machine/machine.h"
 #include "store/store.h"
@@ -62,4 +66,35 @@ TEST(search_of_changed_interrupts)
 	assert_int_equal(nr_globs, changed);
 	interrupts_free(&before);
 	host_end(&host);
+}
+
+/* Two children that compute on one processor: each waits while the other runs. */
+TEST(time_without_a_processor)
+{
+	const struct tree_use ended = { 0 };
+	struct tree_use use = { 0 };
+	pid_t children[2];
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	for (int i = 0; i < 2; i++) {
+		children[i] = fork();
+		if (!children[i]) {
+			sched_setaffinity(0, sizeof(one), &one);
+			for (;;)
+				;
+		}
+	}
+	for (int i = 0; i < 100 && use.waited_ns < 20000000; i++) {
+		usleep(100000);
+		tree_read(getpid(), &ended, &use);
+		if (!use.waited_known)
+			break;
+	}
+	for (int i = 0; i < 2; i++)
+		kill(children[i], SIGKILL);
+	for (int i = 0; i < 2; i++)
+		waitpid(children[i], NULL, 0);
+	assert_true(!use.waited_known || use.waited_ns >= 20000000);
 }

@@ -237,3 +237,21 @@ def test_lost_events_are_a_note():
     assert [note for note in runs.notes((made,)) if note.startswith("Events were lost (sda: 3 complete")]
     made.meta = facts | {"counted_by": "bpf", "losses": "{}"}
     assert not runs.notes((made,))
+
+
+IDLE = {"idle": 0.5, "cpu": 0.05}
+
+
+@pytest.mark.parametrize(("waited", "expected", "key"), [
+    (0.33, INFERRED, "processor"), (0.31, OPEN, "program"), (0.21, OPEN, "program"), (0.19, INFERRED, "program"),
+])  # fmt: skip
+def test_a_command_that_waits_for_a_processor_is_not_said_to_sleep(waited, expected, key):
+    """Idle is half of the time: three quarters of it and two fifths, with the 0.05 that it computes in the first."""
+    made = phase(**IDLE, kernel={"system": 1.9, "idle": 0.1})
+    host = {**made.host, ("command", "waited_for_processor"): int(waited * 4e9)}
+    made = dataclasses.replace(made, host=host)
+    every = limits.limits(Reading("A", made), "read", {"host_available": "cpu command-cpu command-wait"})
+    limit = next(one for one in every if one.key in ("program", "processor"))
+    assert (limit.verdict, limit.key) == (expected, key), limit.statement
+    before = limits.limits(Reading("A", made), "read", {"host_available": "cpu command-cpu"})
+    assert next(one.verdict for one in before if one.key == "program") is OPEN  # the processors were busy

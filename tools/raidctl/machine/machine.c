@@ -156,6 +156,9 @@ static void put_tree(struct host_rows *rows, const struct tree_use *before,
 		ticks_ns(at_least(&after->ticks, before->ticks)));
 	put_row(rows, "major_faults", "faults", before->major_faults,
 		at_least(&after->major_faults, before->major_faults));
+	if (before->waited_known && after->waited_known)
+		put_row(rows, "waited_for_processor", "ns", before->waited_ns,
+			at_least(&after->waited_ns, before->waited_ns));
 	if (!before->io_known || !after->io_known)
 		return;
 	IO_ROW(rchar, "bytes");
@@ -286,8 +289,9 @@ void host_available(const struct host *host, char *ret, size_t size)
 		vm |= host->known_vm[i];
 	for (size_t i = 0; i < host->lines.nr; i++)
 		interrupts |= is_controller(host, host->lines.lines[i].number);
-	snprintf(ret, size, "%s%scommand-cpu%s%s%s", host->known_cpu ? "cpu " : "",
-		 vm ? "vmstat " : "", host->tree.io_known ? " command-io" : "",
+	snprintf(ret, size, "%s%scommand-cpu%s%s%s%s", host->known_cpu ? "cpu " : "",
+		 vm ? "vmstat " : "", host->tree.waited_known ? " command-wait" : "",
+		 host->tree.io_known ? " command-io" : "",
 		 interrupts ? " interrupt" : "",
 		 host->kernel.begun ? " kernel-threads" : "");
 }

@@ -71,6 +71,9 @@ bool proc_process_read(int pid, struct process *ret);
 /* Parse its line. A name may contain blanks and parentheses. Pure. Return: 0 or -EINVAL. */
 int parse_process(const char *text, struct process *ret);
 
+/* Get the ns that the first thread of a process was runnable without a processor. Return: false if not known. */
+bool proc_waited_read(int pid, uint64_t *ret);
+
 /* Call a function with each process until it returns non-zero. Return: its last result, 0 without processes. */
 int proc_each_pid(int (*take)(void *data, int pid), void *data);
 
@@ -174,6 +177,8 @@ struct tree_use {
 	uint64_t major_faults;
 	struct proc_io io;
 	bool io_known;		/* the kernel accounts it */
+	uint64_t waited_ns;	/* first threads that were runnable and had no processor */
+	bool waited_known;	/* the kernel accounts it */
 	unsigned int nr;	/* living processes */
 };
 

@@ -106,6 +106,13 @@ bool proc_io_read(int pid, struct proc_io *ret)
 		      &ret->cancelled_write_bytes) == 7;
 }
 
+bool proc_waited_read(int pid, uint64_t *ret)
+{
+	char text[128];
+
+	return read_once(pid, "schedstat", text, sizeof(text)) && sscanf(text, "%*u %" SCNu64, ret) == 1;
+}
+
 int parse_process(const char *text, struct process *ret)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');

@@ -52,12 +52,15 @@ static void add_process(int pid, const struct process *process,
 			struct tree_use *sum)
 {
 	struct proc_io io;
+	uint64_t waited_ns;
 
 	sum->nr++;
 	sum->ticks += process->ticks;
 	sum->major_faults += process->major_faults;
 	if (proc_io_read(pid, &io))
 		add_io(&io, &sum->io);
+	if (proc_waited_read(pid, &waited_ns))
+		sum->waited_ns += waited_ns;
 }
 
 void tree_add_ended(int pid, struct tree_use *ended)
@@ -138,6 +141,7 @@ void tree_read(int root, const struct tree_use *ended, struct tree_use *ret)
 	*ret = *ended;
 	ret->nr = 0;
 	ret->io_known = !access("/proc/self/io", R_OK);
+	ret->waited_known = !access("/proc/self/schedstat", R_OK);
 	if (listed) {
 		each_thread(root, ret);
 		return;

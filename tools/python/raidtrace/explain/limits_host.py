@@ -96,7 +96,23 @@ def host(case: Case) -> Limit:
         return open_question(
             f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
         )
-    if not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= MANY_BUSY:
+    late = q.waited_for_processor(case.phase, case.meta.get("host_available", ""))
+    if late is not None and late + computed >= MIN_COMPUTING * idle and late > computed:
+        return inferred(
+            f"{nothing} while the command waited for a processor, {late:.2f} of the time, and used {computed:.2f} of one",
+            "leave it a processor: stop other programs, or lower their weight (nice, cpu.weight), or raise its cpu.max",
+            value,
+            case.value("waited", late, "CPUs", "command waited_for_processor"),
+            share=idle,
+            gain=_bound(case, gain.at_most(idle)),
+            key="processor",
+            title="Processor",
+        )
+    if late is not None and late >= MAY_BE_COMPUTING * idle:
+        return open_question(
+            f"{nothing}, and the command waited for a processor for {late:.2f} of it, a part of this", value
+        )
+    if late is None and not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= MANY_BUSY:
         text = (
             f"{nothing}, and the processors worked for {q.percent(busy)} of their time: the program, which used "
             f"{computed:.2f} of one, may have slept, or waited for a processor"

@@ -241,6 +241,14 @@ def processors_used(phase: Observation) -> float | None:
     return None if used is None or not phase.seconds() else used / 1e9 / phase.seconds()
 
 
+def waited_for_processor(phase: Observation, available: str) -> float | None:
+    """Processors that the first threads of the command waited for, while they were runnable, mean over the phase. None: not
+    recorded. available: the fact host_available of the recording."""
+    if "command-wait" not in available.split() or not phase.seconds():
+        return None
+    return phase.host.get(("command", "waited_for_processor"), 0) / 1e9 / phase.seconds()
+
+
 def processors_busy(phase: Observation) -> float | None:
     """Share of the time of all processors in which they worked, for anybody. None: not known."""
     cpu = {name: ns for (source, name), ns in phase.host.items() if source == "cpu" and not name.startswith("guest")}
