@@ -120,6 +120,13 @@ def test_reads_that_wait_behind_discards_before_their_issue():
     assert verdict("discard", **many, i2d_ms=4.5) is INFERRED and verdict("discard", **many, i2d_ms=3.5) is OPEN
 
 
+def test_a_disk_that_does_little_but_discard():
+    many = {"requests": 500, "discards": (4000, 1.0), "d2c": {8.0: 500}, "direct": 1.0}  # one read for eight discards
+    limit = judged("discard", **many)
+    assert limit.verdict is INFERRED and "next to 500 reads and writes" in limit.statement
+    assert verdict("discard", **{**many, "requests": 530}) is OPEN
+
+
 def test_md_reads_for_the_parity_of_small_writes():
     knobs = {"direction": "write", "sectors": 8, "other": (1000, 2.0), "by_command": {"read": 0, "write": 9},
              "submitters": [(5, "md0_raid5", 2000, 9, 0)], "driver": "nvme", "depth": 1.0}  # fmt: skip

@@ -14,6 +14,7 @@ from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
+from raidtrace.recording.spans import DATA
 
 # Processor time by the time that the disk was idle. From MIN_COMPUTING on, computing explains the idle time. Below
 # MAY_BE_COMPUTING it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
@@ -289,7 +290,9 @@ def discards(case: Case) -> Limit:
     before = (
         case.wait_ms("i2d_sum_ns", "issued") or 0.0
     )  # a disk that discards alone lets the others wait in the scheduler
-    if waits is None or waits[1] + before < MIN_DISCARD_FACTOR * waits[0]:
+    others = sum(case.phase.count(name, "completed") or 0 for name in DATA)
+    alone = others < MIN_TIME_SHARE * sum(numbers.values())  # what the disk does is to discard
+    if not alone and (waits is None or waits[1] + before < MIN_DISCARD_FACTOR * waits[0]):
         text = f"{text} were in flight {during}; the recording does not show that {case.direction}s take longer"
         return open_question(text, *values)
     part = min(part, 0.999)
@@ -297,9 +300,12 @@ def discards(case: Case) -> Limit:
         case.phase.setting, ("discard_max_bytes", "discard_max_hw_bytes")
     )
     small = each and cut and most and cut < most and each * q.SECTOR >= (1 - q.AGREEMENT) * cut
-    waited = f", which wait {before:.2g} ms before their issue" if waits[1] < MIN_DISCARD_FACTOR * waits[0] else ""
+    waited = (
+        f", which wait {before:.2g} ms before their issue" if waits and waits[1] < MIN_DISCARD_FACTOR * waits[0] else ""
+    )
+    beside = f"next to {others:,} reads and writes" if alone else f"concurrently with {case.direction}s{waited}"
     return inferred(
-        f"{text} were in flight {during}, concurrently with {case.direction}s{waited}"
+        f"{text} were in flight {during}, {beside}"
         + (f"; discard_max_bytes cuts them to {units.octets(cut)}" if small and cut else ""),
         (
             f"echo {most} >/sys/block/{case.phase.disk.name}/queue/discard_max_bytes makes them larger and fewer; or "
