@@ -257,10 +257,11 @@ int main(void)
 
     while (scanf("%15s %lld", kind, &value) == 2)
         printf("%u\\n", !strcmp(kind, "size") ? raidtrace_size_bin(value) : !strcmp(kind, "seek") ? raidtrace_seek_bin(value) :
-               !strcmp(kind, "size_row") ? raidtrace_size_row(value) : !strcmp(kind, "seek_row") ? raidtrace_seek_row(value) :
-               !strcmp(kind, "depth_row") ? raidtrace_depth_row(value) :
+               !strcmp(kind, "size_row") ? raidtrace_size_row(value) :
+               !strcmp(kind, "seek_row") ? raidtrace_seek_row(raidtrace_seek_bin(value)) :
+               !strcmp(kind, "depth_row") ? raidtrace_depth_row(raidtrace_depth_bin(value)) :
                !strcmp(kind, "time") ? raidtrace_d2c_bin(value) : !strcmp(kind, "depth") ? raidtrace_depth_bin(value) :
-               raidtrace_d2c_column(value));
+               raidtrace_d2c_column(raidtrace_d2c_bin(value)));
     return 0;
 }
 """
