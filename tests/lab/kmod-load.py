@@ -121,7 +121,7 @@ def test_memory() -> None:
     cpus = 1 + int(
         pathlib.Path("/sys/devices/system/cpu/possible").read_text(encoding="ascii").strip().rpartition("-")[2]
     )
-    documented = 2 * 172 + 24 + 384 + 128 + 512 + cpus * 132
+    documented = 2 * 173 + 23 + 384 + 192 + 512 + cpus * 132
     kmod.equal(
         f"{each:.0f} KiB, documented {documented}, little more", documented - 16 <= each <= documented + 64, True
     )
