@@ -77,7 +77,7 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     whole = ratio(case.phase.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
     waited = max(i2d, whole - served) if name != "queue_depth" else i2d
     times = breakdown.of(case.phase.span)
-    waits = sum(times.states.get(state, 0.0) for state in ("backlog", "held")) if times else 0.0
+    waits = times.waits_share if times else 0.0
     enough = waited >= MIN_WAIT_SHARE * served or waits >= MIN_FULL_SHARE
     values = (
         case.value("queue-depth", limit, "reqs.", name),

@@ -219,12 +219,22 @@ class Breakdown:
     def without(self, state: str) -> float | None:
         """How many times as fast the phase is at most without a state. None: not known."""
         share = self.states.get(state)
-        return None if share is None else 1 / (1 - share) if share < 1 else math.inf
+        return None if share is None else without(share)
+
+    @property
+    def waits_share(self) -> float:
+        """Share of the time with bios that wait before the disk, in the backlog or held; 0, too, if they are not counted."""
+        return sum(self.states.get(state, 0.0) for state in ("backlog", "held"))
 
     @property
     def waiting_bios(self) -> float | None:
         """Mean number of bios that wait, of the time with any. None: not known, or none waits."""
         return ratio(self.waiting, (self.held_share or 0) + (self.backlog_share or 0))
+
+
+def without(share: float) -> float:
+    """How many times as fast the work is at most without this share of its time, from 0 to 1; infinite if that is all."""
+    return 1 / (1 - share) if share < 1 else math.inf
 
 
 def states(busy: float | None, held: float | None, backlog: float | None, bio_based: bool = False) -> dict[str, float]:

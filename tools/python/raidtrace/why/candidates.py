@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 
 from raidtrace.explain import runs
-from raidtrace.recording.breakdown import Breakdown, Gain, Larger, More
+from raidtrace.recording.breakdown import Breakdown, Gain, Larger, More, without
 from raidtrace.recording.columns import RecordingError
 from raidtrace.why.changes import Change
 
@@ -48,22 +48,17 @@ def could_give(times: Breakdown, direction: str) -> dict[str, float]:
     that the breakdown does not bound is left out."""
     way = next((one for one in times.ways if one.direction == direction), None)
     states = times.states
-    waits = sum(states.get(state, 0.0) for state in ("backlog", "held"))
     gone = states.get("empty", states.get("idle"))
     found: dict[str, float] = {}
     if gone is not None and "held" in states:  # else a part of the time may be held
-        found |= dict.fromkeys(("program sleeps", "limit of its cgroup"), _without(gone))
-        found |= dict.fromkeys(("nr_requests", "scheduler"), _without(waits))
+        found |= dict.fromkeys(("program sleeps", "limit of its cgroup"), without(gone))
+        found |= dict.fromkeys(("nr_requests", "scheduler"), without(times.waits_share))
     if way is not None:
         size = _most(way.larger)
         found |= dict.fromkeys(("request size", "lost merges"), size)
         if gone is not None:  # readahead also fills the time in which the program computes
-            found |= dict.fromkeys(("readahead", "direct I/O"), max(_most(way.more), size) * _without(gone))
+            found |= dict.fromkeys(("readahead", "direct I/O"), max(_most(way.more), size) * without(gone))
     return {cause: factor for cause, factor in found.items() if factor < math.inf}
-
-
-def _without(share: float) -> float:
-    return 1 / (1 - share) if share < 1 else math.inf
 
 
 def _most(change: Gain | Larger) -> float:
