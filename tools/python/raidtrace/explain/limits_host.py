@@ -19,7 +19,7 @@ from raidtrace.recording.spans import DATA
 # Processor time by the time that the disk was idle. From MIN_COMPUTING on, computing explains the idle time. Below
 # MAY_BE_COMPUTING it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
 MIN_COMPUTING, MAY_BE_COMPUTING = 0.75, 0.4
-MANY_BUSY = 0.5  # of the time of all processors: from here on, who wants one may wait for it; the wait is not recorded
+MANY_BUSY = 0.5  # of the time of all processors: from here on a program may wait for one, if its wait was not recorded
 MIN_HELD = 0.5  # bios that wait on average, by the idle time: above this the block layer holds them, not the program
 MIN_FLUSH_SHARE = 0.15  # of the time with a flush in flight
 MIN_FLUSHES = 4  # a single flush at the end waits for all written data
@@ -74,15 +74,13 @@ def host(case: Case) -> Limit:
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
         return open_question(f"{nothing}: the program issued no requests, or io.max delayed them", value)
     if used is not None and computed >= MIN_COMPUTING * idle:
-        return inferred(
+        return _processor(
             f"{nothing} while the command used {used:.2f} of a processor",
             "let the program compute less for each byte, or read in one thread and compute in others",
+            idle,
+            _bound(case, gain.at_most(idle)),  # the start of a program is computing, too
             value,
             case.value("processors", used, "CPUs", "command cpu"),
-            share=idle,
-            gain=_bound(case, gain.at_most(idle)),  # the start of a program is computing, too
-            key="processor",
-            title="Processor",
         )
     if (case.direction == "read" or case.direct()) and (part := case.by_kernel()) >= MIN_THREAD_SHARE:
         text = f"{nothing}, and kernel threads queued {q.percent(part)} of its bios, as after a limit of a cgroup"
@@ -99,15 +97,13 @@ def host(case: Case) -> Limit:
         )
     late = q.waited_for_processor(case.phase, case.meta.get("host_available", ""))
     if late is not None and late + computed >= MIN_COMPUTING * idle and late > computed:
-        return inferred(
+        return _processor(
             f"{nothing} while the command waited for a processor, {late:.2f} of the time, and used {computed:.2f} of one",
             "leave it a processor: stop other programs, or lower their weight (nice, cpu.weight), or raise its cpu.max",
+            idle,
+            _bound(case, gain.at_most(idle)),
             value,
             case.value("waited", late, "CPUs", "command waited_for_processor"),
-            share=idle,
-            gain=_bound(case, gain.at_most(idle)),
-            key="processor",
-            title="Processor",
         )
     if late is not None and late >= MAY_BE_COMPUTING * idle:
         return open_question(
@@ -149,6 +145,11 @@ def host(case: Case) -> Limit:
         share=idle,
         gain=_bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])),
     )
+
+
+def _processor(text: str, remedy: str, idle: float, most: Gain, *values: Value) -> Limit:
+    """The verdict that the disk is idle because of a processor, not because the program does something else."""
+    return inferred(text, remedy, *values, share=idle, gain=most, key="processor", title="Processor")
 
 
 def _bound(case: Case, most: Gain) -> Gain:
@@ -195,15 +196,13 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
         return None
     title, remedy = KERNEL_WORK[work]
     whole = (case.reading.above or case.phase).disk.name
-    return inferred(
+    return _processor(
         f"the disk was idle for {q.percent(idle)} of the time while {title} used {used:.2f} of a processor",
         remedy.format(disk=whole),
+        idle,
+        gain.at_most(idle),
         value,
         case.value("processors", used, "CPUs", f"kernel {work}"),
-        share=idle,
-        gain=gain.at_most(idle),
-        key="processor",
-        title="Processor",
     )
 
 
