@@ -10,8 +10,10 @@ from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, PARITY_LEVELS, dry
 from raidtrace.explain.limits_rate import MIN_THREAD_SHARE, io_max
 from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
 from raidtrace.quantity import units
+from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
+from raidtrace.recording.looks import IN_KERNEL, RUNNING, looks
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.spans import DATA
@@ -109,6 +111,8 @@ def host(case: Case) -> Limit:
         return open_question(
             f"{nothing}, and the command waited for a processor for {late:.2f} of it, a part of this", value
         )
+    if (looked := _looked(case, nothing, idle, value)) is not None:
+        return looked
     if late is None and not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= MANY_BUSY:
         text = (
             f"{nothing}, and the processors worked for {q.percent(busy)} of their time: the program, which used "
@@ -145,6 +149,56 @@ def host(case: Case) -> Limit:
         share=idle,
         gain=_bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])),
     )
+
+
+# A reason that looks find -> the words for it, and what to do.
+WAITS = {
+    "stopped": ("was stopped", "continue it (kill -CONT PID), or thaw its control group"),
+    "lock": ("waited for a lock", "find the holder: lslocks for a file, strace -f -e futex for a thread"),
+    "socket": ("waited at a socket", "look at the other end of its connection"),
+    "sleep": ("slept", "remove or shorten the pauses of the program"),
+    "pipe": ("waited at a pipe", "look at the program at the other end of its pipe"),
+    "poll": ("waited for one of several files, or a time", "find out for which: strace -f -p PID"),
+    "requests": ("waited for its requests", "look at the other disks and files that it uses"),
+    "child": ("waited for a child", "find out what the child does"),
+    "other": ("waited in another call", "find out in which: strace -f -p PID"),
+}
+# Functions of the kernel in which it waits without a request -> the reason, and what to do.
+KERNEL_WAITS = {
+    "percpu_rwsem_wait": ("as for a frozen file system", "thaw the file system: fsfreeze -u MOUNTPOINT"),
+    "balance_dirty_pages": (
+        "which makes it wait for its unwritten data",
+        "raise vm.dirty_bytes or vm.dirty_ratio, or write through another disk",
+    ),
+}
+MIN_LOOKS = 10  # fewer say little: of 10, one is 10 %
+MIN_LOOKED = 0.5  # of the idle time: what looks found for a shorter time explains less than the rest
+
+
+def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None:
+    """The verdict if looks at the command found a reason for most of the idle time. None: they did not, or there are few.
+    They found it in the kernel for a request, too, but not for longer than the disk was busy."""
+    found = looks(case.phase.host)
+    if found is None or found.number < MIN_LOOKS or case.simulated():
+        return None
+    number = case.value("looks", found.number, "looks", "look all")
+    asleep = 1 - (found.by.get(RUNNING, 0) + found.by.get(IN_KERNEL, 0)) / found.number
+    if (waits := found.waits()) and asleep >= MIN_LOOKED * idle:
+        most = next(iter(waits))
+        words, remedy = WAITS.get(most, WAITS["other"])
+        text = f"{nothing}: in {found.by[most]} of {found.number} looks at it, the command {words}"
+        most_gain = _bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]))
+        return inferred(text, remedy, value, number, share=min(idle, asleep), gain=most_gain)
+    for place, nr in sorted(found.functions.items(), key=lambda item: item[0] not in KERNEL_WAITS):
+        share = nr / found.number
+        text = f"{nothing}, and in {nr} of {found.number} looks the command was in {visible(place)}()"
+        if place in KERNEL_WAITS and share >= MIN_LOOKED * idle:
+            reason, remedy = KERNEL_WAITS[place]
+            most_gain = _bound(case, gain.at_most(min(idle, share)))
+            return inferred(f"{text}, {reason}", remedy, value, number, share=min(idle, share), gain=most_gain)
+        if place not in KERNEL_WAITS and share - (1 - idle) >= MIN_LOOKED * idle:
+            return open_question(f"{text}: it waited there for another disk, a lock or memory", value, number)
+    return None
 
 
 def _processor(text: str, remedy: str, idle: float, most: Gain, *values: Value) -> Limit:

@@ -17,6 +17,7 @@ from raidtrace.quantity.bins import D2C_COLUMNS, DEPTH_OPEN
 from raidtrace.quantity.shown import Json
 from raidtrace.quantity.units import SECTOR_BYTES, ratio
 from raidtrace.recording.figures import Figures
+from raidtrace.recording.looks import Looks, looks
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span
 
 MIN_SHARE = 0.05  # of the requests: fewer may be of another kind than the rest (metadata, another program)
@@ -186,7 +187,8 @@ class Breakdown:
     bound. bios: mean number of bios between queue and end, only of a disk without requests. missing: figure -> why it is
     not available. users: the largest first; empty: not counted. in_scheduler: bounds of the share of the time that bios wait
     in which they are in the scheduler; before, they have no request, or are in the plug. empty: bounds of the parts of the
-    time with nothing in flight and no bio waiting, each as a share of the whole time; empty: not known."""
+    time with nothing in flight and no bio waiting, each as a share of the whole time; empty: not known. looks: what looks at
+    the command found, at any time, not only while nothing is asked of the disk; None: there were none."""
 
     disk: str
     phase: str
@@ -205,6 +207,7 @@ class Breakdown:
     users: tuple[User, ...] = ()
     in_scheduler: Interval | None = None
     empty: Mapping[str, Interval] = dataclasses.field(default_factory=dict)
+    looks: Looks | None = None
 
     @property
     def idle_share(self) -> float | None:
@@ -274,7 +277,7 @@ def of(span: Span, seconds: float | None = None, around: Around | None = None) -
         _bios(span, length) if span.bio_based else None, tuple(ways), missing, users=_users(span),
         in_scheduler=_in_scheduler(span),
     )  # fmt: skip
-    return one if around is None else dataclasses.replace(one, empty=_empty(one, around))
+    return one if around is None else dataclasses.replace(one, empty=_empty(one, around), looks=looks(around.host))
 
 
 def around(recorded: Recorded, span: Span) -> Around:
@@ -308,6 +311,8 @@ def document(one: Breakdown) -> dict[str, Json]:
         "users": [{"comm": user.comm, "processes": user.processes, "slot_share": user.share} for user in one.users],
         **_bounds("in_scheduler_share", one.in_scheduler),
         **{name: value for part in EMPTY for name, value in _bounds(f"{part}_share", one.empty.get(part)).items()},
+        "looks": {"all": one.looks.number, **one.looks.by} if one.looks else None,
+        "kernel_functions": dict(one.looks.functions) if one.looks else None,
         "directions": {way.direction: _object(way) for way in one.ways},
         "not_available": dict(one.missing),
     }

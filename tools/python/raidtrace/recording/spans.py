@@ -21,6 +21,8 @@ from raidtrace.recording.sample_rows import DIRECTIONS, SampleRows
 if TYPE_CHECKING:
     from raidtrace.recording.series import Series
 
+# The name of a counter of the table host; of a look into the kernel with the function there.
+HOST_NAME = "host.name || CASE WHEN source = 'look' AND subject <> '' THEN ' ' || subject ELSE '' END"
 OUTSIDE = "outside"  # the phase before, between and after the named phases
 GROUPS = ("flow", "size", "seek", "stream", "depth", "latency", "place", "plug", "origin", "blame", "submitter",
           "readahead", "hwq")  # fmt: skip
@@ -318,9 +320,9 @@ class _Reader:
                  if number in names and target in of)  # fmt: skip
         host: dict[int, dict[tuple[str, str], int]] = {}
         if sums and "host" in rows.tables:
-            query = """SELECT phase, source, host.name, sum(value) FROM host JOIN phase ON host.start_ns >= phase.start_ns
-                AND (phase.end_ns IS NULL OR host.end_ns <= phase.end_ns) WHERE source IN ('cpu', 'command')
-                GROUP BY phase, source, host.name"""
+            query = f"""SELECT phase, source, {HOST_NAME}, sum(value) FROM host JOIN phase ON host.start_ns >= phase.start_ns
+                AND (phase.end_ns IS NULL OR host.end_ns <= phase.end_ns) WHERE source IN ('cpu', 'command', 'look')
+                GROUP BY 1, 2, 3"""
             for number, source, name, value in rows.execute(query):
                 host.setdefault(number, {})[source, name] = value
         return Recorded(
