@@ -101,9 +101,10 @@ static void wait_in(enum command_look look, const int *ends)
 		break;
 	case LOOK_CHILD:
 		child = fork();
-		if (!child)
-			wait_in(LOOK_SLEEP, ends);
-		waitpid(child, NULL, 0);
+		if (child)
+			waitpid(child, NULL, 0);
+		else
+			sleep(100);
 		break;
 	default:
 		sleep(100);

@@ -209,7 +209,7 @@ QUEUED_BY_THREADS = {"idle": 0.5, "submitters": [(5, "kworker/0:1", 501, 9, 0), 
 
 def test_idle_time_while_threads_queue_reads_may_be_a_limit_of_a_cgroup():
     limit = judged(("program", "processor"), **QUEUED_BY_THREADS)
-    assert limit.verdict is OPEN and "blkio.throttle of version 1" in limit.statement
+    assert limit.verdict is OPEN and "io.max, blkio.throttle" in limit.statement
     fewer = [(5, "kworker/0:1", 499, 9, 0), (7, "dd", 501, 9, 0)]
     assert verdict(("program", "processor"), **{**QUEUED_BY_THREADS, "submitters": fewer}) is INFERRED
 

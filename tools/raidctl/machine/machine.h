@@ -256,13 +256,13 @@ void cgroups_name(struct rt_counters *counters);
 
 /* cgroup-limits.c: limits and weights of each cgroup */
 
-#define CGROUP_LIMIT_FILES	6
+#define CGROUP_LIMIT_FILES	11
 
-/* Names of the files, which are also names of settings. */
-extern const char *const cgroup_limit_files[CGROUP_LIMIT_FILES];
+/* Name of a file, which is also the name of a setting. Return: NULL if hierarchies of this version lack it. */
+const char *cgroup_limit_file(unsigned int file, int version);
 
 struct cgroup_limit {
-	unsigned int file;	/* index of cgroup_limit_files */
+	unsigned int file;	/* below CGROUP_LIMIT_FILES */
 	char *path;	/* of the cgroup, from the root of its hierarchy: "/a/b"; "": the root */
 	char *lines;	/* the file, a line for each disk */
 };
@@ -273,16 +273,16 @@ struct cgroup_limits {
 };
 
 /*
- * Read these files of all cgroups of a hierarchy of version 2. Below a cgroup without io.max no cgroup has it, because
- * controllers are enabled from the top. Return: 0; -ENOMEM; another -errno if @where cannot be read. Free with
- * cgroup_limits_free() in all cases.
+ * Read these files of all cgroups of a hierarchy with the I/O controller. Below a cgroup without io.max no cgroup has
+ * it, because controllers are enabled from the top. Return: 0; -ENOMEM; another -errno if @where cannot be read. Free
+ * with cgroup_limits_free() in all cases.
  */
-int cgroup_limits_read(const char *where, struct cgroup_limits *ret);
+int cgroup_limits_read(const char *where, int version, struct cgroup_limits *ret);
 
 /*
- * A file's text for a disk, by its number "8:0": "PATH rbps=1048576 wbps=max riops=max wiops=max", a line for each
- * cgroup. A weight of 100 for all disks, the kernel's default, is left out. Return: text to free(), "" without limits;
- * NULL without memory.
+ * A file's text for a disk, by its number "8:0": "PATH rbps=1048576 wbps=max riops=max wiops=max", or in version 1
+ * "PATH 1048576", a line for each cgroup. A weight of 100 for all disks, the kernel's default, is left out. Return:
+ * text to free(), "" without limits; NULL without memory.
  */
 char *cgroup_limits_of(const struct cgroup_limits *limits, unsigned int file, const char *device);
 void cgroup_limits_free(struct cgroup_limits *limits);

@@ -92,20 +92,23 @@ int recorder_sample_settings(struct recorded *disk, bool queue)
 
 static int put_disk(struct recorded *disk, const struct cgroup_limits *limits)
 {
-	char device[32], *text;
+	char device[32];
 	int err = 0;
 
 	snprintf(device, sizeof(device), "%u:%u", disk->target.major,
 		 disk->target.minor);
 	for (unsigned int i = 0; i < CGROUP_LIMIT_FILES && !err; i++) {
-		text = cgroup_limits_of(limits, i, device);
-		err = text ? settings_set(&disk->settings, cgroup_limit_files[i], text) : -ENOMEM;
+		const char *name = cgroup_limit_file(i, disk->recorder->cgroups);
+		char *text = name ? cgroup_limits_of(limits, i, device) : NULL;
+
+		if (name)
+			err = text ? settings_set(&disk->settings, name, text) : -ENOMEM;
 		free(text);
 	}
 	return err;
 }
 
-/* Only one thread samples. Hierarchies of version 1 have other files and are left out. */
+/* Only one thread samples. */
 int recorder_put_limits(struct recorder *recorder, bool always)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
@@ -117,7 +120,7 @@ int recorder_put_limits(struct recorder *recorder, bool always)
 		return 0;
 	if (!recorder->cgroups)
 		recorder->cgroups = cgroup_mount(where, sizeof(where));
-	err = recorder->cgroups == 2 ? cgroup_limits_read(where, &limits) : -ENOENT;
+	err = recorder->cgroups ? cgroup_limits_read(where, recorder->cgroups, &limits) : -ENOENT;
 	for (size_t i = 0; i < recorder->nr && !err; i++)
 		if (!recorder->disks[i].ended)
 			err = put_disk(&recorder->disks[i], &limits);

@@ -392,6 +392,11 @@ def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> 
     return Observed(recorded.path, recorded.meta, disks, names, tuple(observations), recorded.output, whole, calls)
 
 
+# Settings with limits of cgroups -> the limit of a line, as io.max names it; "": the line names them.
+LIMIT_FILES = {
+    "io.max": "", "blkio.throttle.read_bps_device": "rbps", "blkio.throttle.write_bps_device": "wbps",
+    "blkio.throttle.read_iops_device": "riops", "blkio.throttle.write_iops_device": "wiops",
+}  # fmt: skip
 LOOKS = "FROM main.host WHERE source IN ('cpu', 'command')"  # an interval without use may lack either row
 
 
@@ -465,7 +470,9 @@ class _Tables:
 
     def _charged(self, span: Span) -> tuple[Charged, ...]:
         """Bios by cgroup, if a cgroup has a limit. Empty: none has."""
-        if not any(one.name == "io.max" and one.value for one in self._recorded.settings if one.target == span.target):
+        if not any(
+            one.name in LIMIT_FILES and one.value for one in self._recorded.settings if one.target == span.target
+        ):
             return ()
         sums: dict[str, list[int]] = {}
         for one in span.submitters:

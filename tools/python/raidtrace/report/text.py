@@ -15,6 +15,7 @@ from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import source
 from raidtrace.recording.breakdown import of_recording
 from raidtrace.recording.figures import Figures
+from raidtrace.recording.observation import LIMIT_FILES
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
 from raidtrace.report import rows as report_rows
 from raidtrace.report import tables
@@ -227,14 +228,13 @@ def _target(recorded: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
                 f"queue depth {setting('queue_depth')}, tags {tags}")  # fmt: skip
     if verbose and recorded.setting(row.target, "mount"):
         yield words("", f"mounted on {setting('mount')} as {setting('fstype')} ({setting('mount_options')})")
-    limits = [line for line in (recorded.setting(row.target, "io.max") or "").split("\n")]
-    limits = limits[:-1] if limits[-1] == "" else limits
-    if verbose:
-        yield from (words("", f"io.max of {line}") for line in limits)
-    elif limits:
-        yield Words(
-            "", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}; to list them: raidctl report -v"
-        )
+    for name in LIMIT_FILES:
+        limits = (recorded.setting(row.target, name) or "").splitlines()
+        if verbose:
+            yield from (words("", f"{name} of {line}") for line in limits)
+        elif limits:
+            number = f"{len(limits)} cgroup{units.plural(len(limits))}"
+            yield Words("", f"{name} limits {number}; to list them: raidctl report -v")
 
 
 def _details(recorded: Recorded) -> Iterator[Part]:
