@@ -23,7 +23,7 @@ struct command {
 	const char *name;	/* the verb */
 	const struct verb *verb;	/* its implementation, NULL for a program in the directory of the executable */
 	int flags;	/* NEED_* */
-	const char *summary;	/* one line */
+	const char *summary;	/* one line; NULL: a part of other verbs, which the usage leaves out */
 };
 
 static const struct command commands[] = {
@@ -40,6 +40,7 @@ static const struct command commands[] = {
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set the counters of disks to zero" },
+	{ "rows", &verb_rows, 0, NULL },
 	{ "record", &verb_record, NEED_ADMIN,
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "mark", &verb_mark, 0,
@@ -105,8 +106,8 @@ static void usage(FILE *to)
 	      "Find out why a disk is fast or slow.\n\n",
 	      to);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (commands[i].verb ||
-		    find_program(commands[i].name, path, sizeof(path)))
+		if (commands[i].summary &&
+		    (commands[i].verb || find_program(commands[i].name, path, sizeof(path))))
 			terminal_print(to, "  %-8s %s\n", commands[i].name,
 				       commands[i].summary);
 	fputs("\nOptions of a verb: raidctl VERB --help. Manual: man raidctl-VERB.\n"

@@ -168,6 +168,13 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size);
 /* End the phase and store the reason of the end. Afterwards everything is stored. */
 int recorder_end(struct recorder *recorder, const char *why);
 
+/*
+ * Put the events that the source lost since attach: they are missing in the counters. @noted: print them, too. Return:
+ * 0 or -errno.
+ */
+int recorder_put_losses(struct rt_client *client, struct rows *rows, const struct recorded *disks, size_t nr,
+			bool noted);
+
 /* Add the present phase to the totals and the spans. Return: 0 or -ENOMEM. */
 int recorder_end_phase(struct recorder *recorder);
 
@@ -190,6 +197,12 @@ int recorder_put_events(struct recorded *disk);
  * phase
  */
 int recorder_describe(struct recorded *disk);
+
+/* Read all settings of a disk; @changed is called for each. Return: 0 or -errno. */
+int recorder_read_settings(struct recorded *disk, int (*changed)(void *data, const char *name, const char *value));
+
+/* Set the readahead, if it differs from that of the last snapshot. Return: 0 or -errno. */
+int recorder_put_readahead(struct recorded *disk);
 int recorder_sample_settings(struct recorded *disk, bool queue);
 int recorder_cut_settings(struct recorder *recorder);
 
@@ -198,6 +211,32 @@ int recorder_cut_settings(struct recorder *recorder);
  * processor.
  */
 int recorder_put_limits(struct recorder *recorder, bool always);
+
+/*
+ * live.c: live rows for show, top and exporter: each sample of all disks becomes a recording in memory with one
+ * phase, without the samples before it. A setting has the time 0, because the time of its last change is not known.
+ */
+struct live {
+	struct recorder recorder;	/* client, NULL while the module is not loaded; disks attached by this process */
+	struct rt_info info;		/* of the source */
+	bool waits;			/* the module may be loaded, unloaded and replaced meanwhile */
+	char picked[RT_NAME_MAX];	/* the disk that the user named first, "" for none */
+	size_t nr_chosen;
+	struct rt_target *chosen;	/* only these targets; none: all */
+	size_t nr;
+	struct recorded *disks;		/* the targets of the last sample */
+	uint32_t last_number;		/* of a disk in the recording; each is used once */
+	struct store *store;		/* the last sample */
+};
+
+/*
+ * Take a sample. @total: since attach or the last reset; otherwise since the sample before, and a disk without that
+ * one, or that was reset, has no row. Return: 0 or -errno, then @why has the reason; the next call may succeed.
+ */
+int live_sample(struct live *live, bool total, char *why, size_t size);
+
+/* Detach the disks that were attached for the rows. The client remains open. */
+void live_end(struct live *live);
 
 /* child.c: the recorded command */
 
@@ -269,6 +308,10 @@ struct record_run {
 
 /* Attach, record, detach and print the summary. Return: exit status; failures are printed. */
 int record_run(struct record_run *run, const struct disk *disks, size_t nr);
+
+/* Put the facts about the source of counters, and about this machine. Return: 0 or -errno. */
+int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info);
+int record_put_machine(struct rows *rows);
 
 /* Print that @path is not replaced, because another process writes it. Return: exit status. */
 int record_refuse_written(const char *path);

@@ -23,7 +23,7 @@ static int put_setting(void *data, const char *name, const char *value)
 				 disk->number, name, value);
 }
 
-static int put_readahead(struct recorded *disk)
+int recorder_put_readahead(struct recorded *disk)
 {
 	char text[32];
 	int err;
@@ -49,23 +49,15 @@ static int put_mounts(struct recorded *disk)
 	return settings_set(&disk->settings, "journal", disk->journals.text);
 }
 
-int recorder_describe(struct recorded *disk)
+int recorder_read_settings(struct recorded *disk, int (*changed)(void *data, const char *name, const char *value))
 {
-	int err = store_put_target(writer_rows(disk->recorder->writer), disk->number,
-				   &disk->target);
+	int err;
 
-	disk->settings.changed = put_setting;
+	disk->settings.changed = changed;
 	disk->settings.data = disk;
 	disk->settings.disk = disk->target.disk;
 	disk->settings.hctl = disk->target.above.hctl;
-	if (!err)
-		err = put_readahead(disk);
-	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
-		char text[32];
-
-		snprintf(text, sizeof(text), "%" PRId64, disk->carried);
-		err = put_setting(disk, "in_flight_at_attach", text);
-	}
+	err = recorder_put_readahead(disk);
 	if (!err)
 		err = settings_queue(&disk->settings);
 	if (!err)
@@ -76,10 +68,24 @@ int recorder_describe(struct recorded *disk)
 	return err ? err : put_mounts(disk);
 }
 
+int recorder_describe(struct recorded *disk)
+{
+	int err = store_put_target(writer_rows(disk->recorder->writer), disk->number,
+				   &disk->target);
+
+	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%" PRId64, disk->carried);
+		err = put_setting(disk, "in_flight_at_attach", text);
+	}
+	return err ? err : recorder_read_settings(disk, put_setting);
+}
+
 /* The counters include readahead; each other setting needs a file to be read. */
 int recorder_sample_settings(struct recorded *disk, bool queue)
 {
-	int err = put_readahead(disk);
+	int err = recorder_put_readahead(disk);
 
 	if (!err && queue)
 		err = settings_queue(&disk->settings);

@@ -422,28 +422,29 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size)
 	}
 }
 
-/* The counters lack the events that were lost. Nothing is lost of a target that another process deleted. */
-static int put_lost_records(struct recorder *recorder)
+int recorder_put_losses(struct rt_client *client, struct rows *rows, const struct recorded *disks, size_t nr,
+			bool noted)
 {
 	struct json_object *by_disk = json_new_object();
-	struct rows *rows = writer_rows(recorder->writer);
 	uint64_t all = 0;
 	int err;
 
-	for (size_t i = 0; i < recorder->nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		struct json_object *of_disk = json_new_object();
-		struct recorded *disk = &recorder->disks[i];
+		const struct recorded *disk = &disks[i];
 		struct losses losses;
 
 		json_member(by_disk, disk->target.disk, of_disk);
 
-		if (losses_get(recorder->client, disk->target.id, &disk->total, &losses))
+		/* Nothing is lost of a target that another process deleted. */
+		if (losses_get(client, disk->target.id, &disk->last, &losses))
 			continue;
 		/* The sum for all disks is counted once. */
 		if (i)
 			losses.lost.missed = 0;
 		all += losses_sum(&losses);
-		losses_note(disk->target.disk, &losses);
+		if (noted)
+			losses_note(disk->target.disk, &losses);
 		losses_json(of_disk, &losses);
 	}
 	err = store_put_meta_number(rows, "records_lost", all);
@@ -505,7 +506,7 @@ int recorder_end(struct recorder *recorder, const char *why)
 	if (!err && recorder->events)
 		err = store_put_meta_number(rows, "requests_lost", lost);
 	if (!err && source_is_own(recorder->client))
-		err = put_lost_records(recorder);
+		err = recorder_put_losses(recorder->client, rows, recorder->disks, recorder->nr, true);
 	if (!err && source_is_own(recorder->client))
 		err = put_witness(recorder);
 	recorder_check(recorder, text, sizeof(text));

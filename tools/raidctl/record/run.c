@@ -42,7 +42,7 @@ static int put_command(struct rows *rows, char **command)
 	return err;
 }
 
-static int put_machine(struct rows *rows)
+int record_put_machine(struct rows *rows)
 {
 	char profile[DISK_NAME], started[64], kernel[PATH_MAX], config[PATH_MAX];
 	time_t now = time(NULL);
@@ -74,19 +74,24 @@ static int put_machine(struct rows *rows)
 	return err;
 }
 
-/* Store facts about the recording in the first transaction. */
-static int put_meta(struct rows *rows, const struct record_run *run, uint64_t start_ns)
+int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info)
 {
 	int err = store_put_meta(rows, "tool_version", RAIDTRACE_VERSION);
 
 	if (!err)
-		err = store_put_meta(rows, "module_version", run->info->version);
+		err = store_put_meta(rows, "module_version", info->version);
 	if (!err)
-		err = store_put_meta(rows, "counted_by", rt_source_name(run->client));
+		err = store_put_meta(rows, "counted_by", rt_source_name(client));
 	if (!err)
-		err = store_put_meta(rows, "unavailable", run->info->unavailable);
-	if (!err)
-		err = store_put_meta_number(rows, "abi", run->info->abi);
+		err = store_put_meta(rows, "unavailable", info->unavailable);
+	return err ? err : store_put_meta_number(rows, "abi", info->abi);
+}
+
+/* Store facts about the recording in the first transaction. */
+static int put_meta(struct rows *rows, const struct record_run *run, uint64_t start_ns)
+{
+	int err = record_put_source(rows, run->client, run->info);
+
 	if (!err)
 		err = store_put_meta_number(rows, "interval_ns", run->interval_ns);
 	if (!err)
@@ -96,7 +101,7 @@ static int put_meta(struct rows *rows, const struct record_run *run, uint64_t st
 	if (!err)
 		err = store_put_meta(rows, "end", "running");
 	if (!err)
-		err = put_machine(rows);
+		err = record_put_machine(rows);
 	if (!err && run->command)
 		err = put_command(rows, run->command);
 	for (size_t i = 0; i < run->notes.nr && !err; i++)
