@@ -19,7 +19,20 @@ import termios
 import time
 import urllib.request
 
-from machine import PLACE, RAIDCTL, SILENT, SMALL, diskstats, killed, lose, none_left, ok, programs_of, read_directly
+from machine import (
+    PLACE,
+    RAIDCTL,
+    SILENT,
+    SMALL,
+    counting,
+    diskstats,
+    killed,
+    lose,
+    none_left,
+    ok,
+    programs_of,
+    read_directly,
+)
 
 PATIENCE_S = 60
 
@@ -64,8 +77,9 @@ def started(*words: str, small: bool = False) -> subprocess.Popen[str]:
     """Start a verb of raidctl, with small rings or others, and wait until it has attached the disk."""
     process = subprocess.Popen([RAIDCTL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=os.environ | (SMALL if small else {}))  # fmt: skip
-    claim, end = pathlib.Path(f"/run/raidtrace/record-{process.pid}"), time.monotonic() + PATIENCE_S
+    end = time.monotonic() + PATIENCE_S
     while process.poll() is None and time.monotonic() < end:
+        claim = pathlib.Path(f"/run/raidtrace/record-{counting(process)}")
         if claim.exists() and "\ntarget " in claim.read_text(encoding="ascii"):
             break
         time.sleep(0.02)

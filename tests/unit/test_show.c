@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /*
- * Counters of disks with all that they can hold, in each output that C has: golden/show.*.
+ * Counters of disks with all that they can hold, as OpenMetrics: golden/show.prom.gz.
  *
  * Four disks: sda and sdb count everything, sdc less, and md0 has bios alone.
  * The numbers mean nothing (full.h); the test is that each stands in its place.
@@ -15,7 +15,6 @@
 #include "base/base.h"
 #include "export/openmetrics.h"
 #include "full.h"
-#include "report/report.h"
 #include "store/store.h"
 
 #define NR_DISKS	4
@@ -42,7 +41,6 @@ static const uint64_t unknown[NR_DISKS] = {
 
 static struct rt_submitter submitters[NR_DISKS][FULL_SUBMITTERS];
 static struct span spans[NR_DISKS];
-static struct counted counted[NR_DISKS];
 static const struct metric_info info = { .hostname = "raid", .kernel = "", .tool_version = "" };
 
 static int make_spans(void **unused)
@@ -85,26 +83,6 @@ static int free_spans(void **unused)
 	return 0;
 }
 
-static char *printed(__typeof__(text_counters) *print)
-{
-	char *text;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
-
-	for (unsigned int disk = 0; disk < NR_DISKS; disk++)
-		counted[disk] = (struct counted){ .target = &targets[disk], .source = "module", .span = spans[disk] };
-	counted[1].source = "bpf";
-	counted[1].losses = (struct losses){ .lost = { .records = { [1] = 3, [4] = 12345 } }, .undelivered = 2 };
-	print(to, counted, NR_DISKS);
-	fclose(to);
-	return text;
-}
-
-TEST(in_text)
-{
-	golden("golden/show.txt", printed(text_counters));
-}
-
 /* Words in the lines of each counter: in JSON, before its samples, and in each sample. */
 static const char *const marks[][3] = {
 #define X(member, attribute, metric, ...) { "\"" #member "\":", " raidtrace_" metric " ", "raidtrace_" metric "_total{" },
@@ -140,11 +118,6 @@ static void golden_of_old(const char *name, char *text)
 	golden(name, text);
 }
 
-TEST(in_json)
-{
-	golden_of_old("golden/show.json.gz", printed(json_counters));
-}
-
 TEST(in_openmetrics)
 {
 	char *text;
@@ -154,21 +127,6 @@ TEST(in_openmetrics)
 	assert_int_equal(openmetrics_write(to, &info, spans, NR_DISKS), 0);
 	fclose(to);
 	golden_of_old("golden/show.prom.gz", text);
-}
-
-/* The table at the end of raidctl record; without data, and without a sample. */
-TEST(at_a_glance)
-{
-	struct span none = { .phase = "run", .disk = "sda" };
-	char *text;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
-
-	glance_table(to, spans, NR_DISKS);
-	glance_table(to, &none, 1);
-	glance_table(to, NULL, 0);
-	fclose(to);
-	golden("golden/glance.txt", text);
 }
 
 GROUP_FIXTURE(make_spans, free_spans)

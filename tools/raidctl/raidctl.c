@@ -35,7 +35,7 @@ static const struct command commands[] = {
 	  "begin to count the requests of disks" },
 	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
 	  "stop counting disks and drop their counters" },
-	{ "show", &verb_show, 0, "print the current counters of disks" },
+	{ "show", NULL, 0, "print the current counters of disks" },
 	{ "tail", &verb_tail, NEED_OBSERVE,
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,

@@ -30,7 +30,7 @@ def test_a_sample_without_a_disk_has_the_facts() -> None:
             recorded = rows.recorded(kind)
             assert recorded.fact("module_loaded") in ("yes", "no")
             assert recorded.fact("kernel") == os.uname().release
-            assert recorded.phases[0].name == "run"
+            assert recorded.phases[0].name == "now"
     assert rows.close() == 0
 
 

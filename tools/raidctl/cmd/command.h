@@ -49,7 +49,6 @@ extern const struct verb verb_mark;
 extern const struct verb verb_record;
 extern const struct verb verb_reset;
 extern const struct verb verb_rows;
-extern const struct verb verb_show;
 extern const struct verb verb_status;
 extern const struct verb verb_tail;
 extern const struct verb verb_top;

@@ -59,7 +59,7 @@ static int add_disk(struct live *live, const struct rt_target *target)
 		return -ENOMEM;
 	live->disks = disk;
 	disk[live->nr++] = (struct recorded){
-		.target = *target, .number = ++live->last_number, .put_readahead = UINT64_MAX,
+		.target = *target, .number = target->id, .put_readahead = UINT64_MAX,
 	};
 	return 0;
 }
@@ -111,20 +111,36 @@ static int advance(struct live *live, struct recorded *disk)
 	return err;
 }
 
-static int put_disk(struct live *live, struct recorded *disk, bool total)
+static int put_settings(struct rows *rows, struct recorded *disk, bool all, uint32_t hidden)
 {
-	struct rows *rows = store_rows(live->store);
-	struct rt_counters *counted = total ? &disk->last : &disk->span;
-	int err = disk->settings.nr && !total ? recorder_put_readahead(disk) : recorder_read_settings(disk, unchanged);
+	int err = disk->settings.nr && !all ? recorder_put_readahead(disk) : recorder_read_settings(disk, unchanged);
+	char text[GROUPS_TEXT];
 
-	if (!err)
-		err = store_put_target(rows, disk->number, &disk->target);
 	for (size_t i = 0; i < disk->settings.nr && !err; i++)
 		err = store_put_setting(rows, 0, disk->number, disk->settings.known[i].name,
 					disk->settings.known[i].value);
 	if (!err && (disk->target.gone || disk->last.gone))
 		err = store_put_setting(rows, 0, disk->number, "gone", "1");
-	if (err || (total ? !disk->last.now_ns : disk->left_out))
+	if (!err && hidden)
+		err = store_put_setting(rows, 0, disk->number, "groups_hidden", groups_text(text, hidden));
+	return err;
+}
+
+static int put_disk(struct live *live, struct recorded *disk, bool total)
+{
+	struct rt_counters *counted = total ? &disk->last : &disk->span;
+	bool left_out = total ? !disk->last.now_ns : disk->left_out;
+	struct rows *rows = store_rows(live->store);
+	struct rt_target target = disk->target;
+	int err;
+
+	/* Without a privilege, the module counts more groups than it gives. */
+	if (!left_out)
+		target.groups &= counted->groups;
+	err = store_put_target(rows, disk->number, &target);
+	if (!err)
+		err = put_settings(rows, disk, total, disk->target.groups & ~target.groups);
+	if (err || left_out)
 		return err;
 	cgroups_name(counted);
 	return store_put_sample(live->store, disk->number, 0, counted);
@@ -136,7 +152,7 @@ static int put_facts(struct live *live)
 	int err = record_put_machine(rows);
 
 	if (!err)
-		err = store_begin_phase(rows, 0, PHASE_RUN, 0);
+		err = store_begin_phase(rows, 0, "now", 0);
 	if (!err && live->waits)
 		err = store_put_meta(rows, "module_loaded", live->recorder.client ? "yes" : "no");
 	if (!err && live->picked[0])

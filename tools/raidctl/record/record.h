@@ -90,7 +90,6 @@ struct recorded {
 	struct rt_counters span;	/* sample that is being stored */
 	struct rt_counters phase;	/* all samples of the present phase */
 	struct rt_counters total;	/* all phases that ended */
-	bool in_phase;			/* the present phase has a sample of the disk */
 	uint64_t begin_ns;		/* of its first sample */
 	int64_t carried;		/* reads and writes that may be in flight at its start, -1 if not known */
 	bool events;			/* its requests are recorded one by one */
@@ -118,9 +117,6 @@ struct recorder {
 	 */
 	bool unsure;
 	uint32_t phase;			/* number of the present phase */
-	char phase_name[PHASE_NAME];
-	size_t nr_spans;
-	struct span *spans;		/* of phases that ended, in order of phase, then disk */
 	uint64_t start_ns;		/* start of the first sample */
 	uint64_t now_ns;		/* end of the last sample */
 	uint64_t queue_ns;		/* last reading of settings of the queue */
@@ -175,9 +171,6 @@ int recorder_end(struct recorder *recorder, const char *why);
 int recorder_put_losses(struct rt_client *client, struct rows *rows, const struct recorded *disks, size_t nr,
 			bool noted);
 
-/* Add the present phase to the totals and the spans. Return: 0 or -ENOMEM. */
-int recorder_end_phase(struct recorder *recorder);
-
 /* Detach our targets. This is the last step. */
 void recorder_detach(struct recorder *recorder);
 void recorder_free(struct recorder *recorder);
@@ -217,7 +210,7 @@ int recorder_put_limits(struct recorder *recorder, bool always);
  * phase, without the samples before it. A setting has the time 0, because the time of its last change is not known.
  */
 struct live {
-	struct recorder recorder;	/* client, NULL while the module is not loaded; disks attached by this process */
+	struct recorder recorder;	/* client, NULL while there is no module; disks attached by this process */
 	struct rt_info info;		/* of the source */
 	bool waits;			/* the module may be loaded, unloaded and replaced meanwhile */
 	char picked[RT_NAME_MAX];	/* the disk that the user named first, "" for none */
@@ -225,7 +218,6 @@ struct live {
 	struct rt_target *chosen;	/* only these targets; none: all */
 	size_t nr;
 	struct recorded *disks;		/* the targets of the last sample */
-	uint32_t last_number;		/* of a disk in the recording; each is used once */
 	struct store *store;		/* the last sample */
 };
 

@@ -32,7 +32,7 @@ def recording(recorded: Recorded) -> Json:
     return {
         "recording": str(recorded.path) or None,
         "meta": {name: value or None for name, value in recorded.meta.items()},
-        "targets": [_target(row) for row in recorded.targets],
+        "targets": [target(row) for row in recorded.targets],
         "settings": [dataclasses.asdict(one) for one in recorded.settings],
         "notes": list(recorded.notes),
         "stack": [{"disk": recorded.disk(disk), "parent": recorded.disk(parent)} for disk, parent in recorded.stack],
@@ -48,11 +48,11 @@ def recording(recorded: Recorded) -> Json:
             for number, values in recorded.host.items()
             for (source, name), value in values.items()
         ],
-        "spans": [_span(recorded, span) | _members(recorded, span) for span in recorded.spans],
+        "spans": [span_of(recorded, span) | _members(recorded, span) for span in recorded.spans],
     }
 
 
-def _target(target: Target) -> dict[str, Json]:
+def target(target: Target) -> dict[str, Json]:
     """The JSON object of a disk. An imported trace has only its name and its time."""
     named = target.unit_3ware is None
     object_: dict[str, Json] = {"target": target.target}
@@ -69,7 +69,8 @@ def _target(target: Target) -> dict[str, Json]:
     return object_
 
 
-def _span(recorded: Recorded, span: Span) -> dict[str, Json]:
+def span_of(recorded: Recorded, span: Span) -> dict[str, Json]:
+    """The JSON object of a span, without the members of its disk."""
     added, times = recorded.added, breakdown.of(span, around=breakdown.around(recorded, span))
     shown = [direction for direction in DIRECTIONS
              if direction in (*DATA, "all") or not span.idle(direction)]  # fmt: skip
