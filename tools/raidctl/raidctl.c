@@ -45,7 +45,7 @@ static const struct command commands[] = {
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "mark", &verb_mark, 0,
 	  "begin a phase of a running recording" },
-	{ "top", &verb_top, 0, "watch disks live" },
+	{ "top", NULL, 0, "watch disks live" },
 	{ "report", NULL, 0, "print what limits the disks of a recording" },
 	{ "export", NULL, 0, "convert a recording to CSV, JSON or a Perfetto trace" },
 	{ "exporter", NULL, 0, "serve the counters to Prometheus over HTTP" },

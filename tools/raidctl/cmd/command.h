@@ -51,7 +51,6 @@ extern const struct verb verb_reset;
 extern const struct verb verb_rows;
 extern const struct verb verb_status;
 extern const struct verb verb_tail;
-extern const struct verb verb_top;
 extern const struct verb verb_unload;
 
 /*

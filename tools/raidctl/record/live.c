@@ -60,6 +60,7 @@ static int add_disk(struct live *live, const struct rt_target *target)
 	live->disks = disk;
 	disk[live->nr++] = (struct recorded){
 		.target = *target, .number = target->id, .put_readahead = UINT64_MAX,
+		.settings.changed = unchanged,
 	};
 	return 0;
 }
@@ -113,7 +114,7 @@ static int advance(struct live *live, struct recorded *disk)
 
 static int put_settings(struct rows *rows, struct recorded *disk, bool all, uint32_t hidden)
 {
-	int err = disk->settings.nr && !all ? recorder_put_readahead(disk) : recorder_read_settings(disk, unchanged);
+	int err = all ? recorder_read_settings(disk, unchanged) : recorder_put_readahead(disk);
 	char text[GROUPS_TEXT];
 
 	for (size_t i = 0; i < disk->settings.nr && !err; i++)

@@ -222,8 +222,9 @@ struct live {
 };
 
 /*
- * Take a sample. @total: since attach or the last reset; otherwise since the sample before, and a disk without that
- * one, or that was reset, has no row. Return: 0 or -errno, then @why has the reason; the next call may succeed.
+ * Take a sample. @total: since attach or the last reset. Otherwise since the sample before: a disk without that one, or
+ * that was reset, has no row, and of its settings only the readahead is read, because intervals may be short. Return: 0
+ * or -errno, then @why has the reason; the next call may succeed.
  */
 int live_sample(struct live *live, bool total, char *why, size_t size);
 

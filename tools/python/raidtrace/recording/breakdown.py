@@ -248,7 +248,24 @@ def states(busy: float | None, held: float | None, backlog: float | None, bio_ba
         return {"busy": busy, "empty": 1 - busy}
     if held is None or backlog is None:
         return {"busy": busy, "idle": 1 - busy}
-    return {"served": busy - backlog, "backlog": backlog, "held": held, "empty": 1 - busy - held}
+    served, empty = max(0.0, busy - backlog), max(0.0, 1 - busy - held)  # of rounded quotients
+    return {"served": served, "backlog": backlog, "held": held, "empty": empty}
+
+
+def busy_share(span: Span) -> float | None:
+    """Share of the time with a request in flight; with bios, of a disk without requests. None: not known."""
+    if span.bio_based and (with_bios := ratio(span.plain.get("held_ns"), span.length())) is not None:
+        return with_bios
+    times = span.histogram("all", "depth_time")
+    counted = sum(times.values())
+    return ratio(counted - times.get(0, 0), counted)
+
+
+def states_of(span: Span) -> dict[str, float]:
+    """The states of the time of a span, also of one without a request, as Breakdown.states."""
+    seconds = sum(span.histogram("all", "depth_time").values()) / 1e9
+    held, backlog = (_waits(span, name, seconds) for name in ("held_ns", "backlog_ns"))
+    return states(busy_share(span), held, backlog, span.bio_based)
 
 
 def of(span: Span, seconds: float | None = None, around: Around | None = None) -> Breakdown | None:
@@ -263,15 +280,14 @@ def of(span: Span, seconds: float | None = None, around: Around | None = None) -
     if not counted:
         missing = dict.fromkeys(("busy_share", "idle_share", "busy_depth"), _lacks(span, "depth-time"))
     length = counted / 1e9 or (span.length() / 1e9 if seconds is None else seconds)
-    busy_share, with_bios = ratio(busy, counted), ratio(span.plain.get("held_ns"), span.length())
-    if span.bio_based and with_bios is not None:
-        busy_share, missing = with_bios, {"busy_depth": ONLY_BIOS}
+    if span.bio_based and span.plain.get("held_ns") is not None:
+        missing = {"busy_depth": ONLY_BIOS}
     figures = Figures(span, "all")
     mean = figures.depth()
     ways = [_way(span, direction, number / whole, length) for direction, number in numbers.items()
             if number >= MIN_SHARE * whole]  # fmt: skip
     one = Breakdown(
-        span.disk, span.phase, length, span.bio_based, busy_share,
+        span.disk, span.phase, length, span.bio_based, busy_share(span),
         _waits(span, "held_ns", length), _waits(span, "backlog_ns", length), _waits(span, "waiting_sum_ns", length),
         mean * counted / busy if mean is not None and busy else None, figures.depth_is_bound(),
         _bios(span, length) if span.bio_based else None, tuple(ways), missing, users=_users(span),

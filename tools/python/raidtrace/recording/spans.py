@@ -29,6 +29,9 @@ GROUPS = ("flow", "size", "seek", "stream", "depth", "latency", "place", "plug",
 FIRST_GROUPS = frozenset(("flow", "size", "seek", "depth", "latency"))  # of a recording that does not name its groups
 DATA, COUNTED = DIRECTIONS[:2], DIRECTIONS[:-1]
 NEVER = frozenset(("issued", "completed", "in_flight"))  # counters of requests; a disk that gets only bios lacks them
+# The only tracepoint of a counter, which is 0 in the module's rows if the kernel lacks it.
+TRACEPOINTS = {"block_split": "splits", "block_bio_backmerge": "back_merges", "block_bio_frontmerge": "front_merges",
+               "block_rq_merge": "request_merges"}  # fmt: skip
 Bins = Mapping[int, int]
 
 
@@ -349,7 +352,7 @@ class _Reader:
         key = (target, number)
         samples = self.rows.of(target, [number])
         flow: dict[str, dict[str, int]] = {}
-        unknown = set(NEVER) if disk.bio_based else set()
+        unknown = set(self._unavailable) | (NEVER if disk.bio_based else frozenset())
         levels = self._levels.get(key, {})
         for direction, counts in self.rows.sums("flow", "direction").get(key, {}).items():
             if not isinstance(direction, str) or direction not in DIRECTIONS:
@@ -393,6 +396,12 @@ class _Reader:
         for target, phase, which, *values, _ in self.rows.execute(query):
             by_span.setdefault((target, phase), {})[which] = dict(zip(names, values, strict=True))
         return by_span
+
+    @functools.cached_property
+    def _unavailable(self) -> set[str]:
+        """The counters whose tracepoint the kernel lacked."""
+        facts = {row["key"]: row["value"] for row in self._table("meta", "key")}
+        return {counter for name, counter in TRACEPOINTS.items() if name in facts.get("unavailable", "").split()}
 
     @functools.cached_property
     def _levels(self) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:
