@@ -127,6 +127,9 @@ def test_life_of_a_row(recorded):
     renewed = dataclasses.replace(again, attached_ns=(again.attached_ns or 0) + 1)  # the module was loaded again
     top.take(dataclasses.replace(recorded, targets=(sdb, renewed), spans=()))
     assert names(top) == ["sda", "sdb"] and top.rows[0].state is State.FRESH
+    other = dataclasses.replace(again, target=11)  # another disk, which got the name of one that was removed
+    top.take(dataclasses.replace(recorded, targets=(sdb, renewed, other), spans=()))
+    assert names(top) == ["sda", "sda", "sdb"], "the counters of the removed one are kept"
     empty = dataclasses.replace(recorded, targets=(), spans=())
     assert taken(empty).chosen() is None and taken(empty).full() == 8
 
