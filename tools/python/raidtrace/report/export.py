@@ -14,7 +14,7 @@ from raidtrace.quantity import shown
 from raidtrace.quantity.bins import CLASSES, KINDS, NUMBERS, depth_row
 from raidtrace.quantity.shown import UserError, row_csv, row_json
 from raidtrace.quantity.units import ratio
-from raidtrace.recording import invariants, results, spans
+from raidtrace.recording import database, invariants, results, spans
 from raidtrace.recording.columns import DICTIONARY, NO_SECTOR, Column, RecordingError
 from raidtrace.recording.sample_rows import Sample, SampleRows, opened
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
@@ -101,16 +101,17 @@ def _write(directory: pathlib.Path, table: str, rows: Rows, added: Sequence[Colu
 def _own(path: pathlib.Path, head: bytes) -> IO[str]:
     """Open a CSV file for writing: a new file, or one that starts like an export of this table. Raises UserError for
     any other file, and for a symbolic link."""
-    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    flags = (database.READ_ONLY ^ os.O_RDONLY) | database.NOFOLLOW | os.O_RDWR
     try:
         try:
             fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
         except FileExistsError:
             fd = os.open(path, flags)
         file = open(fd, "w", encoding="utf-8", newline="")
-        if not stat.S_ISREG(os.fstat(fd).st_mode) or not head.startswith(os.pread(fd, len(head), 0)):
+        if not stat.S_ISREG(os.fstat(fd).st_mode) or not head.startswith(os.read(fd, len(head))):
             file.close()
             raise UserError(f"{path}: exists, but is not an export of this table; name another directory")
+        os.lseek(fd, 0, os.SEEK_SET)
         os.ftruncate(fd, 0)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; name another directory") from error
