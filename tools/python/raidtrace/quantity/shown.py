@@ -159,11 +159,15 @@ def value_json(value: Json, indent: int = 0) -> str:
     return f"{begin}{inner}{f',{inner}'.join(parts)}\n{'':{indent}}{end}"
 
 
+def whole(text: str) -> str:
+    """Text that can be encoded: a replacement character for each byte that is not UTF-8."""
+    return _BROKEN.sub(REPLACEMENT, text)
+
+
 def _field(value: object) -> str:
     if value is None:
         return ""
-    text = _BROKEN.sub(REPLACEMENT, str(value))
-    text = str(cell(text))
+    text = str(cell(whole(str(value))))
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
