@@ -277,7 +277,7 @@ def test_exporter(data: pathlib.Path, disk: str) -> None:
     process = started("exporter", "--source", "bpf", "--listen", f"127.0.0.1:{port}", disk, small=True)
     assert process.stdout
     process.stdout.readline()
-    issued = f'raidtrace_issued_requests_total{{disk="{disk}",direction="read"}}'
+    issued = f'raidtrace_issued_requests_total{{direction="read",disk="{disk}"}}'
     queue = f'raidtrace_lost_events_total{{disk="{disk}",kind="queue"}}'
     first, before = scraped(port), diskstats(disk)
     read_directly(data, 500)
@@ -292,7 +292,7 @@ def test_exporter(data: pathlib.Path, disk: str) -> None:
     killed(process, "exporter")
     process = started("exporter", "--source", "bpf", "--listen", f"127.0.0.1:{port}", disk)
     process.stdout and process.stdout.readline()
-    held = programs_of(process.pid)
+    held = programs_of(counting(process))
     process.send_signal(signal.SIGTERM)
     ok(process.wait(timeout=PATIENCE_S) == 0 and none_left(held), "SIGTERM ends it well", process.returncode)
 

@@ -5,6 +5,7 @@ this list (tests/lint/layers).
 
 quantity/   pure arithmetic: bins of histograms, sizes, statistics of trials, ranks, what seeks cost
 recording/  the one reader of recordings: rows, sums of a phase, series over time, and the numbers that follow from them
+exporter/   raidctl exporter: metrics of live rows for Prometheus, counters of cgroups, the server
 benchmark/  the benchmarks that can be run, the terms of their tests; what each printed, as figures
 published/  published tables as CSV, and what reads them
 explain/    why a throughput is what it is: links with their evidence, limits, two runs side by side
