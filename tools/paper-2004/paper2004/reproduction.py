@@ -184,7 +184,7 @@ The white paper of 2004, simulated
 For everybody who wants to know how accurate the simulated controller of the lab is. After this page you know the error of
 each figure. AMCC/3ware measured a 9500S-12 with twelve WD740GD under Linux 2.6.5: 28 tests of 20 GiB each, 204 values
 ("Benchmarking the 3ware 9000 Controller Using Linux Kernel 2.6", v1.1). ``make reproduce`` runs the same 28 tests in the
-lab, with Linux {kernel} and the simulated controller (:doc:`3w-9xxx`). It writes this page and ``reproduction.csv``, which
+lab, with Linux {kernel} and the simulated controller (:doc:`devices`). It writes this page and ``reproduction.csv``, which
 has a row for each published figure: the median of the trials of one test. *Held-out* figures were not used to fit the model.
 """
 
