@@ -124,7 +124,7 @@ benchmarks of disks. After this page you know an experiment for each of them, an
 the experiments and computes each verdict from the counters of raidtrace."""
 HOW = """Most experiments run in the lab: the real Linux {kernel} and its driver, with a model of controller and drives
 (profile 9500s-12-raid0). Times are simulated, so a second run gives bit-identical results. Experiments about processor time,
-which is free in the lab, run in a virtual machine (:doc:`vm`) with Linux {machine}. Times of an emulated machine depend on
+which is free in the lab, run in a virtual machine (:doc:`lab`) with Linux {machine}. Times of an emulated machine depend on
 the host. Therefore these runs are repeated in rounds of rotated order. Numbers are medians of the rounds, ratios medians of
 the ratios of the rounds. A verdict needs the same result in each round. Compare only the ratios. A question that neither
 can answer is *out of reach*. ``tools/paper-2004/guest/misconceptions-cell`` has the commands,
