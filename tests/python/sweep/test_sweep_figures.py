@@ -3,7 +3,6 @@
 
 import csv
 import dataclasses
-import re
 
 import pytest
 import test_sweep
@@ -22,22 +21,6 @@ def rows(name):
     """Lines of a plan's CSV."""
     with (SWEEPS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def rows_of_table(title):
-    """Cells of the first table of a section, without its head."""
-    lines = TEXT[TEXT.index(f"{title}\n----") :].splitlines()
-    rules = [at for at, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line)]
-    starts = [result.start() for result in re.finditer("=+", lines[rules[0]])] + [None]
-    body = lines[rules[1] + 1 : rules[2]]
-    return [[line[a:b].strip() for a, b in zip(starts, starts[1:])] for line in body]
-
-
-def middle(result, column, **axes):
-    """A figure of the one line that has these axes, / 1000; "-" where there is none."""
-    lines = [row for row in result if all(row[key] == value for key, value in axes.items())]
-    assert len(lines) <= 1, axes
-    return f"{float(lines[0][column]) / 1000:.1f}" if lines and lines[0][column] else "-"
 
 
 @pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.csv")), ids=lambda path: path.stem)
@@ -59,30 +42,9 @@ def test_a_committed_table_has_every_cell_of_its_plan(path):
         assert len(names) == sum(cell.text("md_level", "none") != "none" and cell.trial == 1 for cell in the_plan.cells)
 
 
-def test_the_table_of_caltech():
-    result = [row for row in rows("caltech") if row["filesystem"] == "xfs"]
-    lines = rows_of_table("Caltech: chunk of md RAID 0 over two controllers")
-    assert [line[0] for line in lines] == ["4 KiB", "64 KiB", "128 KiB", "256 KiB", "512 KiB", "1024 KiB"]
-    for chunk, read, untuned, tuned, unmerged, write, written, written_unmerged in lines:
-        one = {"md_chunk_kib": chunk.removesuffix(" KiB")}
-        for shown, phase, setra, nomerges in (
-            (untuned, "read", "256", ""),
-            (tuned, "read", "2048", ""),
-            (unmerged, "read", "2048", "2"),
-            (written, "write", "2048", ""),
-            (written_unmerged, "write", "2048", "2"),
-        ):
-            axes = {**one, "phase": phase, "readahead_sectors": setra, "nomerges": nomerges}
-            assert shown == middle(result, "median", **axes), axes
-        for shown, phase in ((read, "read"), (write, "write")):
-            axes = {**one, "phase": phase, "readahead_sectors": "256", "nomerges": ""}
-            ends = [middle(result, f"published_{end}", **axes).removesuffix(".0") for end in ("low", "high")]
-            assert shown == "-".join(ends), axes
-
-
 def test_the_figures_of_amcc():
     """The plan of the same runs as make reproduce; the figures of both are committed."""
-    text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("Caltech: chunk")].split())
+    text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("The other plans")].split())
     scale = {"MiB/s": 1024, "KiB/s": 1, "1/s": 1}
     with (SWEEPS.parent / "reproduction.csv").open(encoding="utf-8", newline="") as file:
         paper = {

@@ -116,7 +116,8 @@ def page(state: Mapping[str, Any]) -> list[str]:
         judgement = one.judge(state["runs"])
         lines += [*wrap(f'**{one.number}. "{one.claim}": {judgement.verdict}** ({one.where}). '
                         f"{' '.join((*judgement.sentences, one.limits))}"), ""]  # fmt: skip
-        lines += table(judgement.header, judgement.rows)
+        if len(judgement.rows) > 2:  # the sentences have the numbers of two rows
+            lines += table(judgement.header, judgement.rows)
     return lines
 
 
