@@ -224,11 +224,6 @@ def heading(text: str) -> list[str]:
     return [text, "=" * len(text), ""]
 
 
-def setra(test: amcc.Test) -> str:
-    """The name that people use."""
-    return "tuned" if test.setra_sectors != 256 else "untuned"
-
-
 def _result(points: Sequence[Point]) -> list[str]:
     errors = [abs(point.error()) for point in points if not point.fitted]
     near = {limit: sum(error <= limit for error in errors) for limit in (5, 10, 20)}
@@ -249,8 +244,7 @@ def _result(points: Sequence[Point]) -> list[str]:
         *wrap(
             f"Of the {len(compared)} published ratios of tuned to untuned, {len(met)} are reproduced within {AIM:.0f} %. Of "
             f"the {len(reads)} ratios of reads and rereads, {sum(abs(r.error()) <= AIM for r in reads)} are. The median error "
-            f"of all {len(compared)} is {statistics.median(abs(r.error()) for r in compared):.1f} %. dd ran untuned only, so "
-            "the rows of readahead do not count it."
+            f"of all {len(compared)} is {statistics.median(abs(r.error()) for r in compared):.1f} %."
         ),
         "",
     ]
@@ -259,7 +253,6 @@ def _result(points: Sequence[Point]) -> list[str]:
         ("metric", medians(points, lambda p: p.metric)),
         ("tool", medians(points, lambda p: LABEL.get(p.test.tool, p.test.tool))),
         ("file system", medians(points, lambda p: p.test.filesystem or "bare disk")),
-        ("readahead", medians(points, lambda p: "-" if p.test.tool == "dd" else setra(p.test))),
     ]
     rows = [(kind, name, str(n), f"{error:.1f} %") for kind, names in groups for name, (n, error) in names.items()]
     return lines + table(("by", "", "held out", "median error"), [row for row in rows if row[1] != "-"])
@@ -267,18 +260,18 @@ def _result(points: Sequence[Point]) -> list[str]:
 
 def _fitted() -> list[str]:
     lines = heading("Fitted constants")
-    rows = []
+    rows: dict[str, tuple[str, ...]] = {}
     for array in ("raid0", "raid5"):
         values = reproduce_run.profile_values(f"9500s-12-{array}")
         for constant, text in fitted(array).items():
             group, name = constant.split(".")
             which, test, metric = text.split()
             title = reproduce_plan.find(which, int(test)).title()
-            rows.append((f"9500s-12-{array}", f"``{constant}``", f"{values[group][name]:,}", f"{title}, {metric}"))
-    lines += table(("profile", "constant", "value", "fitted to"), rows)
+            rows[constant] = (f"``{constant}``", f"{values[group][name]:,}", f"{title}, {metric}")
+    lines += table(("constant", "value", "fitted to"), rows.values())
     lines += [
-        f"{len({row[1] for row in rows})} constants are fitted to {len(fitted_figures())} figures; RAID 5 has those of "
-        "RAID 0, and one more for parity. ``tools/paper-2004/fit`` finds them again.",
+        f"{len(rows)} constants are fitted to {len(fitted_figures())} figures; RAID 5 has those of RAID 0, and one for parity.",
+        "``tools/paper-2004/fit`` finds them again.",
         "",
     ]
     return lines
