@@ -3,7 +3,7 @@
 """Take counters from recordings and explain the rest: the cause stays the same or becomes open, and never another one.
 
 stripped.py DIRECTORY   all recordings below it, each without one group of counters after the other, without settings,
-without the machine's counters, as an imported trace, and as the exporter serves it. The last line has the totals.
+without the machine's counters, and as an imported trace. The last line has the totals.
 """
 
 from __future__ import annotations

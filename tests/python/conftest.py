@@ -20,6 +20,7 @@ sys.path[:0] = [str(TOP / "tools/python"), str(TOP / "tools/paper-2004"), str(TO
 
 from raidtrace.cli import front  # noqa: E402
 from raidtrace.quantity.shown import UserError  # noqa: E402
+from raidtrace.recording import live  # noqa: E402
 
 # No deadline: a busy machine is not a failure. A commit gets the same examples in each run; make check-long chooses new ones.
 settings.register_profile("same", deadline=None, derandomize=True)
@@ -69,6 +70,35 @@ def changed(path, *statements, of=None):
         for statement in statements:
             db.executescript(statement) if isinstance(statement, str) else db.execute(*statement)
     return path
+
+
+LOSSES = (
+    '{"sda":{"lost_records":{}},"sdb":{"lost_records":{"queue":3,"end":12345},"missed_events":0,"undelivered_ends":2}}'
+)
+ONE_SAMPLE = """DELETE FROM sample WHERE phase<>1; DELETE FROM phase WHERE phase<>1; UPDATE phase SET phase=0, name='now';
+    DELETE FROM flow WHERE sample NOT IN (SELECT sample FROM sample);
+    DELETE FROM origin WHERE sample NOT IN (SELECT sample FROM sample);
+    DELETE FROM submitter WHERE sample NOT IN (SELECT sample FROM sample); UPDATE sample SET phase=0;
+    DELETE FROM meta; DELETE FROM setting; DELETE FROM disturbance; DELETE FROM note; DELETE FROM host; DELETE FROM output;
+    DELETE FROM stack; INSERT INTO meta VALUES('counted_by','module'); INSERT INTO meta VALUES('simulated','no');
+    INSERT INTO setting SELECT 0, target, 'readahead_sectors', 128 << target FROM target"""
+BY_BPF = ("UPDATE meta SET value='bpf' WHERE key='counted_by'", ("INSERT INTO meta VALUES('losses',?)", (LOSSES,)))
+
+
+@pytest.fixture
+def sampled(tmp_path, monkeypatch):
+    """A function that lets raidctl rows answer with rows of the disks sda, sdb, sdc and md0, changed by statements. Its
+    result is a file that gets the command line and the requests."""
+
+    def answer(*statements):
+        rows = changed(unpacked("tests/python/report/golden/full.rtdb.xz", tmp_path / "live"), ONE_SAMPLE, *statements)
+        asked = tmp_path / "asked"
+        text = f"""echo "$@" >{asked}
+            while read -r kind; do echo "$kind" >>{asked}; echo rows {rows.stat().st_size}; cat {rows}; done"""
+        monkeypatch.setattr(live, "RAIDCTL", program(tmp_path / "raidctl", text))
+        return asked
+
+    return answer
 
 
 class Without(str):

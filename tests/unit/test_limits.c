@@ -107,6 +107,7 @@ TEST(parents_are_read)
 
 /* A directory takes the place of a mounted hierarchy. */
 static char root[64];
+static int version;	/* of the hierarchy */
 
 static void put_limits(const char *cgroup, const char *text)
 {
@@ -121,6 +122,7 @@ static void put_limits(const char *cgroup, const char *text)
 static int make_cgroups(void **state)
 {
 	(void)state;
+	version = 2;
 	strcpy(root, "/tmp/raidtrace-cgroups-XXXXXX");
 	return mkdtemp(root) ? 0 : -1;
 }
@@ -139,7 +141,7 @@ static void expect_file(unsigned int file, const char *device, const char *text)
 	struct cgroup_limits limits;
 	char *printed;
 
-	assert_int_equal(cgroup_limits_read(root, &limits), 0);
+	assert_int_equal(cgroup_limits_read(root, version, &limits), 0);
 	printed = cgroup_limits_of(&limits, file, device);
 	assert_string_equal(printed, text);
 	free(printed);
@@ -174,7 +176,7 @@ FIXTURE_TEST(no_limits, make_cgroups, remove_cgroups)
 	put_limits("/plain", NULL);
 	put_limits("/plain/below", PLAIN);
 	expect_limits("8:0", "");
-	assert_int_equal(cgroup_limits_read("/nonexistent", &limits), -ENOENT);
+	assert_int_equal(cgroup_limits_read("/nonexistent", 2, &limits), -ENOENT);
 	assert_int_equal(limits.nr, 0);
 }
 
@@ -203,6 +205,24 @@ FIXTURE_TEST(other_files, make_cgroups, remove_cgroups)
 	expect_file(2, "8:16", "/a 200\n/b 20");
 	expect_file(4, "8:0", "/ enable=1 ctrl=user min=100.00");
 	expect_file(5, "8:0", "");
+}
+
+/* Version 1 has a file for each limit. The root has limits, too, and files of version 2 do not count. */
+FIXTURE_TEST(first_version, make_cgroups, remove_cgroups)
+{
+	version = 1;
+	put_other("", "blkio.throttle.read_bps_device", "8:0 1048576\n");
+	put_limits("/a", "8:0 rbps=1 wbps=max riops=max wiops=max\n");
+	put_other("/a", "blkio.throttle.read_bps_device", "8:16 7\n");
+	put_other("/a", "blkio.throttle.write_iops_device", "8:0 40\n8:16 50\n");
+	expect_limits("8:0", "");
+	expect_file(6, "8:0", "/ 1048576");
+	expect_file(6, "8:16", "/a 7");
+	expect_file(9, "8:0", "/a 40");
+	assert_string_equal(cgroup_limit_file(9, 1), "blkio.throttle.write_iops_device");
+	assert_null(cgroup_limit_file(9, 2));
+	version = 2;
+	expect_file(6, "8:0", "");
 }
 
 /* More bytes than one read returns, next to a file that is no directory. */

@@ -265,7 +265,7 @@ static int settings(void)
 static int limits(void)
 {
 	struct cgroup_limits read;
-	int err = cgroup_limits_read(cgroups, &read);
+	int err = cgroup_limits_read(cgroups, 2, &read);
 	char *text = err ? NULL : cgroup_limits_of(&read, 0, "8:0");
 
 	cgroup_limits_free(&read);

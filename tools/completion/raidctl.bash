@@ -17,7 +17,7 @@ _raidctl_words() {
 	mark) echo "--end --record --help" ;;
 	top) echo "--interval --source --help" ;;
 	report) echo "--json --phase --html --verbose --explain --help" ;;
-	export) echo "--csv --perfetto --json --help" ;;
+	export) echo "--csv --parquet --perfetto --json --help" ;;
 	exporter) echo "--cgroups --listen --source --help" ;;
 	import) echo "--output --interval --sectors --quiet --help" ;;
 	lab) echo "run shell ab expect build clean workloads profiles show --help" ;;

@@ -304,7 +304,7 @@ static void *load_library(char *text, size_t size)
 
 	path[len > 0 ? len : 0] = '\0';
 	strcpy(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, "raidtrace-bpf.so");
-	if (access(path, R_OK)) {
+	if (access(path, F_OK) && errno == ENOENT) {
 		snprintf(text, size, "raidctl was built without BPF programs: install clang and libbpf-dev, then: make tools");
 		return NULL;
 	}

@@ -23,7 +23,7 @@ struct command {
 	const char *name;	/* the verb */
 	const struct verb *verb;	/* its implementation, NULL for a program in the directory of the executable */
 	int flags;	/* NEED_* */
-	const char *summary;	/* one line */
+	const char *summary;	/* one line; NULL: a part of other verbs, which the usage leaves out */
 };
 
 static const struct command commands[] = {
@@ -35,16 +35,17 @@ static const struct command commands[] = {
 	  "begin to count the requests of disks" },
 	{ "detach", &verb_detach, NEED_ADMIN | NEED_MODULE,
 	  "stop counting disks and drop their counters" },
-	{ "show", &verb_show, 0, "print the current counters of disks" },
+	{ "show", NULL, 0, "print the current counters of disks" },
 	{ "tail", &verb_tail, NEED_OBSERVE,
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set the counters of disks to zero" },
+	{ "rows", &verb_rows, 0, NULL },
 	{ "record", &verb_record, NEED_ADMIN,
 	  "record disks, until Ctrl-C or while a command runs" },
 	{ "mark", &verb_mark, 0,
 	  "begin a phase of a running recording" },
-	{ "top", &verb_top, 0, "watch disks live" },
+	{ "top", NULL, 0, "watch disks live" },
 	{ "report", NULL, 0, "print what limits the disks of a recording" },
 	{ "export", NULL, 0, "convert a recording to CSV, JSON or a Perfetto trace" },
 	{ "exporter", NULL, 0, "serve the counters to Prometheus over HTTP" },
@@ -105,8 +106,8 @@ static void usage(FILE *to)
 	      "Find out why a disk is fast or slow.\n\n",
 	      to);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		if (commands[i].verb ||
-		    find_program(commands[i].name, path, sizeof(path)))
+		if (commands[i].summary &&
+		    (commands[i].verb || find_program(commands[i].name, path, sizeof(path))))
 			terminal_print(to, "  %-8s %s\n", commands[i].name,
 				       commands[i].summary);
 	fputs("\nOptions of a verb: raidctl VERB --help. Manual: man raidctl-VERB.\n"

@@ -268,3 +268,19 @@ def test_a_dump_that_was_interrupted_is_repeated():
     assert Dumps(3).ask("target-get", dump=True) == [{"id": 7}]
     with pytest.raises(OSError, match="changed during each of 100 dumps"):
         Dumps(1000).ask("target-get", dump=True)
+
+
+def test_frames_have_a_row_for_each_direction_or_bin():
+    pandas = pytest.importorskip("pandas")
+    frame = reply(done=3).to_pandas()
+    assert [*frame.columns][0] == "direction" and frame.set_index("direction").loc["read", "completed"] == 3
+    assert [*frame["direction"]] == [*reply().flow] and frame["completed"].dtype == "Int64"
+    lacking = [name for name in frame.columns[1:] if frame[name].isna().any()]
+    assert lacking == [name for name in frame.columns[1:] if any(name not in row for row in reply().flow.values())]
+    assert [*reply().to_pandas("submitter")["index"]] == [*reply().submitter]
+    assert reply().histogram("read", "size").to_pandas().values.tolist() == [
+        [*row] for row in reply().histogram("read", "size").bins()
+    ]
+    assert pandas.isna(frame).dtypes.eq(bool).all()
+    with pytest.raises(ValueError, match="disk: not one of flow, origin, submitter, hwq"):
+        reply().to_pandas("disk")

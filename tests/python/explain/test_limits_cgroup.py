@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """io.max as a cause: both sides of each condition, which cgroups a limit holds, and what else then is not named."""
 
+import dataclasses
+
 import pytest
 from conftest import changed
 from made_phase import first, judged, phase, record, verdict
 
-from raidtrace.explain import pair, runs
+from raidtrace.explain import limits, pair, runs
 from raidtrace.explain.evidence import Verdict
 from raidtrace.explain.limits_rate import Allowed, allowed
 from raidtrace.recording import invariants, observation
@@ -43,6 +45,7 @@ def rate(requests):
     return {"requests": requests, "charged": ours(requests, requests << 17)}
 
 
+FIRST = {"blkio.throttle.read_bps_device": "/a b 32768000"}
 FLAT = {"depth": 40.0, "rows": {(16, 12): 100, (32, 24): 900}, "at_issue": {16: 100, 32: 900}}
 BUSY = {"idle": 0.1, "charged": ours(by_kernel=500)}
 # what is inferred, and what of it is too little or too much
@@ -89,6 +92,10 @@ VERDICTS = {
     "a program without a limit is the cause": (("program", "processor"), INFERRED, {"cpu": 0.5, **throttled("")}),
     "a limit that was set while it ran": ("io.max", INFERRED, throttled("", changes=SET_LATER)),
     "another setting that changed while it ran": ("io.max", OUT, throttled("", changes=OTHER_SET)),
+    "a limit of version 1": ("io.max", INFERRED, throttled("", settings=FIRST)),
+    "a limit of version 1 above the cgroup": (
+        "io.max", OUT, throttled("", settings=FIRST, charged=ours(path="/a b/c"))),
+    "a limit of version 1 of writes": ("io.max", OUT, {"direction": "write", **throttled("", settings=FIRST)}),
     "reads and writes of one cgroup": ("io.max", OPEN, throttled(**BOTH)),
     # throttled bios are not a program that sleeps
     "bios of kernel threads below a limit": ("io.max", OPEN, throttled(LOW, charged=ours(by_kernel=1))),
@@ -123,6 +130,27 @@ def test_it_says_how_much_and_what_to_type():
     )
     assert result.remedy == """echo "$(cat /sys/block/sda/dev) rbps=max" >'/sys/fs/cgroup/a b/io.max'"""
     assert result.gain == (2.0, 2.0) and result.share == 0.5
+
+
+def test_looks_into_the_kernel_decide_where_reads_and_writes_are_counted_together():
+    """Idle is half of the time; in the kernel in 16 of 20 looks, the command waits for more than the disk does."""
+    both = throttled(**BOTH)
+    host = {("look", "all"): 20, ("look", "kernel __iomap_dio_rw"): 16, ("look", "running"): 4}
+    for nr, expected in ((16, INFERRED), (14, OPEN)):
+        made = dataclasses.replace(phase(**both), host=host | {("look", "kernel __iomap_dio_rw"): nr})
+        every = limits.limits(Reading("A", made), "read", {})
+        assert next(one for one in every if one.key == "io.max").verdict is expected
+
+
+def test_a_limit_of_version_1_is_named_by_its_file():
+    result = judged("io.max", **throttled("", settings=FIRST))
+    assert (
+        result.title == "blkio.throttle"
+        and "blkio.throttle.read_bps_device of /a b allows 31.2 MiB/s" in result.statement
+    )
+    assert result.remedy == (
+        """echo "$(cat /sys/block/sda/dev) 0" >'/sys/fs/cgroup/blkio/a b/blkio.throttle.read_bps_device'"""
+    )
 
 
 @pytest.mark.parametrize("text, what", [(None, UNKNOWN), ("", OUT), (limit(rbps=9), OPEN)])
@@ -163,7 +191,7 @@ def test_of_a_long_path_the_end_is_known():
 
 
 def test_lines_that_say_nothing_are_no_limits():
-    assert list(allowed("/a rbps=max wbps=0 riops=x wiops=7\n/b\n")) == [Allowed("/a", "wiops", 7)]
+    assert list(allowed("io.max", "/a rbps=max wbps=0 riops=x wiops=7\n/b\n")) == [Allowed("/a", "wiops", 7)]
 
 
 def test_of_two_recordings_a_limit_is_reported_where_there_is_one():

@@ -209,7 +209,7 @@ QUEUED_BY_THREADS = {"idle": 0.5, "submitters": [(5, "kworker/0:1", 501, 9, 0), 
 
 def test_idle_time_while_threads_queue_reads_may_be_a_limit_of_a_cgroup():
     limit = judged(("program", "processor"), **QUEUED_BY_THREADS)
-    assert limit.verdict is OPEN and "blkio.throttle of version 1" in limit.statement
+    assert limit.verdict is OPEN and "io.max, blkio.throttle" in limit.statement
     fewer = [(5, "kworker/0:1", 499, 9, 0), (7, "dd", 501, 9, 0)]
     assert verdict(("program", "processor"), **{**QUEUED_BY_THREADS, "submitters": fewer}) is INFERRED
 
@@ -262,3 +262,22 @@ def test_a_command_that_waits_for_a_processor_is_not_said_to_sleep(waited, expec
     assert (limit.verdict, limit.key) == (expected, key), limit.statement
     before = limits.limits(Reading("A", made), "read", {"host_available": "cpu command-cpu"})
     assert next(one.verdict for one in before if one.key == "program") is OPEN  # the processors were busy
+
+
+@pytest.mark.parametrize(("looks", "expected", "words"), [
+    ({"pipe": 9, "running": 1, "all": 10}, INFERRED, "in 9 of 10 looks at it, the command waited at a pipe"),
+    ({"sleep": 30, "pipe": 12, "kernel wait": 10, "all": 40}, INFERRED, "in 30 of 40 looks at it, the command slept"),
+    ({"stopped": 5, "running": 5, "all": 20, "kernel a": 10}, INFERRED, "in 5 of 20 looks at it, the command was stopped"),
+    ({"kernel percpu_rwsem_wait": 5, "kernel jbd2_log_wait_commit": 15, "all": 20}, INFERRED, "frozen file system"),
+    ({"kernel rwsem_down_read_slowpath": 16, "running": 4, "all": 20}, OPEN, "in rwsem_down_read_slowpath()"),
+    ({"kernel submit_bio_wait": 14, "running": 6, "all": 20}, INFERRED, "because it slept, or waited"),
+    ({"sleep": 9, "all": 9}, INFERRED, "because it slept, or waited"),
+])  # fmt: skip
+def test_looks_name_what_an_idle_disk_waits_for(looks, expected, words):
+    """Idle is half of the time: the disk explains half of the looks into the kernel."""
+    made = phase(**IDLE)
+    made = dataclasses.replace(made, host={**made.host, **{("look", name): nr for name, nr in looks.items()}})
+    every = limits.limits(Reading("A", made), "read", {"host_available": "cpu command-cpu looks"})
+    limit = next(one for one in every if one.key == "program")
+    assert limit.verdict is expected and words in limit.statement, limit
+    assert expected is OPEN or limit.remedy

@@ -305,6 +305,20 @@ def test_a_part_of_the_empty_time_that_can_be_nothing_or_all_of_it_has_no_number
     )
 
 
+def test_looks_at_the_command_are_shown_next_to_the_empty_time():
+    host = {("look", "all"): 40, ("look", "running"): 1, ("look", "sleep"): 30, ("look", "pipe"): 3,
+            ("look", "kernel submit_bio_wait"): 5, ("look", "kernel x"): 1}  # fmt: skip
+    span = requests({"read": {(0, 1): 1000}}, times={0: 5 * SECOND, 1: 5 * SECOND})
+    one = breakdown.of(span, around=breakdown.Around(host, (), ()))
+    assert dict(shown.rows(one))["command"] == (
+        "of 40 looks, sleeps in 30, in the kernel in 6, waits at a pipe in 3 (kernel: submit_bio_wait)"
+    )
+    document = breakdown.document(one)
+    assert document["looks"] == {"all": 40, "running": 1, "sleep": 30, "pipe": 3, "kernel": 6}
+    assert document["kernel_functions"] == {"submit_bio_wait": 5, "x": 1}
+    assert breakdown.document(half_empty(1))["looks"] is None and "command" not in dict(shown.rows(half_empty(1)))
+
+
 def test_a_program_on_all_processors_computes_while_the_disk_is_empty():
     """38 s of 4 processors in 10 s: at most 6 s were without it, so 3.5 s of the 4 s empty are computed."""
     part = half_empty(38 * SECOND, 2 * SECOND, 38 * SECOND).empty["computing"]

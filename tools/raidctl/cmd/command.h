@@ -48,10 +48,9 @@ extern const struct verb verb_load;
 extern const struct verb verb_mark;
 extern const struct verb verb_record;
 extern const struct verb verb_reset;
-extern const struct verb verb_show;
+extern const struct verb verb_rows;
 extern const struct verb verb_status;
 extern const struct verb verb_tail;
-extern const struct verb verb_top;
 extern const struct verb verb_unload;
 
 /*

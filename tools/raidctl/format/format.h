@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "numbers/numbers.h"
 
 /*
  * json.c: the functions of json-c with json_object_ instead of json_. Without memory, they print this and end the
@@ -32,14 +31,8 @@ void json_add_text(struct json_object *to, const char *key, const char *text);
 void json_add_count(struct json_object *to, const char *key, uint64_t count);
 void json_add_known(struct json_object *to, const char *key, bool unknown,
 		    uint64_t count);
-void json_add_number(struct json_object *to, const char *key, bool known,
-		     double number);
 void json_add_bool(struct json_object *to, const char *key, bool value);
 void json_add_or_null(struct json_object *to, const char *key, int64_t value);
-
-/* Both bounds of a bin; an open end is null. */
-void json_add_range(struct json_object *to, const char *low_key,
-		    const char *high_key, const struct range *range);
 
 /* Print an object and free it. Bytes that are not UTF-8 become U+FFFD, and control characters are escaped. */
 void json_finish(FILE *to, struct json_object *object);

@@ -48,11 +48,6 @@ struct json_object *json_new_int64(int64_t value)
 	return made_or_exit(json_object_new_int64(value));
 }
 
-static struct json_object *json_new_double(double value)
-{
-	return made_or_exit(json_object_new_double(value));
-}
-
 struct json_object *json_new_boolean(bool value)
 {
 	return made_or_exit(json_object_new_boolean(value));
@@ -104,27 +99,9 @@ void json_add_known(struct json_object *to, const char *key, bool unknown,
 		json_add_count(to, key, count);
 }
 
-void json_add_number(struct json_object *to, const char *key, bool known,
-		     double number)
-{
-	json_member(to, key,
-		    known ? json_new_double(number) : NULL);
-}
-
 void json_add_bool(struct json_object *to, const char *key, bool value)
 {
 	json_member(to, key, json_new_boolean(value));
-}
-
-void json_add_range(struct json_object *to, const char *low_key,
-		    const char *high_key, const struct range *range)
-{
-	json_member(to, low_key,
-		    range->known ?
-		    json_new_int64(range->low) : NULL);
-	json_member(to, high_key,
-		    range->known && range->high != INT64_MAX ?
-		    json_new_int64(range->high) : NULL);
 }
 
 static void json_put(FILE *to, const char *text)

@@ -15,18 +15,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files of a cgroup with a line for each disk. The first is in each cgroup that has the I/O controller. */
-const char *const cgroup_limit_files[CGROUP_LIMIT_FILES] = {
-	"io.max", "io.latency", "io.weight", "io.bfq.weight",
-	"io.cost.qos", "io.cost.model",	/* only of the root */
+/*
+ * Files of a cgroup with a line for each disk. The first of a version is in each cgroup that has the I/O controller. In
+ * version 2 the root has the model of io.cost, and no limits of its own.
+ */
+static const struct {
+	const char *name;
+	int version;
+	bool of_root;
+	bool of_others;
+} files[CGROUP_LIMIT_FILES] = {
+	{ "io.max", 2, false, true },
+	{ "io.latency", 2, false, true },
+	{ "io.weight", 2, false, true },
+	{ "io.bfq.weight", 2, false, true },
+	{ "io.cost.qos", 2, true, false },
+	{ "io.cost.model", 2, true, false },
+	{ "blkio.throttle.read_bps_device", 1, true, true },
+	{ "blkio.throttle.write_bps_device", 1, true, true },
+	{ "blkio.throttle.read_iops_device", 1, true, true },
+	{ "blkio.throttle.write_iops_device", 1, true, true },
+	{ "blkio.bfq.weight_device", 1, false, true },
 };
 
-#define FIRST_OF_ROOT	4
 #define DEFAULT_WEIGHT	100
+
+const char *cgroup_limit_file(unsigned int file, int version)
+{
+	return files[file].version == version ? files[file].name : NULL;
+}
 
 /* Cgroups that are still to be visited: paths from the root, "" for the root. */
 struct walk {
 	int root;
+	int version;
 	size_t nr;
 	char **left;
 };
@@ -135,7 +157,7 @@ static int look_at_file(const struct walk *walk, const char *path, unsigned int 
 	int err;
 
 	if ((size_t)snprintf(file, sizeof(file), "%s%s%s", path[0] ? path + 1 : "",
-			     path[0] ? "/" : "", cgroup_limit_files[number]) >= sizeof(file))
+			     path[0] ? "/" : "", files[number].name) >= sizeof(file))
 		return -ENOENT;
 	err = read_all(walk->root, file, &lines);
 	if (!err && lines[0])
@@ -144,19 +166,21 @@ static int look_at_file(const struct walk *walk, const char *path, unsigned int 
 	return err;
 }
 
-/* The root has the model of io.cost, and no limits of its own. */
 static int look_at(struct walk *walk, const char *path, struct cgroup_limits *ret)
 {
-	unsigned int first = path[0] ? 0 : FIRST_OF_ROOT;
-	unsigned int end = path[0] ? FIRST_OF_ROOT : CGROUP_LIMIT_FILES;
+	bool has_controller = !path[0];
 
-	for (unsigned int i = first; i < end; i++) {
-		int err = look_at_file(walk, path, i, ret);
+	for (unsigned int i = 0; i < CGROUP_LIMIT_FILES; i++) {
+		int err;
 
+		if (files[i].version != walk->version || !(path[0] ? files[i].of_others : files[i].of_root))
+			continue;
+		err = look_at_file(walk, path, i, ret);
 		if (err == -ENOMEM)
 			return err;
-		if (err && i == 0)
-			return 0; /* no controller, so none below */
+		if (err && !has_controller)
+			return 0; /* none below has it */
+		has_controller = true;
 	}
 	return walk_children(walk, path);
 }
@@ -168,9 +192,9 @@ static int by_path(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-int cgroup_limits_read(const char *where, struct cgroup_limits *ret)
+int cgroup_limits_read(const char *where, int version, struct cgroup_limits *ret)
 {
-	struct walk walk = { .root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	struct walk walk = { .version = version, .root = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	int err;
 
 	*ret = (struct cgroup_limits){ 0 };

@@ -170,6 +170,20 @@ static void put_tree(struct host_rows *rows, const struct tree_use *before,
 	IO_ROW(cancelled_write_bytes, "bytes");
 }
 
+static void put_looks(struct host_rows *rows, const struct looks *before, const struct looks *after)
+{
+	put_source(rows, "look", "");
+	put_row(rows, "all", "looks", before->all, after->all);
+	for (int i = 0; i < NR_LOOKS; i++)
+		if (i != LOOK_KERNEL)
+			put_row(rows, look_name((enum command_look)i), "looks", before->nr[i], after->nr[i]);
+	for (size_t i = 0; i < after->nr_wchans; i++) {
+		put_source(rows, "look", after->wchans[i].name);
+		put_row(rows, look_name(LOOK_KERNEL), "looks", i < before->nr_wchans ? before->wchans[i].nr : 0,
+			after->wchans[i].nr);
+	}
+}
+
 static void put_kernel_threads(struct host_rows *rows,
 			       const struct kernel_threads *before,
 			       const struct kernel_threads *after)
@@ -239,10 +253,17 @@ int host_look(struct host *host, uint64_t now_ns, struct rows *to)
 				vm_counters[i].unit, before.vm[i],
 				host->vm[i]);
 	put_tree(&rows, &before.tree, &host->tree);
+	put_looks(&rows, &before.looks_put, &host->looks);
+	host->looks_put = host->looks;
 	put_kernel_threads(&rows, &before.kernel, &host->kernel);
 	put_interrupts(&rows, &before, host);
 	interrupts_free(&before.lines);
 	return rows.err;
+}
+
+void host_glimpse(struct host *host)
+{
+	looks_take(&host->looks, getpid());
 }
 
 static int take_pcis(struct host *host, const struct disk *disks, size_t nr)
@@ -289,7 +310,7 @@ void host_available(const struct host *host, char *ret, size_t size)
 		vm |= host->known_vm[i];
 	for (size_t i = 0; i < host->lines.nr; i++)
 		interrupts |= is_controller(host, host->lines.lines[i].number);
-	snprintf(ret, size, "%s%scommand-cpu%s%s%s%s", host->known_cpu ? "cpu " : "",
+	snprintf(ret, size, "%s%scommand-cpu looks%s%s%s%s", host->known_cpu ? "cpu " : "",
 		 vm ? "vmstat " : "", host->tree.waited_known ? " command-wait" : "",
 		 host->tree.io_known ? " command-io" : "",
 		 interrupts ? " interrupt" : "",

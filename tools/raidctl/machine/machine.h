@@ -74,6 +74,9 @@ int parse_process(const char *text, struct process *ret);
 /* Get the ns that the first thread of a process was runnable without a processor. Return: false if not known. */
 bool proc_waited_read(int pid, uint64_t *ret);
 
+/* Read a file of a thread with one call; it is shorter than @size. Return: false if it cannot be read. */
+bool proc_thread_read(int pid, int thread, const char *name, char *ret, size_t size);
+
 /* Call a function with each process until it returns non-zero. Return: its last result, 0 without processes. */
 int proc_each_pid(int (*take)(void *data, int pid), void *data);
 
@@ -191,6 +194,55 @@ void tree_read(int root, const struct tree_use *ended, struct tree_use *ret);
 /* Add a process that has ended, but was not waited for yet. */
 void tree_add_ended(int pid, struct tree_use *ended);
 
+/* Call a function with each descendant of a process that runs. */
+void tree_each(int root, void (*take)(void *data, const struct process *process), void *data);
+
+/*
+ * looks.c: what the command does, by looks from time to time at the state and the system call of all of its threads. A
+ * look counts as running if a thread runs; else as in the kernel if one is there without interruption, as for a disk,
+ * with the function (wchan); else for each thing that a thread waits for. A pipe or a child counts only if no thread
+ * waits for anything else.
+ */
+
+enum command_look {
+	LOOK_RUNNING,
+	LOOK_KERNEL,
+	LOOK_STOPPED,	/* by a signal, or frozen with its control group */
+	LOOK_LOCK,	/* of a file or between threads */
+	LOOK_SOCKET,
+	LOOK_SLEEP,
+	LOOK_REQUESTS,	/* of libaio or io_uring */
+	LOOK_POLL,	/* for any of several things */
+	LOOK_OTHER,
+	LOOK_PIPE,
+	LOOK_CHILD,
+	NR_LOOKS
+};
+
+#define LOOK_WCHAN	64
+#define LOOK_WCHANS	16
+
+/* Looks since the begin; by the functions of the kernel, as far as there is room. */
+struct looks {
+	uint64_t all;
+	uint64_t nr[NR_LOOKS];
+	size_t nr_wchans;
+	struct wchan_looks {
+		char name[LOOK_WCHAN];	/* "": not known */
+		uint64_t nr;
+	} wchans[LOOK_WCHANS];
+	uint64_t next_ns;	/* no look before this time */
+};
+
+/* Look at the descendants of a process, unless the last look was so short ago that looks would cost much. */
+void looks_take(struct looks *looks, int root);
+
+/* Name in a recording. */
+const char *look_name(enum command_look look);
+
+/* The reason of a thread in a system call, by the link in /proc of the descriptor that is its first argument. Pure. */
+enum command_look look_of_call(long call, const char *link);
+
 /* cgroup.c: paths of the cgroups that bios are charged to */
 
 /* Get the directory of the hierarchy with the I/O controller. Return: its version, 1 if there is one; 0 for none. */
@@ -204,13 +256,13 @@ void cgroups_name(struct rt_counters *counters);
 
 /* cgroup-limits.c: limits and weights of each cgroup */
 
-#define CGROUP_LIMIT_FILES	6
+#define CGROUP_LIMIT_FILES	11
 
-/* Names of the files, which are also names of settings. */
-extern const char *const cgroup_limit_files[CGROUP_LIMIT_FILES];
+/* Name of a file, which is also the name of a setting. Return: NULL if hierarchies of this version lack it. */
+const char *cgroup_limit_file(unsigned int file, int version);
 
 struct cgroup_limit {
-	unsigned int file;	/* index of cgroup_limit_files */
+	unsigned int file;	/* below CGROUP_LIMIT_FILES */
 	char *path;	/* of the cgroup, from the root of its hierarchy: "/a/b"; "": the root */
 	char *lines;	/* the file, a line for each disk */
 };
@@ -221,16 +273,16 @@ struct cgroup_limits {
 };
 
 /*
- * Read these files of all cgroups of a hierarchy of version 2. Below a cgroup without io.max no cgroup has it, because
- * controllers are enabled from the top. Return: 0; -ENOMEM; another -errno if @where cannot be read. Free with
- * cgroup_limits_free() in all cases.
+ * Read these files of all cgroups of a hierarchy with the I/O controller. Below a cgroup without io.max no cgroup has
+ * it, because controllers are enabled from the top. Return: 0; -ENOMEM; another -errno if @where cannot be read. Free
+ * with cgroup_limits_free() in all cases.
  */
-int cgroup_limits_read(const char *where, struct cgroup_limits *ret);
+int cgroup_limits_read(const char *where, int version, struct cgroup_limits *ret);
 
 /*
- * A file's text for a disk, by its number "8:0": "PATH rbps=1048576 wbps=max riops=max wiops=max", a line for each
- * cgroup. A weight of 100 for all disks, the kernel's default, is left out. Return: text to free(), "" without limits;
- * NULL without memory.
+ * A file's text for a disk, by its number "8:0": "PATH rbps=1048576 wbps=max riops=max wiops=max", or in version 1
+ * "PATH 1048576", a line for each cgroup. A weight of 100 for all disks, the kernel's default, is left out. Return:
+ * text to free(), "" without limits; NULL without memory.
  */
 char *cgroup_limits_of(const struct cgroup_limits *limits, unsigned int file, const char *device);
 void cgroup_limits_free(struct cgroup_limits *limits);
@@ -256,6 +308,8 @@ struct host {
 	bool known_vm[HOST_VM_COUNTERS];
 	uint64_t vm[HOST_VM_COUNTERS];
 	struct tree_use tree;		/* the command */
+	struct looks looks;
+	struct looks looks_put;		/* of the last host_look() */
 	struct interrupt_table lines;
 	struct kernel_threads kernel;
 };
@@ -269,6 +323,9 @@ int host_begin(struct host *host, const struct disk *disks, size_t nr,
 
 /* Put a row for each difference from the last reading. Return: 0 or -errno of @to. */
 int host_look(struct host *host, uint64_t now_ns, struct rows *to);
+
+/* Look at the command; the next host_look() puts the result. Each sample may. */
+void host_glimpse(struct host *host);
 
 /* Get the sources that this machine has, separated by blanks. */
 void host_available(const struct host *host, char *ret, size_t size);

@@ -77,7 +77,7 @@ const char *proc_line(const char *text)
 /* Read a file of a process with one call. These files are shorter than @size. */
 static bool read_once(int pid, const char *name, char *ret, size_t size)
 {
-	char path[64];
+	char path[96];
 	ssize_t len;
 	int fd;
 
@@ -89,6 +89,14 @@ static bool read_once(int pid, const char *name, char *ret, size_t size)
 	close(fd);
 	ret[len > 0 ? len : 0] = '\0';
 	return len > 0;
+}
+
+bool proc_thread_read(int pid, int thread, const char *name, char *ret, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "task/%d/%s", thread, name);
+	return read_once(pid, path, ret, size);
 }
 
 bool proc_io_read(int pid, struct proc_io *ret)

@@ -48,18 +48,18 @@ static void add_io(const struct proc_io *io, struct proc_io *sum)
 	sum->cancelled_write_bytes += io->cancelled_write_bytes;
 }
 
-static void add_process(int pid, const struct process *process,
-			struct tree_use *sum)
+static void add_process(void *data, const struct process *process)
 {
+	struct tree_use *sum = data;
 	struct proc_io io;
 	uint64_t waited_ns;
 
 	sum->nr++;
 	sum->ticks += process->ticks;
 	sum->major_faults += process->major_faults;
-	if (proc_io_read(pid, &io))
+	if (proc_io_read(process->pid, &io))
 		add_io(&io, &sum->io);
-	if (proc_waited_read(pid, &waited_ns))
+	if (proc_waited_read(process->pid, &waited_ns))
 		sum->waited_ns += waited_ns;
 }
 
@@ -68,10 +68,16 @@ void tree_add_ended(int pid, struct tree_use *ended)
 	struct process process;
 
 	if (proc_process_read(pid, &process))
-		add_process(pid, &process, ended);
+		add_process(ended, &process);
 }
 
-static void add_children(struct walk *walk, int parent, struct tree_use *sum)
+/* Called for each descendant. */
+struct visit {
+	void (*take)(void *data, const struct process *process);
+	void *data;
+};
+
+static void visit_children(struct walk *walk, int parent, const struct visit *visit)
 {
 	for (size_t i = 0; i < walk->nr; i++) {
 		struct member *member = &walk->members[i];
@@ -79,34 +85,30 @@ static void add_children(struct walk *walk, int parent, struct tree_use *sum)
 		if (member->inside || member->process.parent != parent)
 			continue;
 		member->inside = true;
-		add_process(member->pid, &member->process, sum);
-		add_children(walk, member->pid, sum);
+		visit->take(visit->data, &member->process);
+		visit_children(walk, member->pid, visit);
 	}
 }
 
 /* If the kernel lists the children of each thread (PROC_CHILDREN, set in distributions), only the tree is read. */
-static void add_listed(int pid, int thread, struct tree_use *sum);
+static void visit_listed(int pid, int thread, const struct visit *visit);
 
-static int each_thread(int pid, struct tree_use *sum)
+static void visit_threads(int pid, const struct visit *visit)
 {
 	char path[64];
-	int threads = 0;
 	DIR *dir;
 	struct dirent *entry;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.') {
-			add_listed(pid, atoi(entry->d_name), sum);
-			threads++;
-		}
+		if (entry->d_name[0] != '.')
+			visit_listed(pid, atoi(entry->d_name), visit);
 	if (dir)
 		closedir(dir);
-	return threads;
 }
 
-static void add_listed(int pid, int thread, struct tree_use *sum)
+static void visit_listed(int pid, int thread, const struct visit *visit)
 {
 	char path[96];
 	FILE *file;
@@ -119,16 +121,17 @@ static void add_listed(int pid, int thread, struct tree_use *sum)
 
 		if (!proc_process_read(child, &process))
 			continue;
-		add_process(child, &process, sum);
-		each_thread(child, sum);
+		visit->take(visit->data, &process);
+		visit_threads(child, visit);
 	}
 	if (file)
 		fclose(file);
 }
 
-void tree_read(int root, const struct tree_use *ended, struct tree_use *ret)
+void tree_each(int root, void (*take)(void *data, const struct process *process), void *data)
 {
 	static int listed = -1;
+	struct visit visit = { take, data };
 	struct walk walk = { 0 };
 
 	if (listed < 0) {
@@ -138,15 +141,20 @@ void tree_read(int root, const struct tree_use *ended, struct tree_use *ret)
 			 root);
 		listed = !access(path, R_OK);
 	}
+	if (listed) {
+		visit_threads(root, &visit);
+		return;
+	}
+	proc_each_pid(take_pid, &walk);
+	visit_children(&walk, root, &visit);
+	free(walk.members);
+}
+
+void tree_read(int root, const struct tree_use *ended, struct tree_use *ret)
+{
 	*ret = *ended;
 	ret->nr = 0;
 	ret->io_known = !access("/proc/self/io", R_OK);
 	ret->waited_known = !access("/proc/self/schedstat", R_OK);
-	if (listed) {
-		each_thread(root, ret);
-		return;
-	}
-	proc_each_pid(take_pid, &walk);
-	add_children(&walk, root, ret);
-	free(walk.members);
+	tree_each(root, add_process, ret);
 }

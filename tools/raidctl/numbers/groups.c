@@ -54,7 +54,7 @@ char *groups_text(char *ret, uint32_t groups)
 	return ret;
 }
 
-bool counts_group(const struct rt_counters *c, uint32_t group)
+static bool counts_group(const struct rt_counters *c, uint32_t group)
 {
 	return c->groups & group;
 }

@@ -175,27 +175,23 @@ static void take_signals(struct follow *follow, int fd)
 
 #define SHOW_NS	(NS_PER_S / 2)
 
+static void add_up(const struct rt_counters *counters, struct record_progress *ret)
+{
+	ret->depth_ns += (double)counters->flow[RAIDTRACE_DIRECTION_ALL].depth_sum_ns;
+	for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
+		ret->bytes += (double)counters->flow[d].bytes_issued;
+		ret->issued += (double)(counters->flow[d].issued - counters->flow[d].reissued);
+		ret->sequential += (double)counters->flow[d].sequential;
+	}
+}
+
 static void sum_up(const struct recorder *recorder,
 		   struct record_progress *ret)
 {
 	*ret = (struct record_progress){ .shown_ns = recorder->now_ns };
 	for (size_t i = 0; i < recorder->nr; i++) {
-		const struct recorded *disk = &recorder->disks[i];
-		struct rt_counters total = { 0 };
-		struct direction_stats stats;
-
-		/* Without memory, the line lacks this disk. */
-		if (!rt_counters_add(&total, &disk->total) && !rt_counters_add(&total, &disk->phase)) {
-			stats_of(&total, false, RAIDTRACE_DIRECTION_ALL, &stats);
-			ret->depth_ns += stats.depth_mean * (double)(total.now_ns - total.since_ns);
-			for (unsigned int d = 0; d <= RAIDTRACE_DIRECTION_OTHER; d++) {
-				stats_of(&total, false, d, &stats);
-				ret->bytes += (double)stats.bytes;
-				ret->issued += (double)stats.requests;
-				ret->sequential += (double)stats.sequential;
-			}
-		}
-		rt_counters_free(&total);
+		add_up(&recorder->disks[i].total, ret);
+		add_up(&recorder->disks[i].phase, ret);
 	}
 }
 

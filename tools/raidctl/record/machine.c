@@ -87,8 +87,10 @@ int surroundings_look(struct surroundings *s, uint64_t now_ns, bool always)
 {
 	int err;
 
-	if (!s->begun || now_ns == s->looked_ns ||
-	    (!always && now_ns - s->looked_ns < LOOK_NS))
+	if (!s->begun || now_ns == s->looked_ns)
+		return 0;
+	host_glimpse(&s->host);
+	if (!always && now_ns - s->looked_ns < LOOK_NS)
 		return 0;
 	s->looked_ns = now_ns;
 	err = host_look(&s->host, now_ns, writer_rows(s->writer));

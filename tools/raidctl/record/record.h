@@ -90,7 +90,6 @@ struct recorded {
 	struct rt_counters span;	/* sample that is being stored */
 	struct rt_counters phase;	/* all samples of the present phase */
 	struct rt_counters total;	/* all phases that ended */
-	bool in_phase;			/* the present phase has a sample of the disk */
 	uint64_t begin_ns;		/* of its first sample */
 	int64_t carried;		/* reads and writes that may be in flight at its start, -1 if not known */
 	bool events;			/* its requests are recorded one by one */
@@ -118,9 +117,6 @@ struct recorder {
 	 */
 	bool unsure;
 	uint32_t phase;			/* number of the present phase */
-	char phase_name[PHASE_NAME];
-	size_t nr_spans;
-	struct span *spans;		/* of phases that ended, in order of phase, then disk */
 	uint64_t start_ns;		/* start of the first sample */
 	uint64_t now_ns;		/* end of the last sample */
 	uint64_t queue_ns;		/* last reading of settings of the queue */
@@ -168,8 +164,12 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size);
 /* End the phase and store the reason of the end. Afterwards everything is stored. */
 int recorder_end(struct recorder *recorder, const char *why);
 
-/* Add the present phase to the totals and the spans. Return: 0 or -ENOMEM. */
-int recorder_end_phase(struct recorder *recorder);
+/*
+ * Put the events that the source lost since attach: they are missing in the counters. @noted: print them, too. Return:
+ * 0 or -errno.
+ */
+int recorder_put_losses(struct rt_client *client, struct rows *rows, const struct recorded *disks, size_t nr,
+			bool noted);
 
 /* Detach our targets. This is the last step. */
 void recorder_detach(struct recorder *recorder);
@@ -190,6 +190,12 @@ int recorder_put_events(struct recorded *disk);
  * phase
  */
 int recorder_describe(struct recorded *disk);
+
+/* Read all settings of a disk; @changed is called for each. Return: 0 or -errno. */
+int recorder_read_settings(struct recorded *disk, int (*changed)(void *data, const char *name, const char *value));
+
+/* Set the readahead, if it differs from that of the last snapshot. Return: 0 or -errno. */
+int recorder_put_readahead(struct recorded *disk);
 int recorder_sample_settings(struct recorded *disk, bool queue);
 int recorder_cut_settings(struct recorder *recorder);
 
@@ -198,6 +204,32 @@ int recorder_cut_settings(struct recorder *recorder);
  * processor.
  */
 int recorder_put_limits(struct recorder *recorder, bool always);
+
+/*
+ * live.c: live rows for show, top and exporter: each sample of all disks becomes a recording in memory with one
+ * phase, without the samples before it. A setting has the time 0, because the time of its last change is not known.
+ */
+struct live {
+	struct recorder recorder;	/* client, NULL while there is no module; disks attached by this process */
+	struct rt_info info;		/* of the source */
+	bool waits;			/* the module may be loaded, unloaded and replaced meanwhile */
+	char picked[RT_NAME_MAX];	/* the disk that the user named first, "" for none */
+	size_t nr_chosen;
+	struct rt_target *chosen;	/* only these targets; none: all */
+	size_t nr;
+	struct recorded *disks;		/* the targets of the last sample */
+	struct store *store;		/* the last sample */
+};
+
+/*
+ * Take a sample. @total: since attach or the last reset. Otherwise since the sample before: a disk without that one, or
+ * that was reset, has no row, and of its settings only the readahead is read, because intervals may be short. Return: 0
+ * or -errno, then @why has the reason; the next call may succeed.
+ */
+int live_sample(struct live *live, bool total, char *why, size_t size);
+
+/* Detach the disks that were attached for the rows. The client remains open. */
+void live_end(struct live *live);
 
 /* child.c: the recorded command */
 
@@ -269,6 +301,10 @@ struct record_run {
 
 /* Attach, record, detach and print the summary. Return: exit status; failures are printed. */
 int record_run(struct record_run *run, const struct disk *disks, size_t nr);
+
+/* Put the facts about the source of counters, and about this machine. Return: 0 or -errno. */
+int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info);
+int record_put_machine(struct rows *rows);
 
 /* Print that @path is not replaced, because another process writes it. Return: exit status. */
 int record_refuse_written(const char *path);

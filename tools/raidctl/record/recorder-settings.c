@@ -23,7 +23,7 @@ static int put_setting(void *data, const char *name, const char *value)
 				 disk->number, name, value);
 }
 
-static int put_readahead(struct recorded *disk)
+int recorder_put_readahead(struct recorded *disk)
 {
 	char text[32];
 	int err;
@@ -49,23 +49,15 @@ static int put_mounts(struct recorded *disk)
 	return settings_set(&disk->settings, "journal", disk->journals.text);
 }
 
-int recorder_describe(struct recorded *disk)
+int recorder_read_settings(struct recorded *disk, int (*changed)(void *data, const char *name, const char *value))
 {
-	int err = store_put_target(writer_rows(disk->recorder->writer), disk->number,
-				   &disk->target);
+	int err;
 
-	disk->settings.changed = put_setting;
+	disk->settings.changed = changed;
 	disk->settings.data = disk;
 	disk->settings.disk = disk->target.disk;
 	disk->settings.hctl = disk->target.above.hctl;
-	if (!err)
-		err = put_readahead(disk);
-	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
-		char text[32];
-
-		snprintf(text, sizeof(text), "%" PRId64, disk->carried);
-		err = put_setting(disk, "in_flight_at_attach", text);
-	}
+	err = recorder_put_readahead(disk);
 	if (!err)
 		err = settings_queue(&disk->settings);
 	if (!err)
@@ -76,10 +68,24 @@ int recorder_describe(struct recorded *disk)
 	return err ? err : put_mounts(disk);
 }
 
+int recorder_describe(struct recorded *disk)
+{
+	int err = store_put_target(writer_rows(disk->recorder->writer), disk->number,
+				   &disk->target);
+
+	if (!err && disk->carried >= 0 && !disk->target.bio_based) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%" PRId64, disk->carried);
+		err = put_setting(disk, "in_flight_at_attach", text);
+	}
+	return err ? err : recorder_read_settings(disk, put_setting);
+}
+
 /* The counters include readahead; each other setting needs a file to be read. */
 int recorder_sample_settings(struct recorded *disk, bool queue)
 {
-	int err = put_readahead(disk);
+	int err = recorder_put_readahead(disk);
 
 	if (!err && queue)
 		err = settings_queue(&disk->settings);
@@ -92,20 +98,23 @@ int recorder_sample_settings(struct recorded *disk, bool queue)
 
 static int put_disk(struct recorded *disk, const struct cgroup_limits *limits)
 {
-	char device[32], *text;
+	char device[32];
 	int err = 0;
 
 	snprintf(device, sizeof(device), "%u:%u", disk->target.major,
 		 disk->target.minor);
 	for (unsigned int i = 0; i < CGROUP_LIMIT_FILES && !err; i++) {
-		text = cgroup_limits_of(limits, i, device);
-		err = text ? settings_set(&disk->settings, cgroup_limit_files[i], text) : -ENOMEM;
+		const char *name = cgroup_limit_file(i, disk->recorder->cgroups);
+		char *text = name ? cgroup_limits_of(limits, i, device) : NULL;
+
+		if (name)
+			err = text ? settings_set(&disk->settings, name, text) : -ENOMEM;
 		free(text);
 	}
 	return err;
 }
 
-/* Only one thread samples. Hierarchies of version 1 have other files and are left out. */
+/* Only one thread samples. */
 int recorder_put_limits(struct recorder *recorder, bool always)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
@@ -117,7 +126,7 @@ int recorder_put_limits(struct recorder *recorder, bool always)
 		return 0;
 	if (!recorder->cgroups)
 		recorder->cgroups = cgroup_mount(where, sizeof(where));
-	err = recorder->cgroups == 2 ? cgroup_limits_read(where, &limits) : -ENOENT;
+	err = recorder->cgroups ? cgroup_limits_read(where, recorder->cgroups, &limits) : -ENOENT;
 	for (size_t i = 0; i < recorder->nr && !err; i++)
 		if (!recorder->disks[i].ended)
 			err = put_disk(&recorder->disks[i], &limits);

@@ -40,9 +40,6 @@ void recorder_free(struct recorder *recorder)
 		journals_free(&disk->journals);
 	}
 	free(recorder->disks);
-	for (size_t i = 0; i < recorder->nr_spans; i++)
-		rt_counters_free(&recorder->spans[i].counters);
-	free(recorder->spans);
 	if (recorder->diskstats.text)
 		proc_close(&recorder->diskstats);
 	writer_stop(recorder->writer);
@@ -98,7 +95,6 @@ static int baseline(struct recorded *disk)
 
 static int begin_phase(struct recorder *recorder, const char *phase)
 {
-	snprintf(recorder->phase_name, sizeof(recorder->phase_name), "%s", phase);
 	return store_begin_phase(writer_rows(recorder->writer), recorder->phase,
 				 phase, recorder->now_ns);
 }
@@ -295,10 +291,8 @@ static int put_span(struct recorded *disk)
 	bool empty = is_empty(&disk->span);
 
 	cgroups_name(&disk->span);
-	if (!err && !empty) {
-		disk->in_phase = true;
+	if (!err && !empty)
 		err = rt_counters_add(&disk->phase, &disk->span);
-	}
 	if (err || empty)
 		rt_counters_free(&disk->span);
 	else
@@ -344,36 +338,16 @@ int recorder_sample(struct recorder *recorder)
 	return err ? err : writer_commit(recorder->writer);
 }
 
-int recorder_end_phase(struct recorder *recorder)
-{
-	struct span *more = reallocarray(recorder->spans, recorder->nr_spans + recorder->nr, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	recorder->spans = more;
-	for (size_t i = 0; i < recorder->nr; i++) {
-		struct recorded *disk = &recorder->disks[i];
-		struct span *span = &more[recorder->nr_spans];
-
-		if (!disk->in_phase)
-			continue;
-		if (rt_counters_add(&disk->total, &disk->phase))
-			return -ENOMEM;
-		memcpy(span->phase, recorder->phase_name, sizeof(span->phase));
-		span->disk = disk->target.disk;
-		span->bio_based = disk->target.bio_based;
-		span->counters = disk->phase;
-		memset(&disk->phase, 0, sizeof(disk->phase));
-		disk->in_phase = false;
-		recorder->nr_spans++;
-	}
-	return 0;
-}
-
 static int end_phase(struct recorder *recorder)
 {
-	int err = recorder_end_phase(recorder);
+	int err = 0;
 
+	for (size_t i = 0; i < recorder->nr && !err; i++) {
+		struct recorded *disk = &recorder->disks[i];
+
+		err = rt_counters_add(&disk->total, &disk->phase);
+		rt_counters_free(&disk->phase);
+	}
 	if (!err)
 		err = store_end_phase(writer_rows(recorder->writer), recorder->phase,
 				      recorder->now_ns);
@@ -422,28 +396,29 @@ void recorder_check(const struct recorder *recorder, char *text, size_t size)
 	}
 }
 
-/* The counters lack the events that were lost. Nothing is lost of a target that another process deleted. */
-static int put_lost_records(struct recorder *recorder)
+int recorder_put_losses(struct rt_client *client, struct rows *rows, const struct recorded *disks, size_t nr,
+			bool noted)
 {
 	struct json_object *by_disk = json_new_object();
-	struct rows *rows = writer_rows(recorder->writer);
 	uint64_t all = 0;
 	int err;
 
-	for (size_t i = 0; i < recorder->nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		struct json_object *of_disk = json_new_object();
-		struct recorded *disk = &recorder->disks[i];
+		const struct recorded *disk = &disks[i];
 		struct losses losses;
 
 		json_member(by_disk, disk->target.disk, of_disk);
 
-		if (losses_get(recorder->client, disk->target.id, &disk->total, &losses))
+		/* Nothing is lost of a target that another process deleted. */
+		if (losses_get(client, disk->target.id, &disk->last, &losses))
 			continue;
 		/* The sum for all disks is counted once. */
 		if (i)
 			losses.lost.missed = 0;
 		all += losses_sum(&losses);
-		losses_note(disk->target.disk, &losses);
+		if (noted)
+			losses_note(disk->target.disk, &losses);
 		losses_json(of_disk, &losses);
 	}
 	err = store_put_meta_number(rows, "records_lost", all);
@@ -505,7 +480,7 @@ int recorder_end(struct recorder *recorder, const char *why)
 	if (!err && recorder->events)
 		err = store_put_meta_number(rows, "requests_lost", lost);
 	if (!err && source_is_own(recorder->client))
-		err = put_lost_records(recorder);
+		err = recorder_put_losses(recorder->client, rows, recorder->disks, recorder->nr, true);
 	if (!err && source_is_own(recorder->client))
 		err = put_witness(recorder);
 	recorder_check(recorder, text, sizeof(text));

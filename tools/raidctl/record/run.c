@@ -42,7 +42,7 @@ static int put_command(struct rows *rows, char **command)
 	return err;
 }
 
-static int put_machine(struct rows *rows)
+int record_put_machine(struct rows *rows)
 {
 	char profile[DISK_NAME], started[64], kernel[PATH_MAX], config[PATH_MAX];
 	time_t now = time(NULL);
@@ -74,19 +74,24 @@ static int put_machine(struct rows *rows)
 	return err;
 }
 
-/* Store facts about the recording in the first transaction. */
-static int put_meta(struct rows *rows, const struct record_run *run, uint64_t start_ns)
+int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info)
 {
 	int err = store_put_meta(rows, "tool_version", RAIDTRACE_VERSION);
 
 	if (!err)
-		err = store_put_meta(rows, "module_version", run->info->version);
+		err = store_put_meta(rows, "module_version", info->version);
 	if (!err)
-		err = store_put_meta(rows, "counted_by", rt_source_name(run->client));
+		err = store_put_meta(rows, "counted_by", rt_source_name(client));
 	if (!err)
-		err = store_put_meta(rows, "unavailable", run->info->unavailable);
-	if (!err)
-		err = store_put_meta_number(rows, "abi", run->info->abi);
+		err = store_put_meta(rows, "unavailable", info->unavailable);
+	return err ? err : store_put_meta_number(rows, "abi", info->abi);
+}
+
+/* Store facts about the recording in the first transaction. */
+static int put_meta(struct rows *rows, const struct record_run *run, uint64_t start_ns)
+{
+	int err = record_put_source(rows, run->client, run->info);
+
 	if (!err)
 		err = store_put_meta_number(rows, "interval_ns", run->interval_ns);
 	if (!err)
@@ -96,7 +101,7 @@ static int put_meta(struct rows *rows, const struct record_run *run, uint64_t st
 	if (!err)
 		err = store_put_meta(rows, "end", "running");
 	if (!err)
-		err = put_machine(rows);
+		err = record_put_machine(rows);
 	if (!err && run->command)
 		err = put_command(rows, run->command);
 	for (size_t i = 0; i < run->notes.nr && !err; i++)
@@ -158,6 +163,31 @@ static void print_disturbances(FILE *to, const struct follow *follow)
 	}
 }
 
+/* Let raidctl report print its table. Without Python there is none; the recording is complete. */
+static void print_table(FILE *to, const char *path)
+{
+	const char *const arguments[] = { "raidctl-report", "--table", "--", path, NULL };
+	char program[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - sizeof("-report"));
+	sigset_t none;
+	pid_t pid;
+
+	if (len < 0)
+		return;
+	memcpy(program + len, "-report", sizeof("-report"));
+	fflush(to);
+	pid = fork();
+	if (!pid) {
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		dup2(fileno(to), STDOUT_FILENO);
+		execv(program, (char *const *)arguments);
+		_exit(EXIT_FAILED);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 static void print_summary(FILE *to, const struct follow *follow)
 {
 	const struct child *child = &follow->child;
@@ -165,8 +195,8 @@ static void print_summary(FILE *to, const struct follow *follow)
 	bool simulated = lab_profile(profile, sizeof(profile));
 
 	fputc('\n', to);
-	glance_table(to, follow->recorder->spans, follow->recorder->nr_spans);
 	if (!follow->store_error) {
+		print_table(to, follow->run->path);
 		describe_end(follow, end, sizeof(end));
 		if (child->pid)
 			snprintf(status, sizeof(status), ", exit status %d", child_exit_status(child));
@@ -190,7 +220,7 @@ static bool summarise(const struct record_run *run, const struct follow *follow)
 		     run->path);
 		return false;
 	}
-	if (!run->quiet && !recorder_end_phase(follow->recorder))
+	if (!run->quiet)
 		print_summary(to, follow);
 	if (run->quiet)
 		fputs("raidctl: ", to);

@@ -11,7 +11,6 @@
 
 #include "attach/claim.h"
 #include "disk/disk.h"
-#include "numbers/numbers.h"
 #include "raidtrace.h"
 #include "report/losses.h"
 
@@ -33,35 +32,11 @@ struct status {
 	int module_enrolled;		/* the kernel has the key of this signer; -1: not known */
 };
 
-/* The counters of a disk for raidctl show. */
-struct counted {
-	const struct rt_target *target;
-	const char *source;	/* name of the source of counters */
-	struct losses losses;	/* since attach */
-	struct span span;
-};
-
-/* raidctl list, raidctl status, and raidctl show. */
+/* raidctl list, and raidctl status. */
 void text_disks(FILE *to, const struct disk *disks, size_t nr);
 void json_disks(FILE *to, const struct disk *disks, size_t nr);
 void text_status(FILE *to, const struct status *status);
 void json_status(FILE *to, const struct status *status);
-void text_counters(FILE *to, const struct counted *counted, size_t nr);
-void json_counters(FILE *to, const struct counted *counted, size_t nr);
-
-/* Print the summary of raidctl record: a row for each phase, disk and direction that moved data. */
-void glance_table(FILE *to, const struct span *spans, size_t nr);
-
-/* Write the rate in MiB/s, or n/a, to @ret, which has UNITS_TEXT bytes. */
-void text_rate(char *ret, const struct direction_stats *stats);
-
-/* Sections of text_counters(): a line for each direction; latency, merges and histograms; groups of counters. */
-void span_flows(FILE *to, const struct span *span);
-void span_details(FILE *to, const struct rt_counters *counters);
-void span_groups(FILE *to, const struct rt_counters *counters);
-
-/* Column of the values of a direction or a group, after its name. */
-#define DETAIL_WIDTH	15
 
 /* raidctl tail: requests of a disk in order of completion */
 struct requests {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/* Text of raidctl list, status and show, at most 100 columns. */
+/* Text of raidctl list and status, at most 100 columns. */
 
 #include "report/report.h"
 
 #include <inttypes.h>
 
 #include "base/base.h"
-#include "format/format.h"
 
 static const char *or_none(const char *text)
 {
@@ -120,40 +119,4 @@ void text_status(FILE *to, const struct status *s)
 		      "restore them with: sudo raidctl why restore\n", to);
 	terminal_print(to, "3ware      %zu unit%s; see all disks: raidctl list\n",
 		       s->nr_units, s->nr_units == 1 ? "" : "s");
-}
-
-/* The counters lack what was lost. */
-static void losses_line(FILE *to, const struct losses *losses)
-{
-	char text[LOSSES_TEXT];
-
-	if (losses_text(text, losses)[0])
-		print_labelled(to, DETAIL_WIDTH, "  LOST", "%" PRIu64 " events, which the counters lack: %s",
-			       losses_sum(losses), text);
-}
-
-void text_counters(FILE *to, const struct counted *counted, size_t nr)
-{
-	const char *simulated = lab_has_devices() ? ", simulated" : "";
-
-	for (size_t i = 0; i < nr; i++) {
-		const struct rt_target *target = counted[i].target;
-		const struct span *span = &counted[i].span;
-		const struct rt_counters *c = &span->counters;
-		char readahead[SECTORS_TEXT];
-
-		format_sectors(readahead, c->readahead_sectors);
-		if (i)
-			fputc('\n', to);
-		terminal_print(to, "%s%s%s%s  %s%s, counted for %.3f s by %s, readahead %s%s\n",
-			       bold(to), span->disk, plain(to),
-			c->gone ? " (GONE)" : "", or_none(target->above.driver), simulated,
-			(double)(c->now_ns - c->since_ns) / 1e9, counted[i].source, readahead,
-			target->above.unit_3ware ? ", 3ware unit" : "");
-		losses_line(to, &counted[i].losses);
-		span_flows(to, span);
-		span_details(to, c);
-		if (target->groups & ~c->groups)
-			fputs("  Only the group flow is shown; all groups need root: sudo raidctl show\n", to);
-	}
 }

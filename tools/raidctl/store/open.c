@@ -210,36 +210,58 @@ static int put_dictionary(struct store *store)
 	return err;
 }
 
-/* Make an empty recording. Return: its bytes. */
-static unsigned char *empty_recording(sqlite3_int64 *size)
+int store_create_in_memory(struct store **ret)
 {
-	unsigned char *image = NULL;
-	struct store *store;
+	int err = store_connect(":memory:", ret);
 	char sql[96];
 
-	if (store_connect(":memory:", &store))
-		return NULL;
+	if (err)
+		return err;
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA application_id=%d; PRAGMA user_version=%d;",
 		 STORE_APPLICATION_ID, STORE_VERSION);
-	if (!store_execute(store, sql) && !store_execute(store, store_schema) &&
-	    !put_dictionary(store))
-		image = sqlite3_serialize(store->db, "main", size, 0);
-	store_close(store);
-	return image;
+	err = store_execute(*ret, sql);
+	if (!err)
+		err = store_execute(*ret, store_schema);
+	if (!err)
+		err = put_dictionary(*ret);
+	if (err)
+		store_close(*ret);
+	return err;
 }
 
-static int write_all(int fd, const unsigned char *data, sqlite3_int64 size)
+unsigned char *store_bytes(struct store *store, size_t *size)
 {
-	sqlite3_int64 done = 0;
+	sqlite3_int64 nr = 0;
+	unsigned char *bytes = sqlite3_serialize(store->db, "main", &nr, 0);
+
+	*size = (size_t)nr;
+	return bytes;
+}
+
+void store_bytes_free(unsigned char *bytes)
+{
+	sqlite3_free(bytes);
+}
+
+int store_clear(struct store *store)
+{
+	return store_execute(store,
+			     "DELETE FROM hwq; DELETE FROM submitter; DELETE FROM origin; DELETE FROM flow;"
+			     "DELETE FROM sample; DELETE FROM phase; DELETE FROM setting; DELETE FROM target;"
+			     "DELETE FROM meta");
+}
+
+static int write_all(int fd, const unsigned char *data, size_t size)
+{
+	size_t done = 0;
 
 	while (done < size) {
-		ssize_t len = pwrite(fd, data + done, (size_t)(size - done),
-				     done);
+		ssize_t len = pwrite(fd, data + done, size - done, (off_t)done);
 
 		if (len < 0)
 			return -errno;
-		done += len;
+		done += (size_t)len;
 	}
 	return fdatasync(fd) ? -errno : 0;
 }
@@ -271,8 +293,7 @@ static int lock_file(int fd)
  * A process that is killed here leaves no file, or a complete recording. If the file system has no unnamed files, it
  * can leave an empty file. Return: a descriptor that keeps the file locked, or -errno.
  */
-static int make_file(const char *path, const unsigned char *image,
-		     sqlite3_int64 size)
+static int make_file(const char *path, const unsigned char *image, size_t size)
 {
 	int err, fd = open_nameless(path);
 	bool nameless = fd >= 0;
@@ -320,17 +341,21 @@ static int refuse_old_journal(const char *path)
 int store_create(const char *path, struct store **ret)
 {
 	int lock = -1, err = refuse_old_journal(path);
-	sqlite3_int64 size = 0;
-	unsigned char *image;
+	unsigned char *image = NULL;
+	struct store *empty;
+	size_t size = 0;
 
 	if (err == -ENOTUNIQ)
 		return err;
-	image = empty_recording(&size);
+	if (!err && !store_create_in_memory(&empty)) {
+		image = store_bytes(empty, &size);
+		store_close(empty);
+	}
 	if (!err)
 		lock = image ? make_file(path, image, size) : -ENOMEM;
 	if (!err && lock < 0)
 		err = lock;
-	sqlite3_free(image);
+	store_bytes_free(image);
 	if (err) {
 		snprintf(open_error, sizeof(open_error), "%s", strerror(-err));
 		return err;

@@ -149,6 +149,17 @@ static int put_groups(struct store *store, int64_t sample,
 	return err;
 }
 
+/* Is every counter of a direction 0? */
+static bool is_idle(const struct rt_flow *flow)
+{
+	uint64_t any = flow->in_flight;
+
+#define X(member, attribute, ...) any |= flow->member;
+	RT_FLOW_COUNTERS(X)
+#undef X
+	return !any;
+}
+
 static int put_flow(struct store *store, sqlite3_int64 sample,
 		    unsigned int direction, const struct rt_flow *flow,
 		    uint64_t unknown)
@@ -157,7 +168,7 @@ static int put_flow(struct store *store, sqlite3_int64 sample,
 	sqlite3_stmt *stmt = store_prepared(store, insert_flow);
 	int place = 0;
 
-	if (flow_is_idle(flow) && !flow->in_flight_max)
+	if (is_idle(flow) && !flow->in_flight_max)
 		return 0;
 	/* All directions together have only requests in flight; some directions have no time in flight. */
 	if (direction == RAIDTRACE_DIRECTION_ALL)

@@ -42,6 +42,16 @@ const char *store_error(const struct store *store);
  */
 int store_create(const char *path, struct store **ret);
 
+/* Create a recording without a file. Return: 0 or -errno. End with store_close(). */
+int store_create_in_memory(struct store **ret);
+
+/* Get the bytes of a recording. Return: @size bytes to be given to store_bytes_free(), NULL without memory. */
+unsigned char *store_bytes(struct store *store, size_t *size);
+void store_bytes_free(unsigned char *bytes);
+
+/* Remove all facts, disks, settings, phases and samples, for the next ones. */
+int store_clear(struct store *store);
+
 /* Close a recording. NULL is allowed. */
 void store_close(struct store *store);
 

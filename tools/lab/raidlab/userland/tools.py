@@ -19,7 +19,7 @@ _TOOLS = cache.CHECKOUT / "tools"
 _KEEP = 2
 
 
-_SOURCES = ("raidctl", "exporter", "libraidtrace", "workload")
+_SOURCES = ("raidctl", "libraidtrace", "workload")
 
 
 def installed() -> Path:

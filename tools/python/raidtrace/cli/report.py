@@ -26,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("-H", "--html", type=pathlib.Path, metavar="FILE", help="write one self-contained HTML page with pictures "
                      "to FILE instead of text; RECORDING may also be the directory of a sweep")  # fmt: skip
     top.add_argument("-v", "--verbose", action="store_true", help="print all counters after the table")
+    top.add_argument("--table", action="store_true", help=argparse.SUPPRESS)  # alone, at the end of raidctl record
     top.add_argument(
         "-e",
         "--explain",
@@ -55,6 +56,8 @@ def main(arguments: Sequence[str]) -> int:
         return _shown(lambda: columns.definitions_text(options.recordings, tables.definitions_of_headings()))
     if options.html:
         return _html(options.html, paths)
+    if options.table:
+        return _shown(lambda: _table(paths[0]), paged=False)
     if len(paths) == 2:
         return _two(paths, options)
     if options.json:
@@ -90,6 +93,13 @@ def _text(path: pathlib.Path, phase: str | None, verbose: bool) -> str:
         except RecordingError as error:
             return text.text(shown_of, str(error), verbose)
     return text.text(shown_of, explained, verbose)
+
+
+def _table(path: pathlib.Path) -> str:
+    from raidtrace.recording import invariants
+    from raidtrace.report import text
+
+    return text.table(invariants.load(path))
 
 
 def _two(paths: Sequence[pathlib.Path], options: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ except ModuleNotFoundError as missing:
 
 from raidtrace.client.client import Client, Target
 from raidtrace.client.exchange import Refused
-from raidtrace.client.reading import Counters, Histogram
+from raidtrace.client.reading import Counters
+from raidtrace.quantity.table import Histogram
 
 __all__ = ["Client", "Counters", "Histogram", "Refused", "Target"]

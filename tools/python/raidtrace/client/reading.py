@@ -3,65 +3,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 from raidtrace.quantity import bins
+from raidtrace.quantity.table import Histogram, Table, grown, kind_of
 
 # Numbers of the present: a difference has those of the later reading. All other numbers are counted.
 _PRESENT = {"id", "since-ns", "now-ns", "snapshot", "resets", "readahead-sectors", "streams-alive", "streams-alive-queued",
             "in-flight", "pid", "comm", "cgroup"}  # fmt: skip
 _SINCE_RESET = {"in-flight-max", "carried"}  # a difference does not have them
-
+_KEYS = {"flow": "direction", "origin": "class", "submitter": "index", "hwq": "index"}  # table -> attribute of its rows
 
 Row = dict[str, Any]
-
-
-def _kind(name: str) -> bins.Kind:
-    return bins.KINDS[name.replace("-", "_")]
-
-
-@dataclasses.dataclass(frozen=True)
-class Histogram:
-    """Counts by value. `unit`: of the values; `counted`: what the counts are of; `counts`: by number of the bin, none is 0."""
-
-    kind: str
-    unit: str
-    counted: str
-    counts: Mapping[int, int]
-
-    def bounds(self, at: int) -> tuple[int, int | None]:
-        """The lowest value of a bin in units, and the lowest value above it. None: the bin has no upper end."""
-        return _kind(self.kind).bounds(at)
-
-    def bins(self) -> list[tuple[int, int | None, int]]:
-        """Bins that have counts, from the lowest value: bounds in units, and count."""
-        return [(*self.bounds(at), self.counts[at]) for at in sorted(self.counts)]
-
-    def total(self) -> int:
-        """Sum of the counts."""
-        return sum(self.counts.values())
-
-    def quantile(self, part: float) -> tuple[int, int | None] | None:
-        """Bounds in units of the bin that holds a quantile: the least bin that at least `part` of the counts do not exceed.
-
-        None: nothing was counted. Raises ValueError for a `part` beyond 0 to 1, and for histograms of two dimensions.
-        """
-        if not 0 <= part <= 1:
-            raise ValueError(f"{part} is not a part of 1")
-        if _kind(self.kind).columns():
-            raise ValueError(f"{self.kind} has two dimensions, and no quantiles")
-        whole, so_far = self.total(), 0
-        for at in sorted(self.counts):
-            so_far += self.counts[at]
-            if so_far >= part * whole:
-                return self.bounds(at)
-        return None
-
-    def __sub__(self, earlier: Histogram) -> Histogram:
-        """The counts between two readings."""
-        return dataclasses.replace(self, counts=_bins_grown(self.counts, earlier.counts))
 
 
 class Counters:
@@ -75,10 +29,10 @@ class Counters:
     """
 
     def __init__(self, reply: Mapping[str, Any]) -> None:
-        self.flow: dict[str, Row] = _by("direction", reply.get("flow", []))
-        self.origin: dict[str, Row] = _by("class", reply.get("origin", []))
-        self.hwq: dict[int, Row] = _by("index", reply.get("hwq", []))
-        self.submitter: dict[int, Row] = _by("index", reply.get("submitter", []))
+        self.flow: dict[str, Row] = _by(_KEYS["flow"], reply.get("flow", []))
+        self.origin: dict[str, Row] = _by(_KEYS["origin"], reply.get("origin", []))
+        self.hwq: dict[int, Row] = _by(_KEYS["hwq"], reply.get("hwq", []))
+        self.submitter: dict[int, Row] = _by(_KEYS["submitter"], reply.get("submitter", []))
         self.disk: Row = {name: value for name, value in reply.items() if isinstance(value, int)}
         self.groups: frozenset[str] = frozenset(reply["groups"])
         self.gone: bool = reply["state"] == "gone"
@@ -93,12 +47,23 @@ class Counters:
 
         Raises LookupError, with the reason, when this reading does not have it.
         """
-        row = _kind(kind)
+        row = kind_of(kind)
         if row.group not in self.groups:
             raise LookupError(f"{kind} belongs to the group {row.group}: not counted, or CAP_PERFMON is missing")
         if not self._has(direction, row):
             raise LookupError(f"this disk has no histogram {kind} of direction {direction}")
-        return Histogram(kind, row.unit, row.counted, self._counts.get((direction, kind), {}))
+        return Histogram.of(kind, self._counts.get((direction, kind), {}))
+
+    def to_pandas(self, rows: str = "flow") -> Any:
+        """The rows of `flow`, `origin`, `submitter` or `hwq` as a pandas.DataFrame with a column for each number.
+
+        Raises ValueError for another name, and ModuleNotFoundError, with the command that installs pandas."""
+        if rows not in _KEYS:
+            raise ValueError(f"{rows}: not one of {', '.join(_KEYS)}")
+        table: dict[Any, Row] = getattr(self, rows)
+        names = dict.fromkeys(name for row in table.values() for name in row)
+        values = [(key, *(row.get(name) for name in names)) for key, row in table.items()]
+        return Table((_KEYS[rows], *names), values).to_pandas()
 
     def _has(self, direction: str, row: bins.Kind) -> bool:
         if row.needs.replace("_", "-") not in (self.disk if row.plain else self.flow["read"]):
@@ -124,7 +89,7 @@ class Counters:
         result.disk = _grown(self.disk, earlier.disk)
         result.groups, result.gone = self.groups & earlier.groups, self.gone
         result.span_ns = self.span_ns - earlier.span_ns
-        result._counts = {key: _bins_grown(row, earlier._counts.get(key, {})) for key, row in self._counts.items()}
+        result._counts = {key: grown(row, earlier._counts.get(key, {})) for key, row in self._counts.items()}
         return result
 
 
@@ -139,10 +104,6 @@ def _grown(now: Row, before: Row) -> Row:
         for name, value in now.items()
         if name not in _SINCE_RESET
     }
-
-
-def _bins_grown(now: Mapping[int, int], before: Mapping[int, int]) -> dict[int, int]:
-    return {at: count - before.get(at, 0) for at, count in now.items() if count != before.get(at, 0)}
 
 
 def _submitted(now: dict[int, Row], before: dict[int, Row]) -> dict[int, Row]:

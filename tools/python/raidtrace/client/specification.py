@@ -14,7 +14,9 @@ from typing import Any
 import yaml
 from pyroute2.netlink import NLA_F_NESTED, genlmsg, nla
 
-PATH = pathlib.Path(__file__).resolve().parents[4] / "Documentation/netlink/specs/raidtrace.yaml"
+from raidtrace.quantity import pages
+
+PATH = pages.DIRECTORY / "netlink/specs/raidtrace.yaml"
 
 _KINDS = {"string": "asciiz", "flag": "flag", "binary": "cdata", "pad": "none", "u32": "uint32", "u64": "uint64"}
 _U64 = struct.calcsize("=Q")

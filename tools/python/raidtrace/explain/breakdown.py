@@ -27,6 +27,7 @@ from raidtrace.recording.breakdown import (  # fmt: skip
     differ,
     usual,
 )
+from raidtrace.recording.looks import Looks
 from raidtrace.recording.quantities import is_layer
 from raidtrace.recording.spans import DATA
 
@@ -39,6 +40,9 @@ NAMES = {"read": ("a read", "reads"), "write": ("a write", "writes"), "discard":
          "passthrough": ("passthrough", "passthroughs")}  # fmt: skip
 PARTS = {COMPUTING: "computes", RUNNABLE: "waits for a processor", OTHER_DISK: "waits for another disk",
          ASLEEP: "sleeps or is throttled"}  # fmt: skip
+FOUND = {"running": "it runs", "kernel": "in the kernel", "stopped": "stopped", "lock": "waits for a lock",
+         "socket": "waits at a socket", "sleep": "sleeps", "requests": "waits for its requests", "poll": "polls",
+         "other": "waits otherwise", "pipe": "waits at a pipe", "child": "waits for a child"}  # fmt: skip
 TO_MEASURE = "raidctl why"
 NOT_OBSERVED = "not observed"
 IN_ORDER = "in order"
@@ -171,8 +175,18 @@ def rows(one: Breakdown, verbose: bool = False) -> Iterator[tuple[str, str]]:
     if part is not None and waiting >= MIN_SHARE and (verbose or part.low >= SHOWN or part.high < ALL):
         yield "bios wait", f"{_share(part)} in the scheduler" + (
             ", else in the plug or without a request" if part.low < ALL else "")  # fmt: skip
-    if one.empty and sum((one.states.get("empty", 0), one.states.get("idle", 0))) >= MIN_SHARE:
+    away = sum((one.states.get("empty", 0), one.states.get("idle", 0))) >= MIN_SHARE
+    if one.empty and away:
         yield "empty" if "empty" in one.states else "idle", _empty(one, verbose)
+    if one.looks and (away or verbose):
+        yield "command", looked(one.looks)
+
+
+def looked(some: Looks) -> str:
+    """The results of most looks at the command."""
+    found = "".join(f", {FOUND.get(name) or visible(name)} in {nr}" for name, nr in some.most().items())
+    places = [visible(name) for name, nr in some.functions.items() if nr >= MIN_SHARE * some.number]
+    return f"of {some.number} looks{found}" + (f" (kernel: {', '.join(places[:3])})" if places else "")
 
 
 def _empty(one: Breakdown, verbose: bool) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.steps import MIN_AHEAD_SHARE, ahead, source
+from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
+from raidtrace.recording.looks import looks
 from raidtrace.recording.observation import KERNEL_THREADS, Observation
 from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 
@@ -17,6 +19,8 @@ from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 SATA = ("ahci", "ata_piix")
 NO_HEADS = ("nvme", "mmcblk")  # their disks have no heads, even if the kernel reports `rotational`
+MIN_LOOKS = 10  # fewer say little: of 10, one is 10 %
+MIN_LOOKED = 0.5  # of the idle time: what looks found for a shorter time explains less than the rest
 MIN_FACTOR = breakdown.MIN_FACTOR
 MIN_TIME_SHARE = 0.13  # of the time: removing a cause with a smaller share raises the rate by less than MIN_FACTOR
 IDLE_SHARE = 0.15  # of the time
@@ -45,6 +49,17 @@ class Case:
     def idle(self) -> float | None:
         """Share of the time without a request in flight, from 0 to 1. None: not counted."""
         return q.idle_share(self.phase)
+
+    def stuck(self) -> tuple[str, str] | None:
+        """The function in the kernel where looks found the command for half of the idle time, in addition to the busy time,
+        and a clause about it. None: they did not, or there are few looks."""
+        found, idle = looks(self.phase.host), self.idle()
+        if found is None or found.number < MIN_LOOKS or idle is None or self.simulated():
+            return None
+        for place, nr in found.functions.items():
+            if nr / found.number - (1 - idle) >= MIN_LOOKED * idle:
+                return place, f"in {nr} of {found.number} looks the command was in {visible(place)}()"
+        return None
 
     def waits_for_host(self) -> bool:
         """Whether the disk is idle for so long that the host, or a limit above the disk, delays requests."""

@@ -4,7 +4,18 @@
 import dataclasses
 
 from raidtrace.explain import gain
-from raidtrace.explain.case import MIN_FACTOR, MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import (
+    MIN_FACTOR,
+    MIN_LOOKED,
+    MIN_LOOKS,
+    MIN_TIME_SHARE,
+    Case,
+    inferred,
+    open_question,
+    rule,
+    ruled_out,
+    unknown,
+)
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, PARITY_LEVELS, dry, waits_ms
 from raidtrace.explain.limits_rate import MIN_THREAD_SHARE, io_max
@@ -12,6 +23,7 @@ from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
+from raidtrace.recording.looks import IN_KERNEL, RUNNING, looks
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.spans import DATA
@@ -84,9 +96,7 @@ def host(case: Case) -> Limit:
         )
     if (case.direction == "read" or case.direct()) and (part := case.by_kernel()) >= MIN_THREAD_SHARE:
         text = f"{nothing}, and kernel threads queued {q.percent(part)} of its bios, as after a limit of a cgroup"
-        return open_question(
-            f"{text} (io.max; blkio.throttle of version 1, which is not recorded), or below a loop device", value
-        )
+        return open_question(f"{text} (io.max, blkio.throttle), or below a loop device", value)
     if (waiting := case.waiting()) is not None and waiting >= idle * MIN_HELD:
         text = (
             f"the disk was idle for {q.percent(idle)} of the time, but {waiting:.1f} bios waited on average: the block"
@@ -109,6 +119,8 @@ def host(case: Case) -> Limit:
         return open_question(
             f"{nothing}, and the command waited for a processor for {late:.2f} of it, a part of this", value
         )
+    if (looked := _looked(case, nothing, idle, value)) is not None:
+        return looked
     if late is None and not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= MANY_BUSY:
         text = (
             f"{nothing}, and the processors worked for {q.percent(busy)} of their time: the program, which used "
@@ -145,6 +157,55 @@ def host(case: Case) -> Limit:
         share=idle,
         gain=_bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])),
     )
+
+
+# A reason that looks find -> the words for it, and what to do.
+WAITS = {
+    "stopped": ("was stopped", "continue it (kill -CONT PID), or thaw its control group"),
+    "lock": ("waited for a lock", "find the holder: lslocks for a file, strace -f -e futex for a thread"),
+    "socket": ("waited at a socket", "look at the other end of its connection"),
+    "sleep": ("slept", "remove or shorten the pauses of the program"),
+    "pipe": ("waited at a pipe", "look at the program at the other end of its pipe"),
+    "poll": ("waited for one of several files, or a time", "find out for which: strace -f -p PID"),
+    "requests": ("waited for its requests", "look at the other disks and files that it uses"),
+    "child": ("waited for a child", "find out what the child does"),
+    "other": ("waited in another call", "find out in which: strace -f -p PID"),
+}
+# Functions of the kernel in which it waits without a request -> the reason, and what to do.
+KERNEL_WAITS = {
+    "percpu_rwsem_wait": ("as for a frozen file system", "thaw the file system: fsfreeze -u MOUNTPOINT"),
+    "balance_dirty_pages": (
+        "which makes it wait for its unwritten data",
+        "raise vm.dirty_bytes or vm.dirty_ratio, or write through another disk",
+    ),
+}
+
+
+def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None:
+    """The verdict if looks at the command found a reason for most of the idle time. None: they did not, or there are few.
+    They found it in the kernel for a request, too, but not for longer than the disk was busy."""
+    found = looks(case.phase.host)
+    if found is None or found.number < MIN_LOOKS or case.simulated():
+        return None
+    number = case.value("looks", found.number, "looks", "look all")
+    asleep = 1 - (found.by.get(RUNNING, 0) + found.by.get(IN_KERNEL, 0)) / found.number
+    if (waits := found.waits()) and asleep >= MIN_LOOKED * idle:
+        most = next(iter(waits))
+        words, remedy = WAITS.get(most, WAITS["other"])
+        text = f"{nothing}: in {found.by[most]} of {found.number} looks at it, the command {words}"
+        most_gain = _bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]))
+        return inferred(text, remedy, value, number, share=min(idle, asleep), gain=most_gain)
+    for place, (reason, remedy) in KERNEL_WAITS.items():
+        nr = found.functions.get(place, 0)
+        if (share := nr / found.number) >= MIN_LOOKED * idle:
+            text = f"{nothing}, and in {nr} of {found.number} looks the command was in {place}(), {reason}"
+            most_gain = _bound(case, gain.at_most(min(idle, share)))
+            return inferred(text, remedy, value, number, share=min(idle, share), gain=most_gain)
+    if (stuck := case.stuck()) is not None:
+        return open_question(
+            f"{nothing}, and {stuck[1]}: it waited there for another disk, a lock or memory", value, number
+        )
+    return None
 
 
 def _processor(text: str, remedy: str, idle: float, most: Gain, *values: Value) -> Limit:
@@ -418,42 +479,43 @@ def competing(case: Case) -> Limit:
     part, others = found.part, found.text
     share = theirs / (ours + theirs) if ours + theirs else 0.0
     requests = case.phase.of(other).issued * meanwhile / issued if issued else 0.0
+    busy = 1 - (case.idle() or 0.0)
+    delays = part * busy >= MIN_OTHERS_SHARE  # they delay nobody while the disk is idle
+    competes = share * busy >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE
     values = (
         case.value("other-share", share, "of 1", f"d2c-sum-ns of {other}"),
         case.value("strangers", part, "of 1", "submitter"),
     )
-    if (part >= MIN_OTHERS_SHARE or (share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE)) and (
-        text := _undelayed(case)
-    ):
+    if (delays or competes) and (text := _undelayed(case)):
         if gain.found_idle(case) >= MIN_FOUND_IDLE_SHARE:
             return ruled_out(text, *values)
         text = f"{text}. Or all of them waited: the disk was never idle when a request was issued"
         return open_question(text, *values)
-    if part >= MIN_OTHERS_SHARE and case.phase.settings.get("scheduler") == SHARING_SCHEDULER:
+    if delays and case.phase.settings.get("scheduler") == SHARING_SCHEDULER:
         text = (
             f"{others}; {SHARING_SCHEDULER} divides the disk between processes, so only an experiment can show "
             "their cost"
         )
         return open_question(text, *values)
-    if part >= MIN_OTHERS_SHARE:
+    if delays:
         waits = waits_ms(case)
         remedy = "run the other load at another time, or lower its weight: ionice, io.weight, bfq"
         return inferred(
             others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits and found.whole else NO_GAIN
         )
-    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and _reads_parity(case):
+    if competes and _reads_parity(case):
         text = f"{other}s are {share:.0%} of the requests in flight: md reads old data and parity before it writes new parity"
         return open_question(text, *values)
-    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and _all_its_own(case):
+    if competes and _all_its_own(case):
         text = (
             f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests, and belong to "
             "the command"
         )
         return open_question(text, *values)
-    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE and (why := _own(case, other)) and not foreign:
+    if competes and (why := _own(case, other)) and not foreign:
         text = f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests; {why}"
         return open_question(text, *values)
-    if share >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE:
+    if competes:
         who = next(
             (
                 one.comm or ""
@@ -472,6 +534,8 @@ def competing(case: Case) -> Limit:
     if case.phase.submitters is None:
         return unknown("the processes were not counted")
     text = f"{other}s are {share:.0%} of the requests in flight; other processes have {part:.0%} of the load"
+    if part >= MIN_OTHERS_SHARE:
+        text = f"{text}, and the disk is idle for {q.percent(case.idle() or 0.0)} of the time"
     return ruled_out(text, *values)
 
 

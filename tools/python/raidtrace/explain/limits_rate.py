@@ -17,7 +17,7 @@ from raidtrace.explain.case import (
     ruled_out,
     unknown,
 )
-from raidtrace.explain.evidence import Limit
+from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.gain import EVEN_REQUESTS, even, local, straight, tolerance
 from raidtrace.explain.limits_device import (
     MIN_WAIT_FACTOR,
@@ -31,7 +31,7 @@ from raidtrace.explain.limits_device import (
 from raidtrace.explain.steps import ahead
 from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
-from raidtrace.recording.observation import Charged, Even
+from raidtrace.recording.observation import LIMIT_FILES, Charged, Even
 
 MIN_SIZE_FACTOR = 1.5  # of the request sizes of two phases: then the phases distinguish the kinds of limits
 MIN_PIECES = 8  # seeks: the mean of fewer says nothing
@@ -220,17 +220,20 @@ LIMIT_NAMES = {"read": ("rbps", "riops"), "write": ("wbps", "wiops")}
 
 @dataclasses.dataclass(frozen=True)
 class Allowed:
-    """A limit of a cgroup. name: its name in io.max. rate: bytes or bios per second."""
+    """A limit of a cgroup. name: its name in io.max. rate: bytes or bios per second. file: of version 1, where a limit has a
+    file; "": io.max."""
 
     path: str
     name: str
     rate: int
+    file: str = ""
 
     def holds(self, cgroup: str) -> bool:
-        """Whether the limit applies to a cgroup, which is its own or below it. Only the end of a long path is known."""
+        """Whether the limit applies to a cgroup, which is its own or, in version 2, below it. Only the end of a long path is
+        known."""
         if cgroup.startswith("..."):
             return self.path.endswith(cgroup[3:])
-        return cgroup == self.path or cgroup.startswith(f"{self.path}/")
+        return cgroup == self.path or (not self.file and cgroup.startswith(f"{self.path}/"))
 
     def text(self, rate: float) -> str:
         """The text of a rate in the unit of the limit."""
@@ -249,9 +252,14 @@ class Reached:
     by_kernel: int
 
 
-def allowed(text: str) -> Iterator[Allowed]:
-    """The limits in the text of a setting. A path may contain blanks."""
+def allowed(file: str, text: str) -> Iterator[Allowed]:
+    """The limits in the text of a setting, a file of LIMIT_FILES. A path may contain blanks."""
     for line in text.splitlines():
+        if one := LIMIT_FILES[file]:
+            path, _, number = line.rpartition(" ")
+            if number.isdigit() and int(number):
+                yield Allowed(path, one, int(number), file)
+            continue
         words = line.rsplit(" ", 4)
         for name, _, number in (word.partition("=") for word in words[1:]):
             if number.isdigit() and int(number):
@@ -261,12 +269,15 @@ def allowed(text: str) -> Iterator[Allowed]:
 @rule(IO_MAX, IO_MAX)
 def io_max(case: Case) -> Limit:
     """A limit that a cgroup of the submitters reaches."""
-    settings = [case.phase.settings.get(IO_MAX)]
-    settings += [change.after for change in case.phase.timeline.changes if change.name == IO_MAX]
-    if settings == [None]:
+    settings = [(name, case.phase.settings[name]) for name in LIMIT_FILES if name in case.phase.settings]
+    settings += [(change.name, change.after) for change in case.phase.timeline.changes if change.name in LIMIT_FILES]
+    if not settings:
         return unknown("limits of cgroups were not recorded")
     every = dict.fromkeys(
-        one for text in settings for one in allowed(text or "") if one.name in LIMIT_NAMES.get(case.direction, ())
+        one
+        for name, text in settings
+        for one in allowed(name, text or "")
+        if one.name in LIMIT_NAMES.get(case.direction, ())
     )
     if not every:
         return ruled_out(f"no cgroup has a limit of {case.direction}s")
@@ -280,17 +291,23 @@ def io_max(case: Case) -> Limit:
     best = max(near, key=lambda one: (one.least, one.most))
     value = case.value("of-limit", best.least, "of 1", IO_MAX, "bytes-queued", "queued", "splits")
     at_most = "" if best.most - best.least < 0.01 else f" to {best.most:.0%}"
-    allows = f"{best.allowed.name} of {best.allowed.path} allows {best.allowed.text(best.allowed.rate)}"
+    file = best.allowed.file or best.allowed.name
+    allows = f"{file} of {best.allowed.path} allows {best.allowed.text(best.allowed.rate)}"
     text = f"{allows}; the rate reached {best.least:.0%}{at_most} of this"
     if best.most < MIN_LIMIT_SHARE and best.by_kernel and _asks_itself(case):
         return open_question(f"{text}; but {best.by_kernel} bios were delayed", value)
     if best.most < MIN_LIMIT_SHARE:
         return ruled_out(text, value)
-    if best.least < MIN_LIMIT_SHARE:
+    stuck = case.stuck()
+    if stuck is not None:
+        text = f"{text}, and {stuck[1]}"
+    elif best.least < MIN_LIMIT_SHARE:
         return open_question(f"{text}; only the sum of the cgroup's reads and writes is counted", value)
     by_thread = best.by_kernel / max(best.bios, 1)
     if ceiling_near(case) or (
-        not case.waits_for_host() and (flat(case) or by_thread < MIN_THREAD_SHARE or not _asks_itself(case))
+        not case.waits_for_host()
+        and not stuck
+        and (flat(case) or by_thread < MIN_THREAD_SHARE or not _asks_itself(case))
     ):
         text = f"{text}, but the disk was idle for only {q.percent(idle)} of the time"
         return open_question(f"{text}: only an experiment can show whether a higher limit is faster", value)
@@ -304,12 +321,14 @@ def io_max(case: Case) -> Limit:
         value,
         share=idle,
         gain=gain.twice_io_max(idle),
+        title="blkio.throttle" if best.allowed.file else "",
     )
 
 
 def reached(limit: Limit) -> bool:
     """Whether the rate is near the limit of io.max. If it is, removing another cause would not raise the rate."""
-    return limit.key == IO_MAX and any((value.value or 0.0) >= MIN_LIMIT_SHARE for value in limit.values)
+    near = any((value.value or 0.0) >= MIN_LIMIT_SHARE for value in limit.values)
+    return limit.key == IO_MAX and (near or limit.verdict is Verdict.INFERRED)
 
 
 def _asks_itself(case: Case) -> bool:
@@ -338,5 +357,6 @@ def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached 
 
 
 def _remedy(case: Case, limit: Allowed) -> str:
-    disk, where = case.phase.disk.name, shlex.quote(f"/sys/fs/cgroup{limit.path}/io.max")
-    return f'echo "$(cat /sys/block/{disk}/dev) {limit.name}=max" >{where}'
+    lifted = "0" if limit.file else f"{limit.name}=max"
+    where = f"/sys/fs/cgroup/blkio{limit.path}/{limit.file}" if limit.file else f"/sys/fs/cgroup{limit.path}/io.max"
+    return f'echo "$(cat /sys/block/{case.phase.disk.name}/dev) {lifted}" >{shlex.quote(where.replace("//", "/"))}'

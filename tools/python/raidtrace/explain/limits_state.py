@@ -9,6 +9,7 @@ from raidtrace.explain.limits_queue import MIN_FULL_SHARE, slots
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
+from raidtrace.recording.observation import LIMIT_FILES
 from raidtrace.recording.spans import DATA
 
 HALF = 0.5  # of the waits: those before a request exists, or those in the scheduler, are the larger part
@@ -38,7 +39,7 @@ def layer(case: Case) -> Limit:
     work, used = q.kernel_work(case.phase)
     if used >= COMPUTING * part and not case.simulated():
         return open_question(f"{text}; {work} used {used:.2f} of a processor, so it may compute", value)
-    if "max" in case.phase.settings.get("io.max", ""):
+    if any(case.phase.settings.get(name) for name in LIMIT_FILES):
         return open_question(f"{text}; or io.max delays them between both", value)
     name = above.settings.get("dm_name", "") or above.disk.name
     remedy = (

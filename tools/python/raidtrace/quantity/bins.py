@@ -128,14 +128,20 @@ def depth_row(row: int) -> int:
     return 1 << (row - 1) if row else 0
 
 
-def quantile(histogram: Mapping[int, int], part: float) -> float | None:
-    """A quantile in ns: the middle of the bin that at least `part` of all values do not exceed. None: no value."""
+def quantile_bin(histogram: Mapping[int, int], part: float) -> int | None:
+    """The least bin that at least `part` of all values do not exceed. None: no value."""
     whole, counted = sum(histogram.values()), 0
     for at in sorted(histogram):
         counted += histogram[at]
-        if counted >= part * whole:
-            return sum(time(at)) / 2
+        if counted and counted >= part * whole:
+            return at
     return None
+
+
+def quantile(histogram: Mapping[int, int], part: float) -> float | None:
+    """A quantile in ns: the middle of its bin. None: no value."""
+    at = quantile_bin(histogram, part)
+    return None if at is None else sum(time(at)) / 2
 
 
 def rows(depth_d2c: Mapping[int, int]) -> dict[int, tuple[int, float]]:

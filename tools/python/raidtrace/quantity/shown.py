@@ -9,7 +9,6 @@ import io
 import json
 import os
 import re
-import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TextIO
@@ -20,6 +19,7 @@ from raidtrace.quantity import patience
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+SIGPIPE = 13  # signal.SIGPIPE, which Windows lacks
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -105,7 +105,7 @@ def run(main: Callable[[Sequence[str]], int | None]) -> int | None:
     except BrokenPipeError:
         # The reader of the output has ended, which is not an error. Python must not write again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 128 + signal.SIGPIPE
+        return 128 + SIGPIPE
     return status
 
 
@@ -159,11 +159,15 @@ def value_json(value: Json, indent: int = 0) -> str:
     return f"{begin}{inner}{f',{inner}'.join(parts)}\n{'':{indent}}{end}"
 
 
+def whole(text: str) -> str:
+    """Text that can be encoded: a replacement character for each byte that is not UTF-8."""
+    return _BROKEN.sub(REPLACEMENT, text)
+
+
 def _field(value: object) -> str:
     if value is None:
         return ""
-    text = _BROKEN.sub(REPLACEMENT, str(value))
-    text = str(cell(text))
+    text = str(cell(whole(str(value))))
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 

@@ -45,6 +45,18 @@ def parse_size(text: str, ram_bytes: int | None = None) -> int:
     return size
 
 
+_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def parse_duration(text: str) -> float:
+    """The seconds of a text such as "100ms", "2s" or "1.5m"; a number without a unit is seconds. Raises ValueError."""
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)(ms|[smh]?)", text, re.ASCII)
+    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    if not 0 < seconds < 100 * 365 * 86400:
+        raise ValueError(f"{text} is not a time; give one such as 500ms, 2s or 1m")
+    return seconds
+
+
 def exact_size(size: int) -> str:
     """The shortest exact text of a number of bytes: "20 GiB", "1536 KiB"."""
     for unit, factor in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):

@@ -17,6 +17,7 @@ from raidtrace.quantity.bins import D2C_COLUMNS, DEPTH_OPEN
 from raidtrace.quantity.shown import Json
 from raidtrace.quantity.units import SECTOR_BYTES, ratio
 from raidtrace.recording.figures import Figures
+from raidtrace.recording.looks import Looks, looks
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span
 
 MIN_SHARE = 0.05  # of the requests: fewer may be of another kind than the rest (metadata, another program)
@@ -186,7 +187,8 @@ class Breakdown:
     bound. bios: mean number of bios between queue and end, only of a disk without requests. missing: figure -> why it is
     not available. users: the largest first; empty: not counted. in_scheduler: bounds of the share of the time that bios wait
     in which they are in the scheduler; before, they have no request, or are in the plug. empty: bounds of the parts of the
-    time with nothing in flight and no bio waiting, each as a share of the whole time; empty: not known."""
+    time with nothing in flight and no bio waiting, each as a share of the whole time; empty: not known. looks: what looks at
+    the command found, at any time, not only while nothing is asked of the disk; None: there were none."""
 
     disk: str
     phase: str
@@ -205,6 +207,7 @@ class Breakdown:
     users: tuple[User, ...] = ()
     in_scheduler: Interval | None = None
     empty: Mapping[str, Interval] = dataclasses.field(default_factory=dict)
+    looks: Looks | None = None
 
     @property
     def idle_share(self) -> float | None:
@@ -245,7 +248,24 @@ def states(busy: float | None, held: float | None, backlog: float | None, bio_ba
         return {"busy": busy, "empty": 1 - busy}
     if held is None or backlog is None:
         return {"busy": busy, "idle": 1 - busy}
-    return {"served": busy - backlog, "backlog": backlog, "held": held, "empty": 1 - busy - held}
+    served, empty = max(0.0, busy - backlog), max(0.0, 1 - busy - held)  # of rounded quotients
+    return {"served": served, "backlog": backlog, "held": held, "empty": empty}
+
+
+def busy_share(span: Span) -> float | None:
+    """Share of the time with a request in flight; with bios, of a disk without requests. None: not known."""
+    if span.bio_based and (with_bios := ratio(span.plain.get("held_ns"), span.length())) is not None:
+        return with_bios
+    times = span.histogram("all", "depth_time")
+    counted = sum(times.values())
+    return ratio(counted - times.get(0, 0), counted)
+
+
+def states_of(span: Span) -> dict[str, float]:
+    """The states of the time of a span, also of one without a request, as Breakdown.states."""
+    seconds = sum(span.histogram("all", "depth_time").values()) / 1e9
+    held, backlog = (_waits(span, name, seconds) for name in ("held_ns", "backlog_ns"))
+    return states(busy_share(span), held, backlog, span.bio_based)
 
 
 def of(span: Span, seconds: float | None = None, around: Around | None = None) -> Breakdown | None:
@@ -260,21 +280,20 @@ def of(span: Span, seconds: float | None = None, around: Around | None = None) -
     if not counted:
         missing = dict.fromkeys(("busy_share", "idle_share", "busy_depth"), _lacks(span, "depth-time"))
     length = counted / 1e9 or (span.length() / 1e9 if seconds is None else seconds)
-    busy_share, with_bios = ratio(busy, counted), ratio(span.plain.get("held_ns"), span.length())
-    if span.bio_based and with_bios is not None:
-        busy_share, missing = with_bios, {"busy_depth": ONLY_BIOS}
+    if span.bio_based and span.plain.get("held_ns") is not None:
+        missing = {"busy_depth": ONLY_BIOS}
     figures = Figures(span, "all")
     mean = figures.depth()
     ways = [_way(span, direction, number / whole, length) for direction, number in numbers.items()
             if number >= MIN_SHARE * whole]  # fmt: skip
     one = Breakdown(
-        span.disk, span.phase, length, span.bio_based, busy_share,
+        span.disk, span.phase, length, span.bio_based, busy_share(span),
         _waits(span, "held_ns", length), _waits(span, "backlog_ns", length), _waits(span, "waiting_sum_ns", length),
         mean * counted / busy if mean is not None and busy else None, figures.depth_is_bound(),
         _bios(span, length) if span.bio_based else None, tuple(ways), missing, users=_users(span),
         in_scheduler=_in_scheduler(span),
     )  # fmt: skip
-    return one if around is None else dataclasses.replace(one, empty=_empty(one, around))
+    return one if around is None else dataclasses.replace(one, empty=_empty(one, around), looks=looks(around.host))
 
 
 def around(recorded: Recorded, span: Span) -> Around:
@@ -308,6 +327,8 @@ def document(one: Breakdown) -> dict[str, Json]:
         "users": [{"comm": user.comm, "processes": user.processes, "slot_share": user.share} for user in one.users],
         **_bounds("in_scheduler_share", one.in_scheduler),
         **{name: value for part in EMPTY for name, value in _bounds(f"{part}_share", one.empty.get(part)).items()},
+        "looks": {"all": one.looks.number, **one.looks.by} if one.looks else None,
+        "kernel_functions": dict(one.looks.functions) if one.looks else None,
         "directions": {way.direction: _object(way) for way in one.ways},
         "not_available": dict(one.missing),
     }

@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from raidtrace.quantity import terminal
+from raidtrace.quantity import pages, terminal
 from raidtrace.quantity.shown import UserError
 
 
@@ -131,7 +131,7 @@ def _refuse(
 
 # The definition of each printed number, from the tables of Documentation/counters.rst.
 
-PAGE = pathlib.Path(__file__).resolve().parents[4] / "Documentation" / "counters.rst"
+PAGE = pages.DIRECTORY / "counters.rst"
 TAILS = ("", "-low", "-high")  # suffixes of members in JSON
 _BORDER = re.compile(r"=+( +=+)+ *")
 

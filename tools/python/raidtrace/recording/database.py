@@ -5,17 +5,19 @@ SQLite replays a journal in the directory of a file, then deletes it and each fi
 never opens an original file for reading. It opens a copy in a private directory, and rolls back unfinished transactions
 there. The copy is unlinked before a row is read. A file may contain wrong values, but it runs no code: a file with more
 than tables, indexes of columns and the view of raidctl is refused.
+
+This works on other systems, too. Only Linux has recorders, so only there a file is locked while it is copied.
 """
 
 import contextlib
 import errno
-import fcntl
 import os
 import pathlib
 import re
 import sqlite3
 import stat
 import struct
+import sys
 import time
 from collections.abc import Iterator
 from typing import IO
@@ -24,6 +26,16 @@ from raidtrace.quantity.shown import visible
 from raidtrace.recording import columns
 from raidtrace.recording.columns import RecordingError as RecordingError  # noqa: F401
 
+LINUX = sys.platform == "linux"
+if LINUX:
+    import fcntl
+
+# Flags of open(2). A system without one has nothing that it prevents.
+READ_ONLY = os.O_RDONLY
+for _flag in ("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
+    READ_ONLY |= getattr(os, _flag, 0)
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+UNLINKS_OPEN = os.name != "nt"  # whether a file that is open can be removed
 MAX_SQLITE_BYTES = 0x7FFFFF00  # bytes of SQLite's largest allocation
 PENDING, RESERVED, SHARED, SHARED_BYTES = 0x40000000, 0x40000001, 0x40000002, 510  # offsets of SQLite's locks
 NO_DATABASE = "not a recording of raidctl: it is not an SQLite database"
@@ -108,14 +120,14 @@ def _plain(kind: object, name: object, sql: object) -> bool:
 
 def _copied(path: pathlib.Path) -> sqlite3.Connection:
     """Connect to an unlinked copy of a file, without transactions that were not committed."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    fd = os.open(path, READ_ONLY)
     with open(fd, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, "not a file")
-        _look(os.pread(fd, HEADER, 0))
+        _look(file.read(HEADER))
         _share(fd)
         size = _size(fd)
-        journal = b"" if _lock(fd, fcntl.F_OFD_GETLK, fcntl.F_WRLCK, RESERVED, 1) != fcntl.F_UNLCK else _journal(path)
+        journal = b"" if _is_written(fd) else _journal(path)
         try:
             return _copy(MEMORY, file, journal, size)
         except (OSError, sqlite3.OperationalError):  # no such directory, or too little space
@@ -145,7 +157,11 @@ def _copy(place: str, file: IO[bytes], journal: bytes, size: int) -> sqlite3.Con
             _play(copy, journal, size)
             with open(copy, "rb") as played:
                 _look(played.read(HEADER))
-        opened = sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        if UNLINKS_OPEN:
+            opened = sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        else:
+            opened = sqlite3.connect(":memory:", isolation_level=None)
+            opened.deserialize(copy.read_bytes())
         opened.execute("PRAGMA cache_size=-8192")
         return opened
     finally:
@@ -172,8 +188,15 @@ def _lock(fd: int, command: int, kind: int, start: int, length: int) -> int:
     return int(struct.unpack("@hhqqi4x", done)[0])
 
 
+def _is_written(fd: int) -> bool:
+    """Whether a process is about to write to a file. Its journal then belongs to this process."""
+    return LINUX and _lock(fd, fcntl.F_OFD_GETLK, fcntl.F_WRLCK, RESERVED, 1) != fcntl.F_UNLCK
+
+
 def _share(fd: int) -> None:
     """Lock a file like a reader of SQLite: no commit begins until the file is closed. Raises OSError EBUSY."""
+    if not LINUX:
+        return
     for last in [False] * LOCK_TRIES + [True]:
         with contextlib.suppress(BlockingIOError):
             _lock(
@@ -191,7 +214,8 @@ def _share(fd: int) -> None:
 
 def _size(fd: int) -> int:
     size = os.fstat(fd).st_size
-    if size > min(MAX_SQLITE_BYTES, os.sysconf("SC_PHYS_PAGES") // 2 * os.sysconf("SC_PAGE_SIZE")):
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if LINUX else 2 * MAX_SQLITE_BYTES
+    if size > min(MAX_SQLITE_BYTES, memory // 2):
         raise OSError(errno.EFBIG, "larger than 2 GiB or half of this machine's memory; raidctl reads no larger file")
     return size
 
@@ -200,7 +224,7 @@ def _journal(path: pathlib.Path) -> bytes:
     """The content of a file's journal. Empty: there is nothing to roll back."""
     journal = path.with_name(path.name + "-journal")
     try:
-        fd = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW)
+        fd = os.open(journal, READ_ONLY | NOFOLLOW)
     except FileNotFoundError:
         return b""
     except OSError as error:

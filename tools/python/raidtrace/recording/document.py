@@ -32,7 +32,7 @@ def recording(recorded: Recorded) -> Json:
     return {
         "recording": str(recorded.path) or None,
         "meta": {name: value or None for name, value in recorded.meta.items()},
-        "targets": [_target(row) for row in recorded.targets],
+        "targets": [target(row) for row in recorded.targets],
         "settings": [dataclasses.asdict(one) for one in recorded.settings],
         "notes": list(recorded.notes),
         "stack": [{"disk": recorded.disk(disk), "parent": recorded.disk(parent)} for disk, parent in recorded.stack],
@@ -48,11 +48,11 @@ def recording(recorded: Recorded) -> Json:
             for number, values in recorded.host.items()
             for (source, name), value in values.items()
         ],
-        "spans": [_span(recorded, span) | _members(recorded, span) for span in recorded.spans],
+        "spans": [span_of(recorded, span) | _members(recorded, span) for span in recorded.spans],
     }
 
 
-def _target(target: Target) -> dict[str, Json]:
+def target(target: Target) -> dict[str, Json]:
     """The JSON object of a disk. An imported trace has only its name and its time."""
     named = target.unit_3ware is None
     object_: dict[str, Json] = {"target": target.target}
@@ -69,10 +69,9 @@ def _target(target: Target) -> dict[str, Json]:
     return object_
 
 
-def _span(recorded: Recorded, span: Span) -> dict[str, Json]:
+def span_of(recorded: Recorded, span: Span) -> dict[str, Json]:
+    """The JSON object of a span, without the members of its disk."""
     added, times = recorded.added, breakdown.of(span, around=breakdown.around(recorded, span))
-    shown = [direction for direction in DIRECTIONS
-             if direction in (*DATA, "all") or not span.idle(direction)]  # fmt: skip
     return {
         "disk": span.disk or None,
         "phase": span.phase or None,
@@ -80,7 +79,7 @@ def _span(recorded: Recorded, span: Span) -> dict[str, Json]:
         "start_ns": span.start_ns,
         "end_ns": span.end_ns,
         "seconds": float(span.length()) / 1e9,
-        "directions": {direction: _direction(span, direction, _names("flow", added)) for direction in shown},
+        "directions": {direction: _direction(span, direction, added) for direction in shown(span)},
         "groups": [name for name in GROUPS if span.counts(name)],
         "histograms_not_counted": [name for name in KINDS if not span.counts_kind(name)],
         "disk_counters": {name: value if span.groups else None for name, value in span.plain.items()},
@@ -95,23 +94,37 @@ def _names(table: str, added: Sequence[Column]) -> tuple[str, ...]:
     return columns.COUNTERS[table] + tuple(one.name for one in added if one.table == table)
 
 
-def _direction(span: Span, direction: str, names: Sequence[str]) -> dict[str, Json]:
-    figures = Figures(span, direction)
-    object_: dict[str, Json] = {}
+def figures(span: Span, direction: str) -> dict[str, int | float | bool | None]:
+    """The figures of a direction by name. None: not available."""
+    of, members = Figures(span, direction), dict[str, int | float | bool | None]()
     for quantity in QUANTITIES:
         if quantity.member and (direction in COUNTED or quantity.of_all):
-            value = quantity.of(figures)
+            value = quantity.of(of)
             if quantity.end:
-                object_[f"{quantity.name}_low"] = value.low if isinstance(value, Range) else None
-                object_[f"{quantity.name}_high"] = value.high if isinstance(value, Range) else None
+                members[f"{quantity.name}_low"] = value.low if isinstance(value, Range) else None
+                members[f"{quantity.name}_high"] = value.high if isinstance(value, Range) else None
             else:
                 assert not isinstance(value, Range)
-                object_[quantity.name] = value
+                members[quantity.name] = value
+    return members
+
+
+def counters(span: Span, direction: str, added: Sequence[Column] = ()) -> dict[str, int | None]:
+    """The counters of a direction by name. None: not counted. added: counters of a newer raidctl."""
+    of = Figures(span, direction)
+    levels = {name: None if "in_flight" in span.unknown else of.count(name) for name in ("in_flight", "in_flight_max")}
+    return {name: of.known(name) for name in _names("flow", added)} | levels
+
+
+def shown(span: Span) -> list[str]:
+    """The directions that are shown: reads, writes, all, and the others with events."""
+    return [direction for direction in DIRECTIONS if direction in (*DATA, "all") or not span.idle(direction)]
+
+
+def _direction(span: Span, direction: str, added: Sequence[Column]) -> dict[str, Json]:
+    object_: dict[str, Json] = {**figures(span, direction)}
     if direction in COUNTED:
-        counters = {name: figures.known(name) for name in names}
-        levels = {name: None if "in_flight" in span.unknown else figures.count(name)
-                  for name in ("in_flight", "in_flight_max")}  # fmt: skip
-        object_["flow"] = counters | levels
+        object_["flow"] = counters(span, direction, added)
     object_["histograms"] = {kind: _bins(span.histogram(direction, kind), kind)
                              for kind in KINDS if (direction, kind) in span.bins}  # fmt: skip
     return object_

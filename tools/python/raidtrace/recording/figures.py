@@ -7,10 +7,9 @@ Each is defined once. JSON, text, HTML, compare and explain use these definition
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 
-from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN, KINDS
+from raidtrace.quantity.bins import CLASSES, DEPTH_OPEN, KINDS, quantile_bin
 from raidtrace.quantity.units import ratio
 from raidtrace.recording.spans import Bins, Recorded, Span
 
@@ -36,12 +35,8 @@ def mode(histogram: Bins, kind: str) -> tuple[Range, int] | None:
 
 def percentile(histogram: Bins, kind: str, share: float) -> Range | None:
     """The bin of a percentile: at least `share` of all values are in it or below. None: nothing was counted."""
-    rank, below = max(math.ceil(share * float(sum(histogram.values()))), 1), 0
-    for at in sorted(histogram):
-        below += histogram[at]
-        if below >= rank:
-            return Range(*KINDS[kind].bounds(at))
-    return None
+    at = quantile_bin(histogram, share)
+    return None if at is None else Range(*KINDS[kind].bounds(at))
 
 
 class Figures:

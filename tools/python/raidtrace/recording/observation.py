@@ -20,7 +20,7 @@ from raidtrace.recording import invariants, spans
 from raidtrace.recording.columns import RecordingError
 from raidtrace.recording.figures import Figures
 from raidtrace.recording.sample_rows import SampleRows, Window, opened
-from raidtrace.recording.spans import OUTSIDE, Recorded, Span, Submitter, Target, merged
+from raidtrace.recording.spans import HOST_NAME, OUTSIDE, Recorded, Span, Submitter, Target, merged
 
 # The order of events in a phase, which its sums lack: idle and silent times, the slowest request, changed settings.
 
@@ -392,6 +392,11 @@ def read(recorded: Recorded, rows: SampleRows, window: Window | None = None) -> 
     return Observed(recorded.path, recorded.meta, disks, names, tuple(observations), recorded.output, whole, calls)
 
 
+# Settings with limits of cgroups -> the limit of a line, as io.max names it; "": the line names them.
+LIMIT_FILES = {
+    "io.max": "", "blkio.throttle.read_bps_device": "rbps", "blkio.throttle.write_bps_device": "wbps",
+    "blkio.throttle.read_iops_device": "riops", "blkio.throttle.write_iops_device": "wiops",
+}  # fmt: skip
 LOOKS = "FROM main.host WHERE source IN ('cpu', 'command')"  # an interval without use may lack either row
 
 
@@ -465,7 +470,9 @@ class _Tables:
 
     def _charged(self, span: Span) -> tuple[Charged, ...]:
         """Bios by cgroup, if a cgroup has a limit. Empty: none has."""
-        if not any(one.name == "io.max" and one.value for one in self._recorded.settings if one.target == span.target):
+        if not any(
+            one.name in LIMIT_FILES and one.value for one in self._recorded.settings if one.target == span.target
+        ):
             return ()
         sums: dict[str, list[int]] = {}
         for one in span.submitters:
@@ -486,16 +493,19 @@ class _Tables:
         ]
 
     def _host(self) -> dict[str, dict[tuple[str, str], int]]:
-        """The counters of machine and command in each phase. Rows of single processes and interrupts are left out."""
+        """The counters of machine and command in each phase. Rows of single processes and interrupts are left out, and
+        looks that may have been before the phase."""
         by_phase: dict[str, dict[tuple[str, str], int]] = {}
         if "host" not in self._rows.tables:
             return by_phase
-        query = "SELECT end_ns, source, name, value FROM host WHERE source IN ('cpu', 'vmstat', 'command', 'kernel')"
+        query = f"""SELECT start_ns, end_ns, source, {HOST_NAME}, value FROM host
+            WHERE source IN ('cpu', 'vmstat', 'command', 'look', 'kernel')"""
         edges = sorted((start, end, name) for name, spans in self._spans.items() for start, end in spans)
         starts = [start for start, _, _ in edges]
-        for end_ns, source, name, value in self._db.execute(query):
+        for start_ns, end_ns, source, name, value in self._db.execute(query):
             at = bisect.bisect_left(starts, end_ns) - 1
-            if at >= 0 and end_ns <= edges[at][1]:
+            inside = at >= 0 and end_ns <= edges[at][1] and (source != "look" or start_ns >= edges[at][0])
+            if inside:
                 sums = by_phase.setdefault(edges[at][2], {})
                 sums[source, name] = sums.get((source, name), 0) + value
         return by_phase

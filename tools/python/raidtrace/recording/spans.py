@@ -21,12 +21,17 @@ from raidtrace.recording.sample_rows import DIRECTIONS, SampleRows
 if TYPE_CHECKING:
     from raidtrace.recording.series import Series
 
+# The name of a counter of the table host; of a look into the kernel with the function there.
+HOST_NAME = "host.name || CASE WHEN source = 'look' AND subject <> '' THEN ' ' || subject ELSE '' END"
 OUTSIDE = "outside"  # the phase before, between and after the named phases
 GROUPS = ("flow", "size", "seek", "stream", "depth", "latency", "place", "plug", "origin", "blame", "submitter",
           "readahead", "hwq")  # fmt: skip
 FIRST_GROUPS = frozenset(("flow", "size", "seek", "depth", "latency"))  # of a recording that does not name its groups
 DATA, COUNTED = DIRECTIONS[:2], DIRECTIONS[:-1]
 NEVER = frozenset(("issued", "completed", "in_flight"))  # counters of requests; a disk that gets only bios lacks them
+# The only tracepoint of a counter, which is 0 in the module's rows if the kernel lacks it.
+TRACEPOINTS = {"block_split": "splits", "block_bio_backmerge": "back_merges", "block_bio_frontmerge": "front_merges",
+               "block_rq_merge": "request_merges"}  # fmt: skip
 Bins = Mapping[int, int]
 
 
@@ -318,9 +323,9 @@ class _Reader:
                  if number in names and target in of)  # fmt: skip
         host: dict[int, dict[tuple[str, str], int]] = {}
         if sums and "host" in rows.tables:
-            query = """SELECT phase, source, host.name, sum(value) FROM host JOIN phase ON host.start_ns >= phase.start_ns
-                AND (phase.end_ns IS NULL OR host.end_ns <= phase.end_ns) WHERE source IN ('cpu', 'command')
-                GROUP BY phase, source, host.name"""
+            query = f"""SELECT phase, source, {HOST_NAME}, sum(value) FROM host JOIN phase ON host.start_ns >= phase.start_ns
+                AND (phase.end_ns IS NULL OR host.end_ns <= phase.end_ns) WHERE source IN ('cpu', 'command', 'look')
+                GROUP BY 1, 2, 3"""
             for number, source, name, value in rows.execute(query):
                 host.setdefault(number, {})[source, name] = value
         return Recorded(
@@ -347,7 +352,7 @@ class _Reader:
         key = (target, number)
         samples = self.rows.of(target, [number])
         flow: dict[str, dict[str, int]] = {}
-        unknown = set(NEVER) if disk.bio_based else set()
+        unknown = set(self._unavailable) | (NEVER if disk.bio_based else frozenset())
         levels = self._levels.get(key, {})
         for direction, counts in self.rows.sums("flow", "direction").get(key, {}).items():
             if not isinstance(direction, str) or direction not in DIRECTIONS:
@@ -391,6 +396,12 @@ class _Reader:
         for target, phase, which, *values, _ in self.rows.execute(query):
             by_span.setdefault((target, phase), {})[which] = dict(zip(names, values, strict=True))
         return by_span
+
+    @functools.cached_property
+    def _unavailable(self) -> set[str]:
+        """The counters whose tracepoint the kernel lacked."""
+        facts = {row["key"]: row["value"] for row in self._table("meta", "key")}
+        return {counter for name, counter in TRACEPOINTS.items() if name in facts.get("unavailable", "").split()}
 
     @functools.cached_property
     def _levels(self) -> dict[tuple[int, int], dict[Any, dict[str, int | None]]]:

@@ -8,13 +8,13 @@ import pathlib
 import stat
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO
+from typing import IO, Any
 
 from raidtrace.quantity import shown
 from raidtrace.quantity.bins import CLASSES, KINDS, NUMBERS, depth_row
 from raidtrace.quantity.shown import UserError, row_csv, row_json
 from raidtrace.quantity.units import ratio
-from raidtrace.recording import invariants, results, spans
+from raidtrace.recording import database, invariants, results, spans
 from raidtrace.recording.columns import DICTIONARY, NO_SECTOR, Column, RecordingError
 from raidtrace.recording.sample_rows import Sample, SampleRows, opened
 from raidtrace.recording.spans import OUTSIDE, Recorded, Target
@@ -73,6 +73,18 @@ def _bounds(bins: Rows) -> Iterator[Sequence[object]]:
         yield (sample, direction, kind, at, *bounds, of.unit, count, of.counted)
 
 
+def tables() -> list[str]:
+    """The names of the exported tables."""
+    return ["histogram" if name == "bin" else name for name in ORDER]
+
+
+def table(path: pathlib.Path, rows: SampleRows, name: str) -> tuple[list[str], Rows]:
+    """The columns and the rows of one of tables(). Raises RecordingError."""
+    if name == "histogram":
+        return header(name, rows.added), _bounds(_rows(path, rows, "bin"))
+    return header(name, rows.added), _rows(path, rows, name)
+
+
 def csv(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
     """Write one file for each table, and columns.csv with the meaning of each column. Raises UserError,
     RecordingError."""
@@ -80,15 +92,14 @@ def csv(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
         directory.mkdir(exist_ok=True)
     except OSError as error:
         raise UserError(f"{directory}: cannot be created: {error.strerror}; name another directory") from error
-    for table in ORDER:
-        lines = _rows(path, rows, table)
-        _write(directory, *(("histogram", _bounds(lines)) if table == "bin" else (table, lines)), rows.added)
+    for name in tables():
+        _write(directory, name, *table(path, rows, name))
     meanings = ((one.table, one.name, one.unit, one.meaning) for one in _described(rows.added) if one.table != "bin")
-    _write(directory, "columns", meanings, ())
+    _write(directory, "columns", header("columns", ()), meanings)
 
 
-def _write(directory: pathlib.Path, table: str, rows: Rows, added: Sequence[Column]) -> None:
-    path, head = directory / f"{table}.csv", row_csv(header(table, added))
+def _write(directory: pathlib.Path, name: str, names: Sequence[str], rows: Rows) -> None:
+    path, head = directory / f"{name}.csv", row_csv(names)
     with _own(path, head.encode()) as file:
         try:
             file.write(head)
@@ -101,16 +112,17 @@ def _write(directory: pathlib.Path, table: str, rows: Rows, added: Sequence[Colu
 def _own(path: pathlib.Path, head: bytes) -> IO[str]:
     """Open a CSV file for writing: a new file, or one that starts like an export of this table. Raises UserError for
     any other file, and for a symbolic link."""
-    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    flags = (database.READ_ONLY ^ os.O_RDONLY) | database.NOFOLLOW | os.O_RDWR
     try:
         try:
             fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
         except FileExistsError:
             fd = os.open(path, flags)
         file = open(fd, "w", encoding="utf-8", newline="")
-        if not stat.S_ISREG(os.fstat(fd).st_mode) or not head.startswith(os.pread(fd, len(head), 0)):
+        if not stat.S_ISREG(os.fstat(fd).st_mode) or not head.startswith(os.read(fd, len(head))):
             file.close()
             raise UserError(f"{path}: exists, but is not an export of this table; name another directory")
+        os.lseek(fd, 0, os.SEEK_SET)
         os.ftruncate(fd, 0)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; name another directory") from error
@@ -129,6 +141,48 @@ def json(path: pathlib.Path, rows: SampleRows) -> Iterator[str]:
             yield f"{',' if number else ''}\n      {row_json(dict(zip(names, row, strict=True)))}"
         yield "\n    ]"
     yield "\n  }\n}\n"
+
+
+OF_CLASSES = ("row", "low")  # columns of histogram that have a number, or the name of a class
+NUMBERED = {*OF_CLASSES, "sample", "bin", "high", "count"}  # columns with numbers of a table that only an export has
+MAKER, BATCH = "raidctl export --parquet", 1 << 16  # rows that are in memory at a time
+
+
+def parquet(path: pathlib.Path, rows: SampleRows, directory: pathlib.Path) -> None:
+    """Write each table as TABLE.parquet, with unit and meaning of each column. A column has one type, so names of classes
+    in histograms have columns of their own. Raises ResultsError, RecordingError."""
+    import pyarrow.parquet
+
+    results.without(directory, MAKER, [f"{name}.parquet" for name in tables()])
+    described = {(one.table, one.name): one for one in (*DICTIONARY, *rows.added)}
+    for name in tables():
+        names, content = table(path, rows, name)
+        if name == "histogram":
+            names, content = [*names, *(f"{one}_class" for one in OF_CLASSES)], map(_one_type, content)
+        schema = pyarrow.schema([_field(described.get((name, one)), one) for one in names])
+        content = iter(content)
+        with pyarrow.parquet.ParquetWriter(directory / f"{name}.parquet", schema) as file:
+            while batch := list(itertools.islice(content, BATCH)):
+                columns = [
+                    [shown.whole(one) if isinstance(one, str) else one for one in column]
+                    for column in zip(*batch, strict=True)
+                ]
+                file.write_table(pyarrow.Table.from_arrays([*map(pyarrow.array, columns, schema.types)], schema=schema))
+
+
+def _field(column: Column | None, name: str) -> Any:
+    """The field of a column. None: the name of a class."""
+    import pyarrow
+
+    number = column and (column.kind == "integer" or (not column.kind and name in NUMBERED))
+    about = {"unit": column.unit, "meaning": column.meaning} if column else {"meaning": "name of a class of bios"}
+    return pyarrow.field(name, pyarrow.int64() if number else pyarrow.string(), metadata=about)
+
+
+def _one_type(row: Sequence[object]) -> Sequence[object]:
+    """A row of histogram with names of classes at its end, and NULL in the columns that otherwise have them."""
+    classes = [row[at] if isinstance(row[at], str) else None for at in (4, 6)]
+    return [None if at in (4, 6) and isinstance(value, str) else value for at, value in enumerate(row)] + classes
 
 
 # A recording as a trace of Perfetto (TrackEvent): phases and requests as slices, the activity of a disk as counters.

@@ -69,7 +69,7 @@ def ms(time: Range | None) -> Cell:
     return Cell(f"{'>' if time.high is None else ''}{value:.{digits}f}", value)
 
 
-def _time(time: Range | None) -> Cell:
+def time_of(time: Range | None) -> Cell:
     """A time with its unit."""
     if time is None:
         return Cell(NOT_AVAILABLE)
@@ -233,7 +233,8 @@ def _streams(counter: str, whole: str, forgotten: str) -> Callable[[Figures], Ce
         if not {counter, whole}.isdisjoint(f.span.unknown):
             return Cell(NOT_AVAILABLE)
         share = _share(f.count(counter), f.issued if whole == "issued" else f.count(whole))
-        return Cell(f"{'>=' if f.span.plain.get(forgotten) else ''}{share.text}", share.key)
+        bound = ">=" if f.span.plain.get(forgotten) and share.key is not None else ""
+        return Cell(f"{bound}{share.text}", share.key)
 
     return of
 
@@ -269,7 +270,7 @@ def _latency(used: Sequence[Figures]) -> Table:
             times = f.histogram(kind)
             mean = f.d2c_mean() if kind == "d2c" else f.mean_ns(kind) if f.span.counts_kind(kind) else None
             if mean is not None or (kind == "d2c" and times):
-                bins = (_time(percentile(times, kind, share)) for _, share in TIMES)
+                bins = (time_of(percentile(times, kind, share)) for _, share in TIMES)
                 rows.append(Row("", (Cell(f.direction), Cell(kind), shown("ns", mean), *bins)))
     return Table("latency", "Latency", LATENCY, tuple(rows))
 
@@ -488,8 +489,8 @@ def _layer(recorded: Recorded, span: Span, direction: str, whole: int) -> Row:
     f, ahead = Figures(span, direction), figures.readahead(recorded, span)
     return Row("", (
         name(span.disk if not whole else f"  {span.disk}"), Cell(direction), shown("bytes", f.known("bytes_queued")),
-        _share(f.count("bytes_queued"), whole) if whole else Cell("-"), shown("ns", f.mean_ns("q2c")), _time(f.p99("q2c")),
-        shown("ns", f.d2c_mean()), _time(f.d2c(0.99)), shown("sectors", ahead),
+        _share(f.count("bytes_queued"), whole) if whole else Cell("-"), shown("ns", f.mean_ns("q2c")), time_of(f.p99("q2c")),
+        shown("ns", f.d2c_mean()), time_of(f.d2c(0.99)), shown("sectors", ahead),
     ))  # fmt: skip
 
 

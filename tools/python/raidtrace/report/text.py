@@ -15,6 +15,7 @@ from raidtrace.quantity.units import SECTOR_BYTES
 from raidtrace.recording import source
 from raidtrace.recording.breakdown import of_recording
 from raidtrace.recording.figures import Figures
+from raidtrace.recording.observation import LIMIT_FILES
 from raidtrace.recording.spans import COUNTED, DATA, OUTSIDE, Bins, Recorded, Span, Target
 from raidtrace.report import rows as report_rows
 from raidtrace.report import tables
@@ -32,6 +33,11 @@ Part = Line | Words | Table
 def text(recorded: Recorded, explained: Explanation | str, verbose: bool) -> str:
     """The whole report as text. explained: the result of explain, or the reason why there is none."""
     return report_rows.render(parts(recorded, explained, verbose))
+
+
+def table(recorded: Recorded) -> str:
+    """The row of each phase, disk and direction as text."""
+    return report_rows.render(_glance(recorded, None))
 
 
 def parts(recorded: Recorded, explained: Explanation | str, verbose: bool) -> Iterator[Part]:
@@ -227,14 +233,13 @@ def _target(recorded: Recorded, row: Target, verbose: bool) -> Iterator[Part]:
                 f"queue depth {setting('queue_depth')}, tags {tags}")  # fmt: skip
     if verbose and recorded.setting(row.target, "mount"):
         yield words("", f"mounted on {setting('mount')} as {setting('fstype')} ({setting('mount_options')})")
-    limits = [line for line in (recorded.setting(row.target, "io.max") or "").split("\n")]
-    limits = limits[:-1] if limits[-1] == "" else limits
-    if verbose:
-        yield from (words("", f"io.max of {line}") for line in limits)
-    elif limits:
-        yield Words(
-            "", f"io.max limits {len(limits)} cgroup{units.plural(len(limits))}; to list them: raidctl report -v"
-        )
+    for name in LIMIT_FILES:
+        limits = (recorded.setting(row.target, name) or "").splitlines()
+        if verbose:
+            yield from (words("", f"{name} of {line}") for line in limits)
+        elif limits:
+            number = f"{len(limits)} cgroup{units.plural(len(limits))}"
+            yield Words("", f"{name} limits {number}; to list them: raidctl report -v")
 
 
 def _details(recorded: Recorded) -> Iterator[Part]:
@@ -249,11 +254,7 @@ def _details(recorded: Recorded) -> Iterator[Part]:
             mine = (row.target, row.name) == (span.target, "readahead_sectors")
             if mine and span.start_ns < row.time_ns <= span.end_ns:
                 yield Line(f"  then readahead {_sectors(row.value)}")
-        if all(map(span.idle, COUNTED)):
-            yield Line("  no requests")
-        yield from _inside(tables.of_span(span, recorded.added))
-        if span.phase != OUTSIDE:
-            yield from _pictures(span)
+        yield from _counters(recorded, span)
         # Print the counters of the machine and of layers once, below the disks of the phase.
         if at + 1 < len(recorded.spans) and recorded.spans[at + 1].number == span.number:
             continue
@@ -265,6 +266,45 @@ def _details(recorded: Recorded) -> Iterator[Part]:
             yield from layers
         yield from _processors(recorded.host.get(span.number, {}))
         yield from _command(recorded, recorded.host.get(span.number, {}))
+
+
+def _counters(recorded: Recorded, span: Span) -> Iterator[Part]:
+    """All counters of a disk in a phase."""
+    if all(map(span.idle, COUNTED)):
+        yield Line("  no requests")
+    yield from _inside(tables.of_span(span, recorded.added))
+    if span.phase != OUTSIDE:
+        yield from _pictures(span)
+
+
+def live(recorded: Recorded) -> str:
+    """The text of live rows: of each disk the counters that report -v prints for a phase."""
+    return report_rows.render(_live(recorded))
+
+
+def _live(recorded: Recorded) -> Iterator[Part]:
+    read = source.read(recorded.meta)
+    for at, span in enumerate(recorded.spans):
+        disk = next(one for one in recorded.targets if one.target == span.target)
+        if at:
+            yield Line()
+        facts = (
+            f"{disk.driver or '-'}{', simulated' if recorded.simulated() else ''}",
+            f"counted for {span.length() / 1e9:.3f} s by {recorded.fact('counted_by')}",
+            f"readahead {_sectors(recorded.setting(span.target, 'readahead_sectors'))}",
+            *(("3ware unit",) if disk.unit_3ware else ()),
+        )
+        gone = " (GONE)" if recorded.setting(span.target, "gone") else ""
+        yield Words(f"{BOLD}{visible(span.disk)}{PLAIN}{gone}  ", visible(", ".join(facts)), 2)
+        if kinds := source.losses(dataclasses.replace(read, lost={"": read.lost.get(span.disk, {})})).removeprefix(
+            ": "
+        ):
+            yield words("  LOST", f"{sum(read.lost[span.disk].values()):,} events, which the counters lack: {kinds}")
+        of_time = of_recording(dataclasses.replace(recorded, spans=(span,)))
+        yield from (Line(f"  {line}") for line in breakdown.text(of_time, terminal.width() - 2, True))
+        yield from _counters(recorded, span)
+        if recorded.setting(span.target, "groups_hidden"):
+            yield Line("  Only the group flow is shown; all groups need root: sudo raidctl show")
 
 
 def _inside(some: Iterator[Table]) -> Iterator[Table]:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""raidctl show: the live rows of disks with all that they can hold, as text and JSON."""
+
+import json
+import os
+
+import jsonschema
+import pytest
+from conftest import BY_BPF, TOP, call
+
+from raidtrace.cli import show
+from raidtrace.quantity import units
+
+GOLDEN = TOP / "tests/python/report/golden"
+SCHEMA = json.loads((TOP / "Documentation/raidctl.schema.json").read_text(encoding="utf-8"))
+
+
+def golden(name, text):
+    path = GOLDEN / name
+    if "UPDATE_GOLDEN" in os.environ:
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), "if this change is meant: UPDATE_GOLDEN=1"
+
+
+def of_json(*words):
+    done = call(show.main, "--json", *words)
+    assert not done.returncode, done.stderr
+    disks = json.loads(done.stdout)
+    jsonschema.validate(disks, SCHEMA | {"$ref": "#/$defs/show"})
+    return {one["disk"]: one for one in disks}
+
+
+def test_text_of_all_that_a_disk_can_hold(sampled):
+    sampled(
+        "INSERT INTO setting VALUES(0, 3, 'gone', '1')", "INSERT INTO setting VALUES(0, 4, 'groups_hidden', 'depth')"
+    )
+    golden("show.txt", call(show.main).stdout)
+
+
+def test_text_is_that_of_a_phase_in_a_report(sampled):
+    """All counters of sda are those of phase write in the golden text of report -v."""
+    sampled()
+    lines = call(show.main).stdout.splitlines()
+    report = (GOLDEN / "full.txt").read_text(encoding="utf-8").splitlines()
+    begin = report.index(next(line for line in report if line.startswith("phase write  sda")))
+    tables = [line for line in report[begin + 1 : report.index("", begin)] if not line.startswith("  then readahead")]
+    at = lines.index(tables[0])
+    assert lines[at : at + len(tables)] == tables
+
+
+def test_losses_are_printed_by_kind(sampled):
+    sampled(*BY_BPF)
+    text = call(show.main, "--duration", "1ms", "sda", "sdb").stdout
+    assert "by bpf," in text and text.count("LOST") == 1
+    assert "LOST 12,350 events, which the counters lack: 3 queue, 12,345 end" in " ".join(text.split())
+
+
+def test_json(sampled):
+    asked = sampled("INSERT INTO setting VALUES(0, 3, 'gone', '1')", *BY_BPF)
+    disks = of_json("--duration", "1ms")
+    assert list(disks) == ["sda", "sdb", "sdc", "md0"]
+    sda, sdb, sdc, md0 = disks.values()
+    assert sda["seconds"] == pytest.approx(1.000001) and sda["source"] == "bpf" and not sda["simulated"]
+    assert sda["readahead_sectors"] == 256 and sda["readahead_kib"] == 128
+    assert sdb["lost_records"] == {"queue": 3, "end": 12345} and sdb["undelivered_ends"] == 2
+    assert not sda["lost_records"] and not sda["missed_events"]
+    assert sdc["gone"] and sdc["target"]["gone"] and sdc["target"]["max_sectors"] is None
+    assert not sda["gone"] and sda["target"]["max_sectors"] and md0["target"]["bio_based"]
+    assert md0["directions"]["read"]["requests"] is None and sda["breakdown"]
+    assert "phase" not in sda
+    assert asked.read_text().splitlines() == ["rows show --", "difference", "total"]
+
+
+@pytest.mark.parametrize(
+    ("words", "statements", "requests"),
+    [
+        ((), (), ["rows show --", "difference", "total"]),
+        (("--source", "module", "sda"), (), ["rows --source module show -- sda", "difference", "total"]),
+        (("--duration", "1ms"), (), ["rows show --", "difference", "difference"]),
+        (("--duration", "1ms"), BY_BPF, ["rows show --", "difference", "total"]),
+    ],
+)
+def test_requests(sampled, words, statements, requests):
+    """Counters since attach or reset; with a duration those from now on, which BPF programs have counted since attach."""
+    asked = sampled(*statements)
+    assert not call(show.main, *words).returncode
+    assert asked.read_text().splitlines() == requests
+
+
+def test_no_disk_is_attached(sampled):
+    nothing = ("DELETE FROM sample", "DELETE FROM target")
+    sampled(*nothing)
+    done = call(show.main)
+    assert (done.returncode, done.stdout) == (0, "") and "no disk is attached; attach one" in done.stderr
+    sampled(*nothing)
+    assert of_json() == {}
+
+
+def test_a_disk_without_a_sample_is_named(sampled):
+    sampled("DELETE FROM sample WHERE target=2")
+    done = call(show.main)
+    assert done.returncode == 1 and "sdb: no counters: another process detached it" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["", "0", "1x", "x", "-1s", "1e9", "nan", "99999999h", "1 s"])
+def test_wrong_durations(sampled, word):
+    sampled()
+    done = call(show.main, f"--duration={word}")
+    assert done.returncode == 2 and "is not a time; give one such as 500ms, 2s or 1m" in done.stderr
+
+
+def test_durations():
+    texts = {"100ms": 0.1, "2s": 2, "1.5m": 90, "1h": 3600, "3": 3, ".5s": 0.5}
+    assert {text: units.parse_duration(text) for text in texts} == pytest.approx(texts)
