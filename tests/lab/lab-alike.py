@@ -8,8 +8,8 @@
 different seeds. `raidctl lab ab --workload` judges them by the same code as here, so it must not call them different: at most
 as many pairs as 5 % allow show a difference, and none is left after Holm's correction. `raidctl compare` of their trials must
 not either. Planted: every time of the simulated device is 2 % longer. The loss must be found, with as many seeds as the spread
-requires. Runs are kept in DIR (check-out/alike): the test continues where it stopped. Prints a row for each workload, and the
-table of Documentation/log.rst, "A against A".
+requires. Runs are kept in DIR (check-out/alike): the test continues where it stopped. Prints a row for each workload, and a
+table with a row for each profile.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ REPORTS = {
     "vmalloc": "BUG: KASAN: vmalloc-out-of-bounds in from_vmalloc",
     "leak": r"kmemleak: [1-9]\d* new suspected memory leaks",
 }
-# 6.1 reports less on User Mode Linux, but guards globals; from 6.12 on their poison does not last (Documentation/testing.rst).
+# 6.1 reports less on User Mode Linux, but guards globals; from 6.12 on their poison does not last (maintainer.rst).
 OF_6_1 = {name: REPORTS[name] for name in ("rcu", "order", "shift", "index", "slab", "vmalloc", "leak")} | {
     "freed": "BUG: KASAN: use-after-free in freed",
     "global": "BUG: KASAN: global-out-of-bounds in global",

@@ -221,7 +221,7 @@ def profiles(directory: Path) -> None:
 PAGES = {
     "ahci": ("devices", "ahci\n----\n"),
     "virtio-blk": ("devices", "virtio-blk\n----------\n"),
-    "nvme": ("nvme", "Keys\n====\n"),
+    "nvme": ("devices", "nvme\n----\n"),
 }
 
 

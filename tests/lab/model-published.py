@@ -3,7 +3,7 @@
 # lab-kernels: 6.1 7.2
 """The simulated disks against arithmetic and against figures that others published: rates of NVMe with simple constants,
 the data sheets of the 970 PRO and the 850 EVO, readahead that is too large on a cloud's volume, readahead of rotating
-disks since Linux 6.17. Documentation/devices.rst has the tables and what they mean.
+disks since Linux 6.17. Documentation/devices.rst has the results.
 
 model-published.py [rates | volume | rotating]...
 """

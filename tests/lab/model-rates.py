@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates of rebuilding, initialising and verifying in simulated time, alone and during reads, as Documentation/3w-9xxx.rst
+"""Rates of rebuilding, initialising and verifying in simulated time, alone and during reads, as Documentation/devices.rst
 gives them."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST = 256 * 1000 / (10 + 256 / 146.484)
 
 def documented() -> dict[str, list[int]]:
     """Rows of the table: kind -> alone, during reads, reads."""
-    text = (TOP / "Documentation/3w-9xxx.rst").read_text(encoding="utf-8")
+    text = (TOP / "Documentation/devices.rst").read_text(encoding="utf-8")
     rows = re.findall(r"^(none|rebuild|initialise|verify) +([\d,-]+) +([\d,-]+) +([\d,]+)$", text, re.MULTILINE)
     return {kind: [int(word.replace(",", "").replace("-", "0")) for word in words] for kind, *words in rows}
 

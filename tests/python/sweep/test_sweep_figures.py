@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of Documentation/sweep.rst have the numbers of their CSV files. sweep show --stack: md and its members."""
+"""The figures of Documentation/sweep.rst are those of their CSV files. sweep show --stack: md and its members."""
 
 import csv
 import dataclasses
-import re
 
 import pytest
 import test_sweep
@@ -22,22 +21,6 @@ def rows(name):
     """Lines of a plan's CSV."""
     with (SWEEPS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def rows_of_table(title):
-    """Cells of the first table of a section, without its head."""
-    lines = TEXT[TEXT.index(f"{title}\n----") :].splitlines()
-    rules = [at for at, line in enumerate(lines) if re.fullmatch(r"=+( +=+)+", line)]
-    starts = [result.start() for result in re.finditer("=+", lines[rules[0]])] + [None]
-    body = lines[rules[1] + 1 : rules[2]]
-    return [[line[a:b].strip() for a, b in zip(starts, starts[1:])] for line in body]
-
-
-def middle(result, column, **axes):
-    """A figure of the one line that has these axes, / 1000; "-" where there is none."""
-    lines = [row for row in result if all(row[key] == value for key, value in axes.items())]
-    assert len(lines) <= 1, axes
-    return f"{float(lines[0][column]) / 1000:.1f}" if lines and lines[0][column] else "-"
 
 
 @pytest.mark.parametrize("path", sorted(SWEEPS.glob("*.csv")), ids=lambda path: path.stem)
@@ -59,73 +42,9 @@ def test_a_committed_table_has_every_cell_of_its_plan(path):
         assert len(names) == sum(cell.text("md_level", "none") != "none" and cell.trial == 1 for cell in the_plan.cells)
 
 
-def test_the_table_of_the_howto():
-    result = rows("howto")
-    lines = rows_of_table("Software-RAID HOWTO: chunk and block size of ext2")
-    assert len(lines) == 8
-    for level, depth, chunk, *shown in lines:
-        for at, (phase, column) in enumerate(
-            (phase, column) for phase in ("read", "write") for column in ("published_middle", "median")
-        ):
-            axes = {"md_level": level, "queue_depth": depth, "md_chunk_kib": chunk.removesuffix(" KiB"), "phase": phase}
-            values = [middle(result, column, fs_block_kib=block, **axes) for block in ("1", "2", "4")]
-            assert shown[at] == " / ".join(values), (level, chunk, phase, column)
-
-
-def test_the_table_of_caltech():
-    result = [row for row in rows("caltech") if row["filesystem"] == "xfs"]
-    lines = rows_of_table("Caltech: chunk of md RAID 0 over two controllers")
-    assert [line[0] for line in lines] == ["4 KiB", "64 KiB", "128 KiB", "256 KiB", "512 KiB", "1024 KiB"]
-    for chunk, read, untuned, tuned, unmerged, write, written, written_unmerged in lines:
-        one = {"md_chunk_kib": chunk.removesuffix(" KiB")}
-        for shown, phase, setra, nomerges in (
-            (untuned, "read", "256", ""),
-            (tuned, "read", "2048", ""),
-            (unmerged, "read", "2048", "2"),
-            (written, "write", "2048", ""),
-            (written_unmerged, "write", "2048", "2"),
-        ):
-            axes = {**one, "phase": phase, "readahead_sectors": setra, "nomerges": nomerges}
-            assert shown == middle(result, "median", **axes), axes
-        for shown, phase in ((read, "read"), (write, "write")):
-            axes = {**one, "phase": phase, "readahead_sectors": "256", "nomerges": ""}
-            ends = [middle(result, f"published_{end}", **axes).removesuffix(".0") for end in ("low", "high")]
-            assert shown == "-".join(ends), axes
-
-
-def test_the_table_of_coraid():
-    result = rows("coraid")
-    lines = rows_of_table("Coraid: ddt on XFS")
-    assert len(lines) == 7
-    for array, level, disks, *shown in lines:
-        md = level != "none"
-        axes = {"array": array, "md_level": level if md else "", "md_members": disks if md else ""}
-        values = [middle(result, column, phase=phase, **axes) for phase in ("read", "write")
-                  for column in ("published_middle", "median")]  # fmt: skip
-        assert shown == values, (array, level)
-
-
-def test_the_figures_of_bnl():
-    text = (SWEEPS.parent / "sweep.rst").read_text(encoding="utf-8")
-    text = " ".join(text[text.index("BNL: iozone by file") : text.index("Caltech: chunk")].split())
-
-    def value(filesystem, setra, phase, where=""):
-        return next(
-            f"{float(row['median']):,.0f}"
-            for row in rows("bnl")
-            if (row["filesystem"], row["readahead_sectors"], row["phase"], row["file_and_record"])
-            == (filesystem, setra, phase, where)
-        )
-
-    for filesystem in ("ext3", "xfs"):
-        assert value(filesystem, "256", "read", "file_kib=65536 record_kib=256") in text
-        for setra in ("256", "16384"):
-            assert value(filesystem, setra, "fread") in text and value(filesystem, setra, "fwrite") in text
-
-
 def test_the_figures_of_amcc():
     """The plan of the same runs as make reproduce; the figures of both are committed."""
-    text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("BNL: iozone by file")].split())
+    text = " ".join(TEXT[TEXT.index("AMCC: the 28 tests") : TEXT.index("The other plans")].split())
     scale = {"MiB/s": 1024, "KiB/s": 1, "1/s": 1}
     with (SWEEPS.parent / "reproduction.csv").open(encoding="utf-8", newline="") as file:
         paper = {

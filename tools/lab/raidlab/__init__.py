@@ -6,6 +6,6 @@ apt/     the configured package sources; kernel sources and packages, unpacked i
 array/   profiles of simulated devices, checked against the model's list of keys
 kernel/  kernels of User Mode Linux: Debian's, their variants, and source trees of the user
 uml/     a guest of User Mode Linux: its modules, its run in simulated time, and its verdict
-vm/      stock Debian kernels in QEMU, software emulation only (Documentation/vm.rst)
+vm/      stock Debian kernels in QEMU, software emulation only (Documentation/lab.rst)
 verbs/   the verbs of raidctl lab, their options, and the comparisons of ab and expect
 """

@@ -141,7 +141,7 @@ u64 rl_store_limit_bytes(const struct rl_store *store);
  * One disk drive: where its head is, how far its platter has turned, what its
  * cache holds, and hence when a command will be done. No data passes here.
  *
- * The model is in Documentation/3w-9xxx.rst. Its one idea: the place of a sector
+ * The model is in Documentation/devices.rst. Its one idea: the place of a sector
  * is the time that reading from sector 0 up to it would take at the media rate
  * ("media time"). Media time modulo one rotation is the sector's angle, media
  * time differences are transfer times, and large ones are seek distances.

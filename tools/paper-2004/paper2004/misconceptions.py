@@ -22,14 +22,12 @@ UNDECIDED, OUT_OF_REACH = "not decided", "out of reach"
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """verdict: refuted, not refuted, not decided (rounds disagree) or out of reach. bars: (run, value) of the figure."""
+    """verdict: refuted, not refuted, not decided (rounds disagree) or out of reach."""
 
     verdict: str
     sentences: tuple[str, ...]
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    axis: str
-    bars: tuple[tuple[str, float], ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,28 +121,26 @@ def valid_by_default(runs: Runs) -> Judgement:
         f"{number(runs, 'default', 'queue_limit'):.0f}. So it measured the default of a setting, not the array.",
     )
     verdict = "refuted" if ratio > 1.1 else "not refuted"
-    bars = (("as found", number(runs, "default", "mib_per_s")), ("8 MiB", number(runs, "tuned", "mib_per_s")))
-    return Judgement(verdict, sentences, ("", "readahead", "in flight", "limit", "MiB/s"), tuple(rows), "MiB/s", bars)
+    return Judgement(verdict, sentences, ("", "readahead", "in flight", "limit", "MiB/s"), tuple(rows))
 
 
 def cache(runs: Runs) -> Judgement:
     """Files of 2 and 40 times what the page cache can hold: written, then read at random places."""
-    rows, bars = [], []
+    rows, hits = [], []
     for run, times in (("cache-2", "2"), ("cache-40", "40")):
         hits_of = [
             1 - number(runs, run, "served", phase) / number(runs, run, "asked", phase) for phase in ("write", "random")
         ]
         rows.append((f"{times} x", *(f"{part:.1%}" for part in hits_of)))
-        bars.append((f"{times} x", 100 * hits_of[1]))
-    hits = bars[0][1]
+        hits.append(100 * hits_of[1])
     sentences = (
-        f"A program read 31 MiB at random positions of a file twice as large as the page cache. {hits:.1f} % of the data came "
-        f"from the page cache, not from the disk. With a file of 40 times the size it was {bars[1][1]:.1f} %.",
+        f"A program read 31 MiB at random positions of a file twice as large as the page cache. {hits[0]:.1f} % of the data "
+        f"came from the page cache, not from the disk. With a file of 40 times the size it was {hits[1]:.1f} %.",
         f"When the program reported the end of its write test, {rows[0][1]} of the data was not yet on the disk.",
     )
-    verdict = "refuted" if hits > 5 else "not refuted"
+    verdict = "refuted" if hits[0] > 5 else "not refuted"
     header = ("file / page cache", "written, not on disk", "random reads from cache")
-    return Judgement(verdict, sentences, header, tuple(rows), "% of random reads from the page cache", tuple(bars))
+    return Judgement(verdict, sentences, header, tuple(rows))
 
 
 def asynchronous(runs: Runs) -> Judgement:
@@ -163,8 +159,7 @@ def asynchronous(runs: Runs) -> Judgement:
         f"processes keep {number(runs, 'direct-eight', 'depth'):.1f}.",
     )
     verdict = "refuted" if alone <= 1.05 else "not refuted"
-    bars = tuple((what, number(runs, run, "depth")) for run, what in names)
-    return Judgement(verdict, sentences, ("", "in flight", "MiB/s"), rows, "reads in flight, mean", bars)
+    return Judgement(verdict, sentences, ("", "in flight", "MiB/s"), rows)
 
 
 FILESYSTEMS = ("ext2", "ext3", "ext4", "xfs")
@@ -172,7 +167,7 @@ FILESYSTEMS = ("ext2", "ext3", "ext4", "xfs")
 
 def sequential(runs: Runs) -> Judgement:
     """The other reads and writes of a file system while a file is written and read sequentially."""
-    rows, bars = [], []
+    rows, writes = [], {}
     for kind in FILESYSTEMS:
         for phase in ("write", "read"):
             seeks, issued = (number(runs, f"fs-{kind}", name, phase) for name in ("elsewhere", "issued"))
@@ -181,17 +176,15 @@ def sequential(runs: Runs) -> Judgement:
                 (kind, phase, f"{issued:.0f}", f"{seeks:.0f}", f"{own['metadata']:.0f}", f"{own['journal']:.0f}")
             )
             if phase == "write":
-                bars.append((kind, seeks))
-    most = max(bars, key=lambda bar: bar[1])
+                writes[kind] = seeks
+    most = max(writes, key=lambda kind: writes[kind])
     sentences = (
-        f"A program wrote one file of 256 MiB sequentially. The file systems caused {min(b for _, b in bars):.0f} to "
-        f"{most[1]:.0f} seeks, most on {most[0]}, because they also write metadata and, except ext2, a journal.",
+        f"A program wrote one file of 256 MiB sequentially. The file systems caused {min(writes.values()):.0f} to "
+        f"{writes[most]:.0f} seeks, most on {most}, because they also write metadata and, except ext2, a journal.",
     )
     alone = all(row[4] == "0" and row[5] == "0" for row in rows)
     header = ("", "phase", "requests", "seeks", "metadata bios", "journal bios")
-    return Judgement(
-        "not refuted" if alone else "refuted", sentences, header, tuple(rows), "seeks while writing", tuple(bars)
-    )
+    return Judgement("not refuted" if alone else "refuted", sentences, header, tuple(rows))
 
 
 def alike(runs: Runs) -> Judgement:
@@ -205,14 +198,10 @@ def alike(runs: Runs) -> Judgement:
         f"{fast} reads {ratio:.2f} times as fast as {slow}, with the same readahead, controller and drives.",
         f"{slow} keeps {number(runs, f'fs-{slow}', 'depth', 'read'):.1f} requests in flight, {fast} "
         f"{number(runs, f'fs-{fast}', 'depth', 'read'):.1f}; raidctl explain prints the reason.",
-        "The page cache is dropped before the read, so ext2 reads the positions of the data (indirect blocks) again. In "
-        ":doc:`sweep` they are still in the cache, because bonnie++ has just rewritten the file, and ext2 reads as fast as "
-        "ext3. ext3 is driven by the ext4 code of today. With the behaviour of 2004 (:doc:`reproduction`) it reads 1.04 times "
-        "as fast as ext2.",
+        "The page cache is dropped before the read, so ext2 reads the positions of the data (indirect blocks) again.",
     )
-    bars = tuple(rates.items())
     verdict = "refuted" if ratio > 1.1 else "not refuted"
-    return Judgement(verdict, sentences, ("", "write MiB/s", "read MiB/s", "reads in flight"), rows, "MiB/s read", bars)
+    return Judgement(verdict, sentences, ("", "write MiB/s", "read MiB/s", "reads in flight"), rows)
 
 
 def processors(runs: Runs) -> Judgement:
@@ -226,8 +215,7 @@ def processors(runs: Runs) -> Judgement:
         "in turn, so two processors have no more computing time than one. The difference comes from the emulator's schedule, "
         "and is no evidence about real processors.",
     )
-    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in names)
-    return Judgement(OUT_OF_REACH, sentences, ("processors", "in flight", "disk idle", "MiB/s"), rows, "MiB/s", bars)
+    return Judgement(OUT_OF_REACH, sentences, ("processors", "in flight", "disk idle", "MiB/s"), rows)
 
 
 def speed(runs: Runs) -> Judgement:
@@ -240,10 +228,9 @@ def speed(runs: Runs) -> Judgement:
         f"{times(measured)} the rate without a limit, and the disk is idle for "
         f"{number(runs, 'quota-200', 'idle'):.0%} of the time, because a processor copies each byte.",
     )
-    bars = tuple((what, number(runs, run, "mib_per_s")) for run, what in names)
     less = [one < 1 / MATTERS for one in measured]
     verdict = "refuted" if all(less) else UNDECIDED if any(less) else "not refuted"
-    return Judgement(verdict, sentences, ("processor time", "disk idle", "MiB/s"), rows, "MiB/s", bars)
+    return Judgement(verdict, sentences, ("processor time", "disk idle", "MiB/s"), rows)
 
 
 def zero_copy(runs: Runs) -> Judgement:
@@ -259,9 +246,8 @@ def zero_copy(runs: Runs) -> Judgement:
         f"{rows[0][2]}.",
     )
     verdict = "refuted" if number(runs, "two-cpus", "direct") < 0.01 else "not refuted"
-    bars = tuple((what, 100 * number(runs, run, "direct")) for run, what in names)
     header = ("", "bypass the cache", "in flight", "CPU s per GiB", "MiB/s")
-    return Judgement(verdict, sentences, header, rows, "% of bytes that bypass the page cache", bars)
+    return Judgement(verdict, sentences, header, rows)
 
 
 def _rate(runs: Runs, run: str, phase: str = "run") -> str:

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""make misconceptions: run the experiments, keep what they counted, write the page and its figures."""
+"""make misconceptions: run the experiments, keep what they counted, write their part of reproduction.rst."""
 
 import argparse
 import hashlib
 import json
 import pathlib
 import sys
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, Experiment, measure, medians
-from paper2004.reproduction import heading, table
+from paper2004.misconceptions import EXPERIMENTS, LAB, MACHINE, ROUND, measure, medians
+from paper2004.reproduction import DOCUMENTATION, heading, put, table, wrap
 from raidtrace.demo.demo import run_in_guest
-from raidtrace.plot import style as plot
 from raidtrace.quantity.shown import UserError
 from raidtrace.recording import observation, results
 from raidtrace.recording.columns import RecordingError
@@ -21,7 +19,6 @@ from raidtrace.recording.columns import RecordingError
 TOP = pathlib.Path(__file__).resolve().parents[3]
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 CELL = pathlib.Path(__file__).resolve().parents[1] / "guest" / "misconceptions-cell"
-DOCUMENTATION = TOP / "Documentation"
 STATE = "misconceptions.json"
 MEMORY = {"cache-2": "40M", "cache-40": "40M"}  # of a guest of the lab; small, so that 40 times of it is soon written
 USUAL = "96M"
@@ -90,16 +87,10 @@ def run(out: pathlib.Path, before: dict[str, Any], machine: bool, say: Callable[
 
 
 def write(state: dict[str, Any], to: pathlib.Path) -> None:
-    """misconceptions.json, .rst and the figures."""
+    """misconceptions.json, and its part of reproduction.rst."""
     text = json.dumps(_rounded(state), indent=1, sort_keys=True) + "\n"
     (to / STATE).write_text(text, encoding="utf-8")
-    state = json.loads(text)  # what the page is made of is what is kept
-    (to / "misconceptions.rst").write_text(page(state), encoding="utf-8")
-    (to / "figures").mkdir(exist_ok=True)
-    for one in EXPERIMENTS:
-        path = to / "figures" / f"misconception-{one.number}.svg"
-        judgement = one.judge(state["runs"])
-        bars(path, judgement.axis, judgement.bars, one.where == LAB)
+    put(to, "misconceptions", page(json.loads(text)))  # what the page is made of is what is kept
 
 
 def _rounded(value: Any) -> Any:
@@ -108,88 +99,26 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
-# Documentation/misconceptions.rst: made of what the runs counted, every number of it.
+# A part of Documentation/reproduction.rst: made of what the runs counted, every number of it.
 
-WIDTH = 120
-TITLE = """\
-.. SPDX-License-Identifier: GPL-2.0-or-later
-.. Made by "make misconceptions"; do not edit.
-
-====================
-Eight misconceptions
-====================
-"""
-ABOUT = """For everybody who measures disks. AMCC's white paper (:doc:`reproduction`) names eight common misconceptions about
-benchmarks of disks. After this page you know an experiment for each of them, and its result. ``make misconceptions`` runs
-the experiments and computes each verdict from the counters of raidtrace."""
-HOW = """Most experiments run in the lab: the real Linux {kernel} and its driver, with a model of controller and drives
-(profile 9500s-12-raid0). Times are simulated, so a second run gives bit-identical results. Experiments about processor time,
-which is free in the lab, run in a virtual machine (:doc:`vm`) with Linux {machine}. Times of an emulated machine depend on
-the host. Therefore these runs are repeated in rounds of rotated order. Numbers are medians of the rounds, ratios medians of
-the ratios of the rounds. A verdict needs the same result in each round. Compare only the ratios. A question that neither
-can answer is *out of reach*. ``tools/paper-2004/guest/misconceptions-cell`` has the commands,
-``misconceptions.json`` the counters."""
+HOW = """The white paper names eight common misconceptions about benchmarks of disks. ``make misconceptions`` tests each with
+an experiment, and computes the verdict from the counters of raidtrace. Most experiments run in the lab: Linux {kernel},
+profile 9500s-12-raid0, simulated times. Processor time is free in the lab, so three run in QEMU (:doc:`lab`) with Linux
+{machine}, whose times depend on the host: numbers are medians of rounds, and a verdict needs the same result in each round.
+Compare only their ratios. A question that neither can answer is *out of reach*.
+``tools/paper-2004/guest/misconceptions-cell`` has the commands, ``misconceptions.json`` the counters."""
 
 
-def page(state: Mapping[str, Any]) -> str:
-    """The whole page from misconceptions.json."""
-    lines = [TITLE, *wrap(ABOUT), "", *wrap(HOW.format(kernel=state["kernel"], machine=state["machine"])), ""]
-    lines += heading("Results")
-    judged = [(one, one.judge(state["runs"])) for one in EXPERIMENTS]
-    lines += table(("", "misconception", "verdict", "where"),
-                   [(str(one.number), one.claim, judgement.verdict, one.where) for one, judgement in judged])  # fmt: skip
-    for one, _ in judged:
-        lines += section(one, state)
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def section(one: Experiment, state: Mapping[str, Any]) -> list[str]:
-    """One misconception: its verdict, the table, the figure, and the limits of the experiment."""
-    judgement = one.judge(state["runs"])
-    lines = heading(f'{one.number}. "{one.claim}"')
-    lines += [*wrap(f"**{judgement.verdict.capitalize()}.** {' '.join(judgement.sentences)}"), ""]
-    lines += [f".. figure:: figures/misconception-{one.number}.svg", f"   :alt: {alt(one, state)}", ""]
-    lines += table(judgement.header, judgement.rows)
-    if one.where == MACHINE:
-        lines += ["Measured in the virtual machine.", ""]
-    if one.limits:
-        lines += [*wrap(one.limits), ""]
+def page(state: Mapping[str, Any]) -> list[str]:
+    """The part of the page, from misconceptions.json."""
+    lines = [*heading("Eight misconceptions"), *wrap(HOW.format(kernel=state["kernel"], machine=state["machine"])), ""]
+    for one in EXPERIMENTS:
+        judgement = one.judge(state["runs"])
+        lines += [*wrap(f'**{one.number}. "{one.claim}": {judgement.verdict}** ({one.where}). '
+                        f"{' '.join((*judgement.sentences, one.limits))}"), ""]  # fmt: skip
+        if len(judgement.rows) > 2:  # the sentences have the numbers of two rows
+            lines += table(judgement.header, judgement.rows)
     return lines
-
-
-def alt(one: Experiment, state: Mapping[str, Any]) -> str:
-    """The values of the figure as a text, for readers who cannot see it."""
-    judgement = one.judge(state["runs"])
-    values = ", ".join(f"{name} {label(value)}" for name, value in judgement.bars)
-    return f"{judgement.axis}: {values}"
-
-
-def wrap(text: str) -> list[str]:
-    """Lines of a paragraph."""
-    return textwrap.wrap(" ".join(text.split()), WIDTH, break_on_hyphens=False, break_long_words=False)
-
-
-# The figures of Documentation/misconceptions.rst: a bar for each run, with its value.
-
-
-def label(value: float) -> str:
-    """A count as it is, else with a decimal below 100."""
-    return f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.1f}"
-
-
-def bars(path: pathlib.Path, axis: str, rows: Sequence[tuple[str, float]], simulated: bool) -> None:
-    """Draw (run, value) pairs. axis: what the values are."""
-    picture = plot.figure(0.75 + 0.38 * len(rows))
-    panel = picture.subplots()
-    values = [value for _, value in rows]
-    style = plot.STYLES[0]
-    shown = panel.barh([name for name, _ in rows], values, height=0.62, color=style.fill)
-    panel.bar_label(shown, list(map(label, values)), padding=4)
-    panel.invert_yaxis()
-    panel.set_xlim(0, 1.12 * max(values) or 1)
-    panel.set_xlabel(f"{axis}{', simulated' if simulated else ', virtual machine, real time'}")
-    panel.tick_params(left=False)
-    plot.save(picture, [path])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -200,11 +129,9 @@ def main(arguments: Sequence[str]) -> int:
     top.add_argument(
         "--out", type=pathlib.Path, default=pathlib.Path("misconceptions-out"), help="directory of the runs"
     )
-    top.add_argument("--to", type=pathlib.Path, default=DOCUMENTATION, help="where page, figures and numbers go")
+    top.add_argument("--to", type=pathlib.Path, default=DOCUMENTATION, help="where page and numbers go")
     top.add_argument("--no-machine", action="store_true", help="keep what the virtual machine measured before")
-    top.add_argument(
-        "--page", action="store_true", help="run nothing: write page and figures of the numbers that are there"
-    )
+    top.add_argument("--page", action="store_true", help="run nothing: write the page from the numbers that are there")
     options = top.parse_args(arguments)
     file = options.to / STATE
     try:
@@ -215,5 +142,5 @@ def main(arguments: Sequence[str]) -> int:
     except (UserError, RecordingError, OSError, KeyError, ValueError) as error:
         print(f"misconceptions: {error}", file=sys.stderr)
         return 1
-    print(f"Written: {options.to}/misconceptions.rst, {STATE}, figures/misconception-*.svg")
+    print(f"Written: {options.to}/reproduction.rst, {STATE}")
     return 0

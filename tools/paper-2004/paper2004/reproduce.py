@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""make reproduce: run what is not finished, then write Documentation/reproduction.rst, .csv and .json."""
+"""make reproduce: run what is not finished, then write its part of Documentation/reproduction.rst, .csv and .json."""
 
 import argparse
 import os
@@ -10,8 +10,6 @@ from paper2004 import figures, reproduce_plan, reproduce_run, reproduction
 from raidtrace.quantity.shown import UserError
 from raidtrace.recording.columns import RecordingError
 
-DOCUMENTATION = pathlib.Path(__file__).resolve().parents[3] / "Documentation"
-
 
 def write(directory: pathlib.Path, results: dict[str, reproduce_run.Result]) -> float:
     """The three files. Return: the median error of the held-out figures in per cent."""
@@ -20,8 +18,7 @@ def write(directory: pathlib.Path, results: dict[str, reproduce_run.Result]) -> 
     (directory / "figures").mkdir(exist_ok=True)
     figures.draw_published(directory / "reproduction.csv", directory / "figures" / "published.svg")
     reproduction.write_state(directory / "reproduction.json", results)
-    page = reproduction.page(results)
-    (directory / "reproduction.rst").write_text(page, encoding="utf-8")
+    reproduction.put(directory, "reproduce", reproduction.page(results))
     return reproduction.median_error(points)
 
 
@@ -36,7 +33,7 @@ def main(arguments: list[str]) -> int:
         "--jobs", type=int, default=os.cpu_count() or 1, help="guests at once (default: one per processor)"
     )
     parser.add_argument(
-        "--to", type=pathlib.Path, default=DOCUMENTATION, help="where reproduction.rst, .csv and .json go"
+        "--to", type=pathlib.Path, default=reproduction.DOCUMENTATION, help="where reproduction.rst, .csv and .json go"
     )
     parser.add_argument(
         "--seeds", type=int, default=1, metavar="N",

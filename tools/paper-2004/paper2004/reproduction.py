@@ -7,12 +7,15 @@ import itertools
 import json
 import pathlib
 import statistics
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from paper2004 import amcc, reproduce_plan, reproduce_run
 from raidtrace.quantity import trials
 
 AIM = 10.0  # per cent
+DOCUMENTATION = pathlib.Path(__file__).resolve().parents[3] / "Documentation"
+PAGE = "reproduction.rst"
 HEADER = (
     "array,test,tool,filesystem,setra_sectors,trial,metric,published,published_median,published_low,published_high,"
     "simulated,unit,error_percent,role,draws,simulated_low,simulated_high"
@@ -171,52 +174,20 @@ def changed_inputs(committed: Mapping[str, str]) -> list[str]:
     return sorted(name for name in now.keys() | committed.keys() if now.get(name) != committed.get(name))
 
 
-# Documentation/reproduction.rst: every number and every sentence with a number in it is made from results.
+# Parts of Documentation/reproduction.rst that are made from results: every number, every sentence with a number in it.
 
-TITLE = """\
-.. SPDX-License-Identifier: GPL-2.0-or-later
-.. Made by "make reproduce"; do not edit.
 
-==================================
-The white paper of 2004, simulated
-==================================
-
-For everybody who wants to know how accurate the simulated controller of the lab is. After this page you know the error of
-each figure. AMCC/3ware measured a 9500S-12 with twelve WD740GD under Linux 2.6.5: 28 tests of 20 GiB each, 204 values
-("Benchmarking the 3ware 9000 Controller Using Linux Kernel 2.6", v1.1). ``make reproduce`` runs the same 28 tests in the
-lab, with Linux {kernel} and the simulated controller (:doc:`3w-9xxx`). It writes this page and ``reproduction.csv``, which
-has a row for each published figure: the median of the trials of one test. *Held-out* figures were not used to fit the model.
-"""
-
-HOW = """\
-How it was run
-==============
-
-As in the paper: 512 MiB of memory, 20 GiB of data, ``blockdev --setra`` 256 (untuned) and 16384 (tuned), default options
-of mkfs, ``sync`` before, nothing else running. Programs are those of Debian 12. Each test ran once, with seed 0 (:doc:`lab`).
-``--seeds N`` of ``tools/paper-2004/reproduce`` runs more seeds, and adds the spread of each figure.
-
-Differences from the paper:
-
-- Linux {kernel} replaces 2.6.5, and the ext4 driver drives ext3. Memory thresholds of write-back are those of 2.6.5 (40 and
-  10 %). Every read writes the access time (``strictatime``), as in 2004.
-- bonnie++ 2.00a replaces 1.02c. A library combines its calls of 8 KiB into calls of 1 MiB (``bonnie-batch.c``). The host
-  needs an eighth of the time, and the guest's figures stay the same.
-- bonnie++'s seek test ({seeks} seeks in {seekers} processes) is a separate run, with the method of 1.02c (``bonnie-seeks.c``)
-  and the default scheduler of 2.6.5 (``tools/paper-2004/anticipatory``).
-- fio repeats iozone's pattern. Its records are {record} KiB instead of 64, to save host time.
-- **Processor time is free.** Copying, file system and driver take no simulated time. So figures that the paper's two Xeons
-  limited are not reproduced.
-
-:doc:`reproduction-misses` has the figures that miss, and their causes.
-
-Two details of the setup are assumptions, because the paper does not state them. Their effect is shown below:
-
-- File systems are on a partition that begins at sector 63, as fdisk made it in 2004. It makes no difference.
-- A stream of 20 GiB displaced everything else from 2.6.5's page cache. Therefore the *indirect blocks* (the positions of a
-  file's data) on ext2 and ext3 are dropped every 10 s. The kernel of today keeps them in such a run, because they were used
-  twice.
-"""
+def put(to: pathlib.Path, name: str, lines: Iterable[str]) -> None:
+    """Replace the part that `make NAME` writes, between two comments of reproduction.rst. The rest is that of the page in the
+    directory, or of the committed one."""
+    page = to / PAGE if (to / PAGE).is_file() else DOCUMENTATION / PAGE
+    begin, end = f'.. Made by "make {name}"; do not edit.\n', f'.. End of "make {name}".\n'
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"{page}: no lines {begin.strip()!r} and {end.strip()!r}")
+    text = "\n".join(lines).rstrip()
+    (to / PAGE).write_text(f"{before}{begin}\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -231,6 +202,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
         return " ".join(parts).rstrip()
 
     return [rule, line(head), rule, *(line(row) for row in cells), rule, ""]
+
+
+def wrap(text: str) -> list[str]:
+    """Lines of a paragraph."""
+    return textwrap.wrap(" ".join(text.split()), 120, break_on_hyphens=False, break_long_words=False)
 
 
 def number(value: float) -> str:
@@ -248,11 +224,6 @@ def heading(text: str) -> list[str]:
     return [text, "=" * len(text), ""]
 
 
-def setra(test: amcc.Test) -> str:
-    """The name that people use."""
-    return "tuned" if test.setra_sectors != 256 else "untuned"
-
-
 def _result(points: Sequence[Point]) -> list[str]:
     errors = [abs(point.error()) for point in points if not point.fitted]
     near = {limit: sum(error <= limit for error in errors) for limit in (5, 10, 20)}
@@ -262,16 +233,19 @@ def _result(points: Sequence[Point]) -> list[str]:
     median = median_error(points)
     lines = heading("Result")
     lines += [
-        f"**Median error of the {len(errors)} held-out figures: {median:.1f} %** (aim: {AIM:.0f} %, "
-        f"{'met' if median <= AIM else 'missed'}). Within 5 %: {near[5]}, within 10 %: {near[10]}, within 20 %: {near[20]}; "
-        f"the worst is off by {max(errors):.0f} %.",
-        f"{len(points) - len(errors)} more were used to fit the model. An error compares the simulated value with the median "
-        "of the published trials.",
+        *wrap(
+            f"**Median error of the {len(errors)} held-out figures: {median:.1f} %** (aim: {AIM:.0f} %, "
+            f"{'met' if median <= AIM else 'missed'}). Within 5 %: {near[5]}, within 10 %: {near[10]}, within 20 %: "
+            f"{near[20]}; the worst is off by {max(errors):.0f} %. "
+            f"{len(points) - len(errors)} more were used to fit the model. An error compares the simulated value with the "
+            "median of the published trials."
+        ),
         "",
-        f"Of the {len(compared)} published ratios of tuned to untuned, {len(met)} are reproduced within {AIM:.0f} %. Of the "
-        f"{len(reads)} ratios of reads and rereads, {sum(abs(r.error()) <= AIM for r in reads)} are. The median error of all "
-        f"{len(compared)} is {statistics.median(abs(r.error()) for r in compared):.1f} %. dd ran untuned only, so the rows of "
-        "readahead do not count it.",
+        *wrap(
+            f"Of the {len(compared)} published ratios of tuned to untuned, {len(met)} are reproduced within {AIM:.0f} %. Of "
+            f"the {len(reads)} ratios of reads and rereads, {sum(abs(r.error()) <= AIM for r in reads)} are. The median error "
+            f"of all {len(compared)} is {statistics.median(abs(r.error()) for r in compared):.1f} %."
+        ),
         "",
     ]
     groups: list[tuple[str, dict[str, tuple[int, float]]]] = [
@@ -279,7 +253,6 @@ def _result(points: Sequence[Point]) -> list[str]:
         ("metric", medians(points, lambda p: p.metric)),
         ("tool", medians(points, lambda p: LABEL.get(p.test.tool, p.test.tool))),
         ("file system", medians(points, lambda p: p.test.filesystem or "bare disk")),
-        ("readahead", medians(points, lambda p: "-" if p.test.tool == "dd" else setra(p.test))),
     ]
     rows = [(kind, name, str(n), f"{error:.1f} %") for kind, names in groups for name, (n, error) in names.items()]
     return lines + table(("by", "", "held out", "median error"), [row for row in rows if row[1] != "-"])
@@ -287,100 +260,52 @@ def _result(points: Sequence[Point]) -> list[str]:
 
 def _fitted() -> list[str]:
     lines = heading("Fitted constants")
-    rows = []
+    rows: dict[str, tuple[str, ...]] = {}
     for array in ("raid0", "raid5"):
         values = reproduce_run.profile_values(f"9500s-12-{array}")
         for constant, text in fitted(array).items():
             group, name = constant.split(".")
             which, test, metric = text.split()
             title = reproduce_plan.find(which, int(test)).title()
-            rows.append((f"9500s-12-{array}", f"``{constant}``", f"{values[group][name]:,}", f"{title}, {metric}"))
-    lines += table(("profile", "constant", "value", "fitted to"), rows)
+            rows[constant] = (f"``{constant}``", f"{values[group][name]:,}", f"{title}, {metric}")
+    lines += table(("constant", "value", "fitted to"), rows.values())
     lines += [
-        f"{len({row[1] for row in rows})} constants are fitted to {len(fitted_figures())} figures; RAID 5 has those of "
-        "RAID 0, and one more for parity. ``tools/paper-2004/fit`` finds them again.",
-        "All others are from the drive's data sheet, from the paper, or assumed. The profile names the source of each.",
+        f"{len(rows)} constants are fitted to {len(fitted_figures())} figures; RAID 5 has those of RAID 0, and one for parity.",
+        "``tools/paper-2004/fit`` finds them again.",
         "",
     ]
     return lines
-
-
-def _figures(points: Sequence[Point]) -> list[str]:
-    lines = heading("Figure by figure")
-    lines += [
-        "Published: median of the trials, with the lowest and the highest in brackets. Rates are in KiB/s, of dd in MiB/s, "
-        "seeks per second.",
-        "",
-    ]
-    for array in ("raid0", "raid5"):
-        rows = []
-        for point in (p for p in points if p.test.array == array):
-            test = point.test
-            spread = f"[{number(point.low)} - {number(point.high)}]" if point.low != point.high else ""
-            rows.append(
-                (
-                    str(test.number), LABEL.get(test.tool, test.tool), test.filesystem or "bare disk",
-                    "" if test.tool == "dd" else setra(test), point.metric, number(point.published), spread,
-                    number(point.simulated), percent(point.error()), "fitted" if point.fitted else "",
-                )
-            )  # fmt: skip
-        header = ("test", "tool", "on", "readahead", "metric", "published", "trials", "simulated", "error", "role")
-        lines += [f"**{array.upper().replace('RAID', 'RAID ')}**", "", *table(header, rows)]
-    return lines
-
-
-def _chance(points: Sequence[Point]) -> list[str]:
-    most = max(point.chance().trials for point in points)
-    if most == 1:
-        return []
-    lines = heading("Effect of chance")
-    lines += [f"With {most} seeds; in brackets the 95 % interval of the median.", ""]
-    rows = []
-    for point in points:
-        chance, test = point.chance(), point.test
-        if chance.low is not None and chance.high is not None:
-            rows.append((test.array, test.title(), point.metric, number(min(point.drawn)), number(chance.median),
-                         number(max(point.drawn)), f"[{number(chance.low)} - {number(chance.high)}]"))  # fmt: skip
-    return lines + table(("array", "test", "metric", "least", "median", "most", "interval"), rows)
-
-
-def _ratios(points: Sequence[Point]) -> list[str]:
-    lines = heading("Tuned over untuned")
-    rows = [
-        (r.array, LABEL.get(r.tool, r.tool), r.filesystem, r.metric, f"{r.published:.2f}",
-         f"{r.simulated:.2f}", percent(r.error()))
-        for r in ratios(points)
-    ]  # fmt: skip
-    return lines + table(("array", "tool", "on", "metric", "published", "simulated", "error"), rows)
 
 
 def _experiments(results: Mapping[str, reproduce_run.Result]) -> list[str]:
     lines = heading("Effect of single changes")
     lines += [
-        "Each experiment runs a test twice, the second time with one change. Tests are smaller, so that an experiment takes a",
-        "minute. ext2 and ext3 are on a partition of 32 GiB, because mkfs takes long for the whole disk. The published figure",
-        "is of 20 GiB.",
+        "Each experiment runs a smaller test twice, the second time with one change.",
         "",
     ]
+    arms = {one.name for one in reproduce_plan.arms()}
+    rows: list[tuple[str, ...]] = []
+    seek: list[float] = []
     for experiment in reproduce_plan.experiments():
         test = experiment.base.test
         base, changed = results[experiment.base.name].figures, results[experiment.changed.name].figures
-        lines += [f"{test.title()}, {experiment.base.mib} MiB: {experiment.what}", ""]
-        rows = [
-            (metric, number(amcc.published(test, metric)), number(base[metric]), number(changed[metric]),
-             percent(100 * (changed[metric] / base[metric] - 1)))
-            for metric in experiment.metrics
-        ]  # fmt: skip
-        lines += table(("metric", "published", "unchanged", "changed", "difference"), rows)
+        differences = {metric: 100 * (changed[metric] / base[metric] - 1) for metric in experiment.metrics}
+        if experiment.name in arms:
+            seek += differences.values()
+            continue
+        title = f"{test.title()}, {experiment.base.mib} MiB: {experiment.what}"
+        for metric in experiment.metrics:
+            rows.append((title, metric, number(base[metric]), number(changed[metric]), percent(differences[metric])))
+            title = ""
+    lines += table(("test and change", "metric", "unchanged", "changed", "difference"), rows)
+    lines += [
+        "Half and double of ``drive.seek_track_us`` and ``drive.seek_full_us``, which no source gives, change write, rewrite",
+        f"and read of xfs by {min(seek):+.1f} to {max(seek):+.1f} %.",
+        "",
+    ]
     return lines
 
 
-def page(results: Mapping[str, reproduce_run.Result]) -> str:
-    """The whole document."""
-    all_points = points(results)
-    kernel = next(iter(results.values())).kernel
-    lines = [TITLE.format(kernel=kernel)]
-    lines += _result(all_points)
-    lines += [HOW.format(kernel=kernel, seeks=amcc.SEEKS, seekers=amcc.SEEKERS, record=amcc.RECORD_KIB)]
-    lines += _chance(all_points) + _fitted() + _experiments(results) + _ratios(all_points) + _figures(all_points)
-    return "\n".join(lines).rstrip() + "\n"
+def page(results: Mapping[str, reproduce_run.Result]) -> list[str]:
+    """The part that is made from results."""
+    return [*_result(points(results)), *_fitted(), *_experiments(results)]

@@ -18,7 +18,7 @@ TIMEOUT_S = 1200.0
 _MEM_MIB = 256
 _OUT = "lab-out"
 EXPECT_USAGE = 128  # git bisect run takes 1 to 127 as bad, and stops from 128 on
-_VM = "use Debian's own kernel in QEMU, with two processors and real time (Documentation/vm.rst); the same as LAB=vm"
+_VM = "use Debian's own kernel in QEMU, with two processors and real time (Documentation/lab.rst); the same as LAB=vm"
 
 Act = Callable[[argparse.Namespace], int]
 

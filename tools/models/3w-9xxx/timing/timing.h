@@ -287,7 +287,7 @@ u64 tw_gather_flush(struct tw_timing *timing, u32 unit, u64 now);
 
 /*
  * When a command will be done: the controller's own time, its write-back cache,
- * and its drives. Formulas are in Documentation/3w-9xxx.rst.
+ * and its drives. Formulas are in Documentation/devices.rst.
  */
 
 void tw_timing_create(struct tw_timing *timing, const struct tw_config *config);

@@ -59,7 +59,7 @@ static const struct kernel_param_ops rl_config_ops = {
 	.get = rl_config_get,
 };
 module_param_cb(config, &rl_config_ops, NULL, 0444);
-MODULE_PARM_DESC(config, "key=value,... as in a profile; once for each profile; see Documentation/3w-9xxx.rst");
+MODULE_PARM_DESC(config, "key=value,... as in a profile; once for each profile; see Documentation/devices.rst");
 
 /* CODE, or DEVICE:CODE. */
 static int rl_event_set(const char *value, const struct kernel_param *param)
