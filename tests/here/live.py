@@ -35,6 +35,7 @@ from machine import (
 )
 
 PATIENCE_S = 60
+READS_ALL = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
 
 
 class Screen:
@@ -307,8 +308,7 @@ def test_refusals(disk: str) -> None:
         ok(refused.returncode == 1 and "only the module counts after a command has ended" in refused.stderr
            and "show DISK" in refused.stderr, f"{verb} without the module is refused", refused.stderr)  # fmt: skip
     # a checkout below /root is closed to others; who may read any file is still not root
-    reads = [f"--{kind}-caps=+dac_read_search" for kind in ("inh", "ambient")]
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *reads, RAIDCTL, "show", disk]
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *READS_ALL, RAIDCTL, "show", disk]
     refused = subprocess.run(nobody, capture_output=True, text=True, check=False)
     ok(refused.returncode == 1 and "by BPF programs: not permitted; run it as root" in refused.stderr,
        "show without root is refused", refused.stderr)  # fmt: skip

@@ -313,7 +313,8 @@ void host_available(const struct host *host, char *ret, size_t size)
 	for (size_t i = 0; i < host->lines.nr; i++)
 		interrupts |= is_controller(host, host->lines.lines[i].number);
 	snprintf(ret, size, "%s%scommand-cpu%s%s%s%s%s", host->known_cpu ? "cpu " : "",
-		 vm ? "vmstat " : "", host->looks.next_ns < UINT64_MAX ? " looks" : "", host->tree.waited_known ? " command-wait" : "",
+		 vm ? "vmstat " : "", host->looks.next_ns < UINT64_MAX ? " looks" : "",
+		 host->tree.waited_known ? " command-wait" : "",
 		 host->tree.io_known ? " command-io" : "",
 		 interrupts ? " interrupt" : "",
 		 host->kernel.begun ? " kernel-threads" : "");
