@@ -225,8 +225,11 @@ int store_create_in_memory(struct store **ret)
 		err = store_execute(*ret, store_schema);
 	if (!err)
 		err = put_dictionary(*ret);
-	if (err)
-		store_close(*ret);
+	if (!err)
+		return 0;
+	snprintf(open_error, sizeof(open_error), "%s", (*ret)->error);
+	store_close(*ret);
+	*ret = NULL;
 	return err;
 }
 
