@@ -10,6 +10,7 @@ from conftest import BY_BPF, TOP, call
 
 from raidtrace.cli import show
 from raidtrace.quantity import units
+from raidtrace.recording import live
 
 GOLDEN = TOP / "tests/python/report/golden"
 SCHEMA = json.loads((TOP / "Documentation/raidctl.schema.json").read_text(encoding="utf-8"))
@@ -85,6 +86,18 @@ def test_requests(sampled, words, statements, requests):
     asked = sampled(*statements)
     assert not call(show.main, *words).returncode
     assert asked.read_text().splitlines() == requests
+
+
+def test_a_signal_before_the_duration_ends_it(sampled):
+    """The first rows are late here, as those of BPF programs that are loaded."""
+    asked = sampled(*BY_BPF)
+    live.RAIDCTL.write_text(live.RAIDCTL.read_text().replace("while", f"kill -INT {os.getpid()}\nwhile", 1))
+    done = call(show.main, "--duration", "1h")
+    assert (
+        not done.returncode
+        and "by bpf," in done.stdout
+        and asked.read_text().splitlines()[1:] == ["difference", "total"]
+    )
 
 
 def test_no_disk_is_attached(sampled):

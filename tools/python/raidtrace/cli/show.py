@@ -2,9 +2,10 @@
 """raidctl show: print the counters of disks now, or over a time from now on."""
 
 import argparse
+import contextlib
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from raidtrace.quantity import shown, units, usage
 from raidtrace.quantity.shown import Json, UserError
@@ -43,9 +44,11 @@ def main(arguments: Sequence[str]) -> int:
     """Run raidctl show. Exit status: 0 done, 1 failed, 2 usage."""
     options = parser().parse_args(arguments)
     try:
-        with Live("show", options.disks, options.source) as disks, disks.rows(
-            _awaited(disks, options.duration)
-        ) as rows:
+        with (
+            _blocked(),
+            Live("show", options.disks, options.source) as disks,
+            disks.rows(_awaited(disks, options.duration)) as rows,
+        ):
             if not rows.samples and not options.json and not options.disks:
                 print("raidctl: no disk is attached; attach one: raidctl attach DISK (as root)", file=sys.stderr)
             elif options.json:
@@ -58,14 +61,22 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+@contextlib.contextmanager
+def _blocked() -> Iterator[None]:
+    """Block the signals that end the duration, also before it begins: one that comes while disks are attached ends it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _awaited(disks: Live, seconds: float | None) -> str:
     """Wait until the counters are to be read. Returns their kind: BPF programs count since they were attached for this."""
     first = disks.recorded(DIFFERENCE)
     own = first.fact("counted_by") == source.BPF
     if first.targets and (own or seconds):
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
         signal.sigtimedwait(ENDS, seconds or BPF_SECONDS)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return TOTAL if own or not seconds else DIFFERENCE
 
 
