@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bin of a value in each histogram. tools/raidctl/numbers/bins.c has the bounds of bins. Plain
- * C, for the module, raidctl and the tests.
+ * The bin of a value in each histogram. tools/python/raidtrace/quantity/bins.py has the bounds of
+ * bins. Plain C, for the module, raidctl and the tests.
  */
 #ifndef RAIDTRACE_HISTOGRAM_H
 #define RAIDTRACE_HISTOGRAM_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Each value has its bin, at all bounds. tests/unit/test_bins.c tests the bounds. */
+/* Each value has its bin, at all bounds. tests/python/quantity/test_statistics.py tests the bounds. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

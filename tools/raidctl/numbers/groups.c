@@ -9,36 +9,34 @@
 
 /* A kind of histogram. */
 struct kind {
-	uint32_t group;
 	uint64_t needs;	/* RT_COUNTER_BIT() of the counter of its events */
 	uint32_t disk;	/* RT_DISK_BIT() of this counter */
 };
 
 #define KIND(name)	RAIDTRACE_HISTOGRAM_KIND_##name
-#define GROUP(name)	RAIDTRACE_GROUP_##name
 #define BIT(name)	RT_COUNTER_BIT(name)
 
 static const struct kind kinds[RT_KINDS] = {
-	[KIND(SIZE)] = { GROUP(SIZE), BIT(ISSUED), 0 },
-	[KIND(SEEK)] = { GROUP(SEEK), BIT(ISSUED), 0 },
-	[KIND(DEPTH_TIME)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0 },
-	[KIND(DEPTH_ISSUE)] = { GROUP(DEPTH), BIT(IN_FLIGHT), 0 },
-	[KIND(D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0 },
-	[KIND(SEEK_QUEUED)] = { GROUP(SEEK), BIT(SEQUENTIAL_QUEUED), 0 },
-	[KIND(I2D)] = { GROUP(LATENCY), BIT(I2D_SUM_NS), 0 },
-	[KIND(Q2C)] = { GROUP(LATENCY), BIT(Q2C_SUM_NS), 0 },
-	[KIND(DEPTH_D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS) | BIT(IN_FLIGHT), 0 },
-	[KIND(DEPTH_D2C_NS)] = { GROUP(LATENCY), BIT(D2C_SUM_NS) | BIT(IN_FLIGHT), 0 },
-	[KIND(SIZE_D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0 },
-	[KIND(SIZE_D2C_NS)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0 },
-	[KIND(SEEK_D2C)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0 },
-	[KIND(SEEK_D2C_NS)] = { GROUP(LATENCY), BIT(D2C_SUM_NS), 0 },
-	[KIND(PLACE)] = { GROUP(PLACE), BIT(ISSUED), 0 },
-	[KIND(UNPLUG)] = { GROUP(PLUG), 0, RT_DISK_BIT(UNPLUGS_EXPLICIT) },
-	[KIND(BLAME)] = { GROUP(BLAME), BIT(ISSUED), 0 },
-	[KIND(BLAME_DISTANCE)] = { GROUP(BLAME), BIT(ISSUED), 0 },
-	[KIND(RA_SYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_SYNC_SECTORS) },
-	[KIND(RA_ASYNC)] = { GROUP(READAHEAD), 0, RT_DISK_BIT(RA_ASYNC_SECTORS) },
+	[KIND(SIZE)] = { BIT(ISSUED), 0 },
+	[KIND(SEEK)] = { BIT(ISSUED), 0 },
+	[KIND(DEPTH_TIME)] = { BIT(IN_FLIGHT), 0 },
+	[KIND(DEPTH_ISSUE)] = { BIT(IN_FLIGHT), 0 },
+	[KIND(D2C)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SEEK_QUEUED)] = { BIT(SEQUENTIAL_QUEUED), 0 },
+	[KIND(I2D)] = { BIT(I2D_SUM_NS), 0 },
+	[KIND(Q2C)] = { BIT(Q2C_SUM_NS), 0 },
+	[KIND(DEPTH_D2C)] = { BIT(D2C_SUM_NS) | BIT(IN_FLIGHT), 0 },
+	[KIND(DEPTH_D2C_NS)] = { BIT(D2C_SUM_NS) | BIT(IN_FLIGHT), 0 },
+	[KIND(SIZE_D2C)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SIZE_D2C_NS)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SEEK_D2C)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SEEK_D2C_NS)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(PLACE)] = { BIT(ISSUED), 0 },
+	[KIND(UNPLUG)] = { 0, RT_DISK_BIT(UNPLUGS_EXPLICIT) },
+	[KIND(BLAME)] = { BIT(ISSUED), 0 },
+	[KIND(BLAME_DISTANCE)] = { BIT(ISSUED), 0 },
+	[KIND(RA_SYNC)] = { 0, RT_DISK_BIT(RA_SYNC_SECTORS) },
+	[KIND(RA_ASYNC)] = { 0, RT_DISK_BIT(RA_ASYNC_SECTORS) },
 };
 
 char *groups_text(char *ret, uint32_t groups)
@@ -52,19 +50,6 @@ char *groups_text(char *ret, uint32_t groups)
 						 "%s%s", used ? " " : "",
 						 rt_group_name(i));
 	return ret;
-}
-
-static bool counts_group(const struct rt_counters *c, uint32_t group)
-{
-	return c->groups & group;
-}
-
-bool counts_kind(const struct rt_counters *c, unsigned int kind)
-{
-	const struct kind *k = &kinds[kind];
-
-	return counts_group(c, k->group) &&
-	       !kind_is_unknown(kind, c->unknown, c->disk.unknown);
 }
 
 bool kind_is_unknown(unsigned int kind, uint64_t unknown, uint32_t disk_unknown)
