@@ -28,151 +28,151 @@
  * attribute's name).  Member names are the columns of a recording too.
  */
 #define RT_FLOW_COUNTERS(X)						\
-	X(queued, QUEUED, "queued_bios", "bios",			\
+	X(queued, QUEUED, "bios",					\
 	  "bios queued (Q)")						\
-	X(got, GOT, "got_requests", "requests",				\
+	X(got, GOT, "requests",						\
 	  "requests allocated (G)")					\
-	X(back_merges, BACK_MERGES, "back_merged_bios", "bios",		\
+	X(back_merges, BACK_MERGES, "bios",				\
 	  "bios merged at the end of a request (M)")			\
-	X(front_merges, FRONT_MERGES, "front_merged_bios", "bios",	\
+	X(front_merges, FRONT_MERGES, "bios",				\
 	  "bios merged at the beginning of a request (F)")			\
-	X(request_merges, REQUEST_MERGES, "merged_requests", "requests", \
+	X(request_merges, REQUEST_MERGES, "requests",			\
 	  "requests merged into another request")			\
-	X(splits, SPLITS, "split_bios", "bios",				\
+	X(splits, SPLITS, "bios",					\
 	  "bios split because they were larger than a request may be")	\
-	X(inserted, INSERTED, "inserted_requests", "requests",		\
+	X(inserted, INSERTED, "requests",				\
 	  "requests inserted into the scheduler (I)")			\
-	X(issued, ISSUED, "issued_requests", "requests",		\
+	X(issued, ISSUED, "requests",					\
 	  "requests issued to the driver (D)")				\
-	X(requeued, REQUEUED, "requeued_requests", "requests",		\
+	X(requeued, REQUEUED, "requests",				\
 	  "requests taken back after an issue (R)")			\
-	X(requeued_unissued, REQUEUED_UNISSUED, "requeued_unissued_requests", "requests", \
+	X(requeued_unissued, REQUEUED_UNISSUED, "requests",		\
 	  "requests requeued without an observed issue since attach")	\
-	X(completed, COMPLETED, "completed_requests", "requests",	\
+	X(completed, COMPLETED, "requests",				\
 	  "requests ended whose issue was counted (C)")	\
-	X(partial, PARTIAL, "partial_completions", "completions",	\
+	X(partial, PARTIAL, "completions",				\
 	  "completions of a part of a request, which continues")	\
-	X(errors, ERRORS, "failed_completions", "completions",		\
+	X(errors, ERRORS, "completions",				\
 	  "completions with a status other than success")		\
-	X(unmatched, UNMATCHED, "unmatched_requests", "requests",	\
+	X(unmatched, UNMATCHED, "requests",				\
 	  "requests ended whose issue was not counted")	\
-	X(unissued, UNISSUED, "unissued_requests", "requests",		\
+	X(unissued, UNISSUED, "requests",				\
 	  "requests ended that were never issued, such as empty flushes") \
-	X(abandoned, ABANDONED, "abandoned_requests", "requests",	\
+	X(abandoned, ABANDONED, "requests",				\
 	  "requests of which no end was observed before their tag was issued again") \
-	X(bytes_queued, BYTES_QUEUED, "queued_bytes", "bytes",		\
+	X(bytes_queued, BYTES_QUEUED, "bytes",				\
 	  "bytes of the bios queued")					\
-	X(bytes_issued, BYTES_ISSUED, "issued_bytes", "bytes",		\
+	X(bytes_issued, BYTES_ISSUED, "bytes",				\
 	  "bytes of the requests issued")				\
-	X(bytes_completed, BYTES_COMPLETED, "completed_bytes", "bytes",	\
+	X(bytes_completed, BYTES_COMPLETED, "bytes",			\
 	  "bytes completed")						\
-	X(sequential, SEQUENTIAL, "sequential_requests", "requests",	\
+	X(sequential, SEQUENTIAL, "requests",				\
 	  "requests issued that begin where the previous one on the disk ended") \
-	X(seek_forward_sectors, SEEK_FORWARD_SECTORS, "seek_forward_sectors", "sectors", \
+	X(seek_forward_sectors, SEEK_FORWARD_SECTORS, "sectors",	\
 	  "sum of the distances of requests that begin beyond the previous end") \
-	X(seek_backward_sectors, SEEK_BACKWARD_SECTORS, "seek_backward_sectors", "sectors", \
+	X(seek_backward_sectors, SEEK_BACKWARD_SECTORS, "sectors",	\
 	  "sum of the distances of requests that begin before the previous end") \
-	X(d2c_sum_ns, D2C_SUM_NS, "d2c_seconds", "ns",			\
+	X(d2c_sum_ns, D2C_SUM_NS, "ns",					\
 	  "sum of the times from issue to completion")			\
-	X(sequential_queued, SEQUENTIAL_QUEUED, "sequential_queued_bios", "bios", \
+	X(sequential_queued, SEQUENTIAL_QUEUED, "bios",			\
 	  "bios queued that begin where the previous one on the disk ended") \
-	X(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS, "seek_queued_forward_sectors", "sectors", \
+	X(seek_queued_forward_sectors, SEEK_QUEUED_FORWARD_SECTORS, "sectors",	\
 	  "sum of the distances of bios that begin beyond the previous end") \
-	X(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS, "seek_queued_backward_sectors", "sectors", \
+	X(seek_queued_backward_sectors, SEEK_QUEUED_BACKWARD_SECTORS, "sectors",	\
 	  "sum of the distances of bios that begin before the previous end") \
-	X(stream, STREAM, "stream_requests", "requests",		\
+	X(stream, STREAM, "requests",					\
 	  "requests issued that begin where one of the last streams ended") \
-	X(stream_queued, STREAM_QUEUED, "stream_queued_bios", "bios",	\
+	X(stream_queued, STREAM_QUEUED, "bios",				\
 	  "bios queued that begin where one of the last streams ended")	\
-	X(i2d_sum_ns, I2D_SUM_NS, "i2d_seconds", "ns",			\
+	X(i2d_sum_ns, I2D_SUM_NS, "ns",					\
 	  "sum of the times from insert to issue")			\
-	X(q2c_sum_ns, Q2C_SUM_NS, "q2c_seconds", "ns",			\
+	X(q2c_sum_ns, Q2C_SUM_NS, "ns",					\
 	  "sum of the times from queue to completion, of bios or their pieces") \
-	X(q2c_unknown, Q2C_UNKNOWN, "q2c_unknown_pieces", "pieces",	\
+	X(q2c_unknown, Q2C_UNKNOWN, "pieces",				\
 	  "pieces of bios completed that were not observed when they were queued") \
-	X(ahead_queued, AHEAD_QUEUED, "ahead_queued_bios", "bios",	\
+	X(ahead_queued, AHEAD_QUEUED, "bios",				\
 	  "bios queued that read ahead")				\
-	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED, "ahead_queued_bytes", "bytes", \
+	X(bytes_ahead_queued, BYTES_AHEAD_QUEUED, "bytes",		\
 	  "bytes of the bios that read ahead")				\
-	X(reissued, REISSUED, "reissued_requests", "requests",		\
+	X(reissued, REISSUED, "requests",				\
 	  "requests among issued that had been requeued; bytes and positions were counted at their first issue") \
-	X(refused, REFUSED, "refused_bios", "bios",			\
+	X(refused, REFUSED, "bios",					\
 	  "bios among queued that ended at once, as they were not allowed to wait; "	\
 	  "ABI 1 to 4 did not count them as queued")			\
-	X(depth_sum_ns, DEPTH_SUM_NS, "in_flight_request_seconds", "ns",	\
+	X(depth_sum_ns, DEPTH_SUM_NS, "ns",				\
 	  "time multiplied by requests in flight; divided by the length of the sample, the mean depth; " \
 	  "of read, write and all")
 
 /* Counters of struct rt_disk that only grow, as RT_FLOW_COUNTERS. */
 #define RT_DISK_COUNTERS(X)						\
-	X(plugs, PLUGS, "plugs", "plugs",				\
+	X(plugs, PLUGS, "plugs",					\
 	  "times that a task began to collect requests")			\
-	X(unplugs_explicit, UNPLUGS_EXPLICIT, "done_unplugs", "unplugs", \
+	X(unplugs_explicit, UNPLUGS_EXPLICIT, "unplugs",		\
 	  "collected requests sent because the task submitted its last one")		\
-	X(unplugs_schedule, UNPLUGS_SCHEDULE, "slept_unplugs", "unplugs", \
+	X(unplugs_schedule, UNPLUGS_SCHEDULE, "unplugs",		\
 	  "collected requests sent because the task slept")			\
-	X(tag_waits, TAG_WAITS, "tag_waits", "waits",			\
+	X(tag_waits, TAG_WAITS, "waits",				\
 	  "waits for a request because all tags were taken; not counted since ABI 5")		\
-	X(ra_sync_sectors, RA_SYNC_SECTORS, "readahead_sync_sectors", "sectors", \
+	X(ra_sync_sectors, RA_SYNC_SECTORS, "sectors",			\
 	  "sectors of windows read ahead because a page was not in memory")	\
-	X(ra_async_sectors, RA_ASYNC_SECTORS, "readahead_async_sectors", "sectors", \
+	X(ra_async_sectors, RA_ASYNC_SECTORS, "sectors",		\
 	  "sectors of windows read ahead because the program reached a marked page")	\
-	X(streams_forgotten, STREAMS_FORGOTTEN, "forgotten_streams", "streams", \
+	X(streams_forgotten, STREAMS_FORGOTTEN, "streams",		\
 	  "streams of requests replaced by new ones within a second of their last request") \
-	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "forgotten_bio_streams", "streams", \
+	X(streams_forgotten_queued, STREAMS_FORGOTTEN_QUEUED, "streams",	\
 	  "streams of bios replaced by new ones within a second of their last bio") \
-	X(held_ns, HELD_NS, "held_seconds", "ns",			\
+	X(held_ns, HELD_NS, "ns",					\
 	  "time with bios waiting and no request in flight")		\
-	X(backlog_ns, BACKLOG_NS, "backlog_seconds", "ns",		\
+	X(backlog_ns, BACKLOG_NS, "ns",					\
 	  "time with bios waiting and requests in flight")		\
-	X(waiting_sum_ns, WAITING_SUM_NS, "waiting_bio_seconds", "ns",	\
+	X(waiting_sum_ns, WAITING_SUM_NS, "ns",				\
 	  "time multiplied by bios waiting; divided by the length of the sample, their mean number") \
-	X(waiting_unknown, WAITING_UNKNOWN, "waiting_unknown_bios", "bios", \
+	X(waiting_unknown, WAITING_UNKNOWN, "bios",			\
 	  "bios queued that are not among those waiting, as there was no room for them")
 
 /* Counters of struct rt_origin, as RT_FLOW_COUNTERS. */
 #define RT_ORIGIN_COUNTERS(X)						\
-	X(queued, QUEUED, "class_queued_bios", "bios",			\
+	X(queued, QUEUED, "bios",					\
 	  "bios queued")						\
-	X(bytes_queued, BYTES_QUEUED, "class_queued_bytes", "bytes",	\
+	X(bytes_queued, BYTES_QUEUED, "bytes",				\
 	  "bytes of the bios queued")					\
-	X(seeks_queued, SEEKS_QUEUED, "class_queued_seeks_bios", "bios", \
+	X(seeks_queued, SEEKS_QUEUED, "bios",				\
 	  "bios queued that do not begin where the previous one ended")	\
-	X(issued, ISSUED, "class_issued_requests", "requests",		\
+	X(issued, ISSUED, "requests",					\
 	  "requests issued")						\
-	X(bytes_issued, BYTES_ISSUED, "class_issued_bytes", "bytes",	\
+	X(bytes_issued, BYTES_ISSUED, "bytes",				\
 	  "bytes of the requests issued")				\
-	X(seeks, SEEKS, "class_seeks_requests", "requests",		\
+	X(seeks, SEEKS, "requests",					\
 	  "requests issued that do not begin where the previous one ended")	\
-	X(seek_sectors, SEEK_SECTORS, "class_seek_sectors", "sectors",	\
+	X(seek_sectors, SEEK_SECTORS, "sectors",			\
 	  "sum of the distances of these seeks, forward and backward")
 
-/* Counters of struct rt_submitter, as RT_FLOW_COUNTERS; the metric is that of the cgroup they are charged to. */
+/* Counters of struct rt_submitter, as RT_FLOW_COUNTERS. */
 #define RT_SUBMITTER_COUNTERS(X)					\
-	X(queued, QUEUED, "cgroup_queued_bios", "bios",			\
+	X(queued, QUEUED, "bios",					\
 	  "bios queued by the process")					\
-	X(bytes_queued, BYTES_QUEUED, "cgroup_queued_bytes", "bytes",	\
+	X(bytes_queued, BYTES_QUEUED, "bytes",				\
 	  "their bytes")						\
-	X(seeks_queued, SEEKS_QUEUED, "cgroup_queued_seeks_bios", "bios", \
+	X(seeks_queued, SEEKS_QUEUED, "bios",				\
 	  "bios queued that do not begin where the previous one on the disk ended") \
-	X(completed, COMPLETED, "cgroup_completed_requests", "requests",	\
+	X(completed, COMPLETED, "requests",				\
 	  "requests ended whose first bio the process queued")		\
-	X(d2c_sum_ns, D2C_SUM_NS, "cgroup_d2c_seconds", "ns",		\
+	X(d2c_sum_ns, D2C_SUM_NS, "ns",					\
 	  "sum of the times from issue to completion of these requests")
 
 /* Counters of struct rt_hwq, as RT_FLOW_COUNTERS. */
 #define RT_HWQ_COUNTERS(X)						\
-	X(issued, ISSUED, "hwq_issued_requests", "requests",		\
+	X(issued, ISSUED, "requests",					\
 	  "requests issued")						\
-	X(completed_same_cpu, COMPLETED_SAME_CPU, "hwq_completed_same_cpu_requests", "requests", \
+	X(completed_same_cpu, COMPLETED_SAME_CPU, "requests",		\
 	  "requests ended on the CPU that issued them")		\
-	X(completed_other_cpu, COMPLETED_OTHER_CPU, "hwq_completed_other_cpu_requests", "requests", \
+	X(completed_other_cpu, COMPLETED_OTHER_CPU, "requests",		\
 	  "requests ended on another CPU of the same NUMA node")	\
-	X(completed_other_node, COMPLETED_OTHER_NODE, "hwq_completed_other_node_requests", "requests", \
+	X(completed_other_node, COMPLETED_OTHER_NODE, "requests",	\
 	  "requests ended on a CPU of another NUMA node")		\
-	X(returned, RETURNED, "hwq_returned_requests", "requests",	\
+	X(returned, RETURNED, "requests",				\
 	  "issues that were undone: requeued or abandoned")		\
-	X(depth_sum_ns, DEPTH_SUM_NS, "hwq_in_flight_request_seconds", "ns", \
+	X(depth_sum_ns, DEPTH_SUM_NS, "ns",				\
 	  "time multiplied by requests in flight; divided by the length of the sample, the mean depth")
 
 /* Counters of struct rt_flow, for sets of them. The others are those of RT_FLOW_COUNTERS. */

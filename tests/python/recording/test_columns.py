@@ -49,7 +49,7 @@ MACROS = {"flow": "FLOW", "sample": "DISK", "origin": "ORIGIN", "submitter": "SU
 def macro_rows(table):
     """Name, unit and meaning of each counter of a macro of raidtrace.h."""
     block = re.search(rf"#define RT_{MACROS[table]}_COUNTERS\(X\)((?:.*\\\n)+.*\n)", long_recording.HEADER)[1]
-    rows = re.findall(r'X\((\w+), \w+, "[^"]*", "([^"]*)",\s*((?:"[^"]*"\s*)+)\)', block.replace("\\\n", " "))
+    rows = re.findall(r'X\((\w+), \w+, "([^"]*)",\s*((?:"[^"]*"\s*)+)\)', block.replace("\\\n", " "))
     return [(name, unit, "".join(re.findall('"([^"]*)"', meaning))) for name, unit, meaning in rows]
 
 

@@ -181,19 +181,19 @@ static const struct counter {
 	const char *unit;
 	const char *meaning;
 } dictionary[] = {
-#define X(member, attribute, metric, unit, meaning) { "sample", #member, unit, meaning },
+#define X(member, attribute, unit, meaning) { "sample", #member, unit, meaning },
 	RT_DISK_COUNTERS(X)
 #undef X
-#define X(member, attribute, metric, unit, meaning) { "flow", #member, unit, meaning },
+#define X(member, attribute, unit, meaning) { "flow", #member, unit, meaning },
 	RT_FLOW_COUNTERS(X)
 #undef X
-#define X(member, attribute, metric, unit, meaning) { "origin", #member, unit, meaning },
+#define X(member, attribute, unit, meaning) { "origin", #member, unit, meaning },
 	RT_ORIGIN_COUNTERS(X)
 #undef X
-#define X(member, attribute, metric, unit, meaning) { "submitter", #member, unit, meaning },
+#define X(member, attribute, unit, meaning) { "submitter", #member, unit, meaning },
 	RT_SUBMITTER_COUNTERS(X)
 #undef X
-#define X(member, attribute, metric, unit, meaning) { "hwq", #member, unit, meaning },
+#define X(member, attribute, unit, meaning) { "hwq", #member, unit, meaning },
 	RT_HWQ_COUNTERS(X)
 #undef X
 };
