@@ -62,27 +62,26 @@ def test_a_silent_client_is_closed_and_others_are_answered(monkeypatch):
 
 def test_more_clients_than_connections_wait(monkeypatch):
     """They are answered as soon as silent ones are closed."""
-    monkeypatch.setattr(server.Handler, "timeout", 1.0)
+    monkeypatch.setattr(server.Handler, "timeout", 2.0)
     with serving(lambda: b"text") as port, contextlib.ExitStack() as clients:
+        begin = time.monotonic()
         for _ in range(server.CONNECTIONS):
             clients.enter_context(connected(port))
-        time.sleep(0.2)
-        begin = time.monotonic()
         assert get(port) == (200, b"text")
-        assert time.monotonic() - begin > 0.5
+        assert time.monotonic() - begin >= 2.0
 
 
 def test_a_client_that_reads_nothing_is_closed_and_one_that_reads_slowly_is_not(monkeypatch):
-    monkeypatch.setattr(server.Handler, "timeout", 0.5)
+    monkeypatch.setattr(server.Handler, "timeout", 1.5)
     large = b"x" * (16 << 20)
     with serving(lambda: large) as port, connected(port) as client, connected(port) as slow:
         for one in (client, slow):
             one.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
-        got = 0
+        got, begin = 0, time.monotonic()
         while part := slow.recv(1 << 20):
             got += len(part)
-            time.sleep(0.05)
-        assert got > len(large)
+            time.sleep(0.2)
+        assert got > len(large) and time.monotonic() - begin > 1.5
         rest = 0
         with contextlib.suppress(ConnectionError):
             while part := client.recv(1 << 20):
@@ -195,8 +194,7 @@ def test_the_exporter_ends_with_the_program_that_counts(tmp_path):
     """A service is started again then."""
     with running(tmp_path, "read -r kind; echo failed; read -r kind; exit 7") as (process, port):
         process.stdout.readline()
-        with contextlib.suppress(OSError):  # it may have ended before its answer was sent
-            assert get(port) == (503, b"the exporter ends\n")
+        assert get(port) == (503, b"the exporter ends\n")
         process.communicate(timeout=START_S)
         assert process.returncode == 1
 

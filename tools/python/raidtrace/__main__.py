@@ -7,10 +7,15 @@ from raidtrace.cli import front
 
 VERBS = ("compare", "explain", "export", "report")
 
-if len(sys.argv) < 2 or sys.argv[1] not in VERBS:
-    print(
-        f"usage: python3 -m raidtrace {{{','.join(VERBS)}}} ... (--help after a verb prints its options)",
-        file=sys.stderr,
-    )
-    sys.exit(2)
-sys.exit(front.run(sys.argv.pop(1)))
+
+def main() -> int:
+    """Run the verb in the first argument. Exit status: that of the verb; 2: there is no such verb."""
+    if len(sys.argv) < 2 or sys.argv[1] not in VERBS:
+        usage = f"usage: python3 -m raidtrace {{{','.join(VERBS)}}} ... (--help after a verb prints its options)"
+        print(usage, file=sys.stderr)
+        return 2
+    return front.run(sys.argv.pop(1)) or 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -140,8 +140,7 @@ class Exporter:
             raise
         except live.Ended as ended:
             self.status = 1
-            os.kill(os.getpid(), signal.SIGTERM)
-            raise server.Unavailable("the exporter ends") from ended
+            raise server.Ended("the exporter ends") from ended
 
 
 class _Families:

@@ -2,6 +2,8 @@
 """HTTP for Prometheus: a page with the metrics, for few connections at a time, none of which may stay silent for long."""
 
 import http.server
+import os
+import signal
 import socket
 import socketserver
 import sys
@@ -21,6 +23,10 @@ class Unavailable(Exception):
     """There is no answer now. The text has the reason."""
 
 
+class Ended(Unavailable):
+    """There will be no answer any more."""
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     """One request, one answer; then the connection is closed."""
 
@@ -37,6 +43,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self._answer(200, CONTENT_TYPE_LATEST, self.server.text())
         except Unavailable as why:
             self._answer(503, PLAIN, f"{why}\n".encode())
+            if isinstance(why, Ended):
+                os.kill(os.getpid(), signal.SIGTERM)  # the program waits for it
 
     def _refuse(self) -> None:
         self._answer(405, PLAIN, b"this server answers only GET and HEAD\n")
