@@ -13,8 +13,9 @@
 
 #include "base/base.h"
 
-/* Looks take at most this part (1/SPARE) of a processor. */
+/* Looks take at most this part (1/SPARE) of a processor. With the default length, each second sample has one. */
 #define SPARE		200
+#define EVERY_NS	(NS_PER_S * 15 / 100)
 /* Threads of a look. The rest is not read. */
 #define THREADS_MAX	256
 
@@ -183,6 +184,7 @@ void looks_take(struct looks *looks, int root)
 	tree_each(root, look_at_process, &glimpse);
 	if (glimpse.nr)
 		add(looks, &glimpse);
-	looks->next_ns = clock_ns(CLOCK_MONOTONIC);
-	looks->next_ns += SPARE * (looks->next_ns - begin_ns);
+	looks->next_ns = begin_ns + SPARE * (clock_ns(CLOCK_MONOTONIC) - begin_ns);
+	if (looks->next_ns < begin_ns + EVERY_NS)
+		looks->next_ns = begin_ns + EVERY_NS;
 }
