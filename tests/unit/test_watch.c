@@ -402,4 +402,7 @@ TEST(disk_lines)
 	assert_int_equal(parse_disk_use(" 8 0 sda 10 1 80 5 20 2 160 6 0 7 11", &use), 0);
 	assert_int_equal(use.requests, 30);
 	assert_int_not_equal(parse_disk_use(" 8 0 sda 10", &use), 0);
+	/* The name of its directory in /sys/block. */
+	assert_int_equal(parse_disk_use("104 0 cciss/c0d0 1 0 8 0 0 0 0 0 0 0 0", &use), 0);
+	assert_string_equal(use.name, "cciss!c0d0");
 }

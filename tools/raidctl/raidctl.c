@@ -40,6 +40,7 @@ static const struct command commands[] = {
 	  "show the last requests of a disk, one by one" },
 	{ "reset", &verb_reset, NEED_ADMIN | NEED_MODULE,
 	  "set the counters of disks to zero" },
+	{ "look", &verb_look, 0, NULL },
 	{ "rows", &verb_rows, 0, NULL },
 	{ "record", &verb_record, NEED_ADMIN,
 	  "record disks, until Ctrl-C or while a command runs" },

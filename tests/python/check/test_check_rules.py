@@ -195,8 +195,7 @@ def test_much_readahead_is_advised_for_arrays_of_rotating_drives_alone(kind, kib
 
 
 def test_the_origin_of_the_readahead_is_named():
-    bogus = dataclasses.replace(QUIET, readahead_from={"sda": "2 x optimal I/O size"})
-    finding = judged("readahead", bogus, readahead_kib=65532, kind=Kind.DRIVE)
+    finding = judged("readahead", QUIET, readahead_kib=65532, kind=Kind.DRIVE, readahead_from="2 x optimal I/O size")
     assert "(131064 sectors), 2 x optimal I/O size, on one rotating drive" in finding.text
 
 

@@ -45,6 +45,7 @@ extern const struct verb verb_detach;
 extern const struct verb verb_import;
 extern const struct verb verb_list;
 extern const struct verb verb_load;
+extern const struct verb verb_look;
 extern const struct verb verb_mark;
 extern const struct verb verb_record;
 extern const struct verb verb_reset;

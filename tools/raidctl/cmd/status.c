@@ -41,7 +41,10 @@ static int run_list(struct context *context, void *data)
 	if (err)
 		return fail("list: /sys/block cannot be read: %s",
 			    strerror(-err));
-	(given->json ? json_disks : text_disks)(stdout, disks, nr);
+	if (given->json)
+		json_finish(stdout, json_disks(disks, nr));
+	else
+		text_disks(stdout, disks, nr);
 	disk_list_free(disks, nr);
 	return EXIT_DONE;
 }

@@ -114,6 +114,9 @@ bool stack_lies_on(const char *upper, const char *lower);
 /* Does a disk consist of others, or another one of this disk or its partitions? */
 bool stack_has_layers(const char *name);
 
+/* Call @take with each disk that a disk directly consists of until it returns non-zero. Return: its last result. */
+int stack_each_member(const char *name, int (*take)(void *data, const char *disk), void *data);
+
 /* Append all members of the disks, at any depth, each once and without mounts. Return: 0 or -ENOMEM. */
 int stack_add_members(size_t *nr, struct disk **disks);
 

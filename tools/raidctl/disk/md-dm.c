@@ -96,6 +96,11 @@ static int append(void *data, const char *name)
 	return 0;
 }
 
+int stack_each_member(const char *name, int (*take)(void *data, const char *disk), void *data)
+{
+	return each_link(name, "slaves", take, data);
+}
+
 int stack_add_members(size_t *nr, struct disk **disks)
 {
 	struct list list = { nr, disks };
@@ -103,7 +108,7 @@ int stack_add_members(size_t *nr, struct disk **disks)
 
 	/* The list grows in the loop, so that members of members are added, too. */
 	for (size_t i = 0; i < *nr && !err; i++)
-		err = each_link((*disks)[i].name, "slaves", append, &list);
+		err = stack_each_member((*disks)[i].name, append, &list);
 	return err;
 }
 

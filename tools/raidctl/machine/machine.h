@@ -82,7 +82,7 @@ int proc_each_pid(int (*take)(void *data, int pid), void *data);
 
 /* A disk or partition of /proc/diskstats, with totals since it exists. */
 struct disk_use {
-	char name[DISK_NAME];
+	char name[DISK_NAME];	/* as in /sys/block */
 	uint64_t requests;	/* completed, of any kind */
 	uint64_t bytes;		/* read, written and discarded */
 };

@@ -182,6 +182,9 @@ int parse_disk_use(const char *text, struct disk_use *ret)
 
 	if (nr < 5)
 		return -EINVAL;
+	/* As in /sys/block. */
+	for (char *at = ret->name; (at = strchr(at, '/')); )
+		*at = '!';
 	ret->requests = reads + writes + discards + flushes;
 	ret->bytes = (read_sectors + written_sectors + discarded_sectors) *
 		     SECTOR_BYTES;
@@ -207,9 +210,6 @@ bool proc_whole_disk(const char *name)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "/sys/block/%s", name);
-	for (char *at = path + strlen("/sys/block/"); *at; at++)
-		if (*at == '/')
-			*at = '!';
 	return !access(path, F_OK);
 }
 

@@ -27,9 +27,15 @@ static struct json_object *mounts_object(const struct disk *disk)
 	return array;
 }
 
+static int add_name(void *data, const char *disk)
+{
+	json_element(data, json_new_string(disk));
+	return 0;
+}
+
 static struct json_object *disk_object(const struct disk *disk)
 {
-	struct json_object *object = json_new_object();
+	struct json_object *object = json_new_object(), *members = json_new_array();
 
 	json_add_text(object, "disk", disk->name);
 	json_add_count(object, "major", disk->major);
@@ -54,17 +60,19 @@ static struct json_object *disk_object(const struct disk *disk)
 	json_add_or_null(object, "queue_depth", disk->queue_depth);
 	json_add_or_null(object, "nr_requests", disk->nr_requests);
 	json_add_text(object, "scheduler", disk->scheduler);
+	stack_each_member(disk->name, add_name, members);
+	json_member(object, "members", members);
 	json_member(object, "mounts", mounts_object(disk));
 	return object;
 }
 
-void json_disks(FILE *to, const struct disk *disks, size_t nr)
+struct json_object *json_disks(const struct disk *disks, size_t nr)
 {
 	struct json_object *array = json_new_array();
 
 	for (size_t i = 0; i < nr; i++)
 		json_element(array, disk_object(&disks[i]));
-	json_finish(to, array);
+	return array;
 }
 
 /* sysfs has no facts about a disk that is gone. */

@@ -11,6 +11,7 @@
 
 #include "attach/claim.h"
 #include "disk/disk.h"
+#include "format/format.h"
 #include "raidtrace.h"
 #include "report/losses.h"
 
@@ -34,7 +35,7 @@ struct status {
 
 /* raidctl list, and raidctl status. */
 void text_disks(FILE *to, const struct disk *disks, size_t nr);
-void json_disks(FILE *to, const struct disk *disks, size_t nr);
+struct json_object *json_disks(const struct disk *disks, size_t nr);
 void text_status(FILE *to, const struct status *status);
 void json_status(FILE *to, const struct status *status);
 

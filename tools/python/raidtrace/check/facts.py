@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The facts for the rules of raidctl check, and their readers. None: not available. Nothing is changed."""
+"""The facts for the rules of raidctl check. None: not available. Nothing is changed.
+
+`raidctl look` reads disks, processes and interrupts, as for recordings. The files that only check needs are read here.
+"""
 
 import contextlib
 import dataclasses
@@ -9,20 +12,16 @@ import json
 import os
 import pathlib
 import re
-import stat
 import subprocess
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
+from raidtrace.quantity.shown import UserError
 from raidtrace.quantity.units import SECTOR_BYTES
-from raidtrace.recording.quantities import RAID_DRIVERS, is_virtual
-from raidtrace.sweep import disk_users
-from raidtrace.sweep.device import DeviceError, Machine
+from raidtrace.recording.quantities import RAID_DRIVERS
+from raidtrace.sweep.device import Machine
 
-# The disks of raidctl check: those on the command line, or all units of 3ware controllers.
-
-DRIVER_3WARE = "3w-9xxx"
-LAB = pathlib.Path("/run/lab/raidlab-status")  # in a guest with a device that a process of the host simulates
+Json: TypeAlias = Mapping[str, Any]  # an object that raidctl printed
 
 
 class UsageError(Exception):
@@ -50,8 +49,8 @@ class Mount:
 @dataclasses.dataclass(frozen=True)
 class Disk:
     """One whole disk. driver: of the PCI device above it, or empty. scheduler: the active one; empty for a disk without
-    a request queue. mounts: of the disk, of its partitions, and of md and dm devices above. size_bytes: 0: not known.
-    """
+    a request queue. readahead_from: the rule of the kernel that explains the readahead. mounts: of the disk, of its
+    partitions, and of md and dm devices above. size_bytes: 0: not known."""
 
     name: str
     driver: str = ""
@@ -60,153 +59,66 @@ class Disk:
     mounts: tuple[Mount, ...] = ()
     kind: Kind = Kind.DRIVE
     size_bytes: int = 0
+    readahead_from: str = ""
 
 
-def lab_profile(machine: Machine) -> str | None:
-    """The profile of the guest of the lab. None: this machine is not a guest of the lab."""
-    for path in (machine.proc / "raidlab/status", LAB):
-        if path.exists():
-            match = re.search(r"^profile: (.*)$", machine.read(path), re.MULTILINE)
-            return match[1] if match else ""
-    return None
+def examine(raidctl: pathlib.Path, words: Sequence[str]) -> Json:
+    """The disks that words name, and two looks at the machine, by raidctl look. Without words: all 3ware units; in a
+    guest of the lab, all simulated disks. Raises UsageError, UserError."""
+    done = subprocess.run([raidctl, "look", "--", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode:
+        reason = done.stderr.decode("utf-8", "replace").strip().removeprefix("raidctl: ")
+        raise (UsageError if done.returncode == 2 else UserError)(reason)
+    return dict(json.loads(done.stdout))
 
 
-def find(machine: Machine, words: Sequence[str]) -> tuple[Disk, ...]:
-    """The disks that words name. Without words: all 3ware units; in a guest of the lab, all simulated disks. Raises
-    UsageError, DeviceError."""
-    if not words:
-        simulated = (machine.proc / "raidlab/status").exists()
-        above = {name: _controller(machine, name) for name in sorted(machine.disks(), key=_natural)}
-        names = [name for name, (pci, driver) in above.items() if driver == DRIVER_3WARE or (simulated and pci)]
-        names = [name for name in names if machine.read(machine.sys / "block" / name / "size") != "0"]  # has a medium
-        return tuple(_disk(machine, name) for name in sorted(names, key=lambda name: above[name][1] != DRIVER_3WARE))
-    names = []
-    for word in words:
-        name = _whole(machine, word)
-        if name in names:
-            raise UsageError(f"{word}: disk {name} is named twice; name each disk once")
-        names.append(name)
-    return tuple(_disk(machine, name) for name in names)
+def chosen(examined: Json) -> tuple[Disk, ...]:
+    """The disks of a result of examine()."""
+    by_name = {one["disk"]: one for one in examined["disks"]}
+    return tuple(_disk(one, by_name) for one in examined["disks"][: examined["nr_chosen"]])
 
 
-def _natural(name: str) -> list[tuple[str, int]]:
-    """A key that sorts nvme2n1 before nvme10n1."""
-    return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", name)]
-
-
-def _whole(machine: Machine, word: str) -> str:
-    """The name of a disk, from a name or from a path to a block device. Raises DeviceError."""
-    if "/" in word:
-        try:
-            status = machine.stat(word)
-        except OSError as error:
-            reason = "no such disk" if isinstance(error, FileNotFoundError) else error.strerror
-            raise DeviceError(f"{word}: {reason}; to list the disks: raidctl list") from error
-        if not stat.S_ISBLK(status.st_mode):
-            raise DeviceError(f"{word}: not a disk; to list the disks: raidctl list")
-        name = machine.names().get(status.st_rdev, "")
-    else:
-        name = word if machine.number(word) else ""
-    block = machine.sys / "class/block" / name
-    if not name:
-        raise DeviceError(f"{word}: no such disk; to list the disks: raidctl list")
-    if (block / "partition").exists():
-        raise DeviceError(
-            f"{word}: a partition, but only whole disks are counted; name its disk: {block.resolve().parent.name}"
-        )
-    return name
-
-
-def _disk(machine: Machine, name: str) -> Disk:
-    block = machine.sys / "block" / name
-    scheduler = machine.read(block / "queue/scheduler")
-    active = re.search(r"\[(.*?)\]", scheduler)
+def _disk(one: Json, by_name: Json) -> Disk:
     return Disk(
-        name=name,
-        driver=_controller(machine, name)[1],
-        scheduler=active[1] if active else scheduler,
-        readahead_kib=int(machine.read(block / "queue/read_ahead_kb") or 0),
-        mounts=tuple(_mounts(machine, name)),
-        kind=_kind(machine, name),
-        size_bytes=SECTOR_BYTES * int(machine.read(block / "size") or 0),
+        name=one["disk"],
+        driver=one["driver"] or "",
+        scheduler=one["scheduler"] or "",
+        readahead_kib=one["readahead_kib"],
+        mounts=tuple(Mount(mount["directory"], mount["fstype"], mount["options"]) for mount in one["mounts"]),
+        kind=_kind(one["disk"], by_name),
+        size_bytes=SECTOR_BYTES * one["capacity_sectors"],
+        readahead_from=one["readahead_from"],
     )
 
 
-def _kind(machine: Machine, name: str) -> Kind:
+def _kind(name: str, by_name: Json) -> Kind:
     """The kind of a disk. md and dm devices have the kind of their members."""
-    members = _members(machine, name)
-    kinds = {_kind_of_one(machine, member) for member in members}
+    members = _members(name, by_name)
+    kinds = {_kind_of_one(by_name[member]) for member in members}
     for kind in (Kind.VIRTUAL, Kind.FLASH):
         if kind in kinds:
             return kind
     return Kind.ARRAY if len(members) > 1 else kinds.pop()
 
 
-def _members(machine: Machine, name: str) -> set[str]:
+def _members(name: str, by_name: Json) -> set[str]:
     """The lowest disks of a stack below a device; the device itself if there are none."""
-    below = machine.below(name)
-    return {member for one in below for member in _members(machine, one)} if below else {name}
+    below = [member for member in by_name[name]["members"] if member in by_name]
+    return {member for one in below for member in _members(one, by_name)} or {name}
 
 
-def _kind_of_one(machine: Machine, name: str) -> Kind:
-    block, driver = machine.sys / "block" / name, _controller(machine, name)[1]
-    model = machine.read(block / "device/model")
-    if is_virtual(driver, model, name):
+def _kind_of_one(one: Json) -> Kind:
+    if one["kind"] == "virtual":
         return Kind.VIRTUAL
-    if machine.read(block / "queue/rotational") != "1":
+    if not one["rotational"]:
         return Kind.FLASH
-    return Kind.ARRAY if driver in RAID_DRIVERS else Kind.DRIVE
+    return Kind.ARRAY if one["driver"] in RAID_DRIVERS else Kind.DRIVE
 
 
-def _controller(machine: Machine, name: str) -> tuple[str, str]:
-    """Address and driver of the first PCI device above a disk. Empty: there is none."""
-    device = (machine.sys / "block" / name / "device").resolve()
-    for path in (device, *device.parents):
-        if os.path.basename(machine.link(path / "subsystem")) == "pci":
-            return path.name, os.path.basename(machine.link(path / "driver"))
-    return "", ""
-
-
-def _mounts(machine: Machine, disk: str) -> Iterator[Mount]:
-    numbers = {machine.number(name) for name in disk_users.lies_on(machine, disk, [])}
-    for line in machine.read(machine.proc / "self/mountinfo").splitlines():
-        first, _, last = line.partition(" - ")
-        fields, (fstype, source, options) = first.split(" "), last.split(" ", 2)
-        major, _, minor = fields[2].partition(":")
-        number = os.makedev(int(major), int(minor))
-        if major == "0":  # btrfs has its own number: the source is the device
-            number = disk_users.block_number(machine, disk_users.unescape(source)) if source.startswith("/") else 0
-        if number and number in numbers:
-            yield Mount(disk_users.unescape(fields[4]), fstype, _options(fields[5], options))
-
-
-def _options(of_mount: str, of_file_system: str) -> str:
-    """The options of a mount and of its file system, as mount(8) prints them. Read-only if one of them is."""
-    if of_mount == of_file_system:
-        return of_mount
-    words = f"{of_mount},{of_file_system}".split(",")
-    first = "ro" if "ro" in words else "rw"
-    return ",".join([first, *(word for word in words if word not in ("ro", "rw"))])
-
-
-# The activity of processes, disks and interrupts: the difference between two readings of /proc.
+# The activity of processes, disks and interrupts: the difference between two looks.
 
 GENERATIONS = 64  # of parents that may end between two readings
-_STAT = re.compile(r"(\d+) \((.*)\) \S (-?\d+)(.*)", re.DOTALL)
 _PCI = "pci:*/0*:*"  # driver and address of a device, below a module's drivers
-
-
-@dataclasses.dataclass(frozen=True)
-class Process:
-    """The totals of a process. start: in ticks; distinguishes two processes with the same pid. ticks, io_bytes: of the
-    process and of the children that it waited for; io_bytes None: not readable."""
-
-    pid: int
-    parent: int
-    start: int
-    name: str
-    ticks: int
-    io_bytes: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,28 +128,6 @@ class DiskUse:
     name: str
     requests: int
     bytes: int
-
-
-@dataclasses.dataclass(frozen=True)
-class Line:
-    """An interrupt line: interrupts on all processors, and whether several drivers share it."""
-
-    count: int
-    shared: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class Look:
-    """The contents of /proc at one time. processes_known: the processes of all users are visible. io_accounted: the
-    kernel counts the I/O of processes."""
-
-    time_s: float
-    swapped_pages: int | None = None
-    processes_known: bool = True
-    io_accounted: bool = True
-    processes: tuple[Process, ...] = ()
-    disks: tuple[DiskUse, ...] | None = None
-    interrupts: Mapping[int, Line] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -261,7 +151,8 @@ class ModuleUse:
 
 @dataclasses.dataclass(frozen=True)
 class Activity:
-    """The activity between two readings. nr_io_hidden: processes with I/O counters that only root may read."""
+    """The activity between two looks. processes_known: the processes of all users are visible. io_accounted: the kernel
+    counts the I/O of processes. nr_io_hidden: processes with I/O counters that only root may read."""
 
     seconds: float
     swapped_pages: int | None = None
@@ -273,159 +164,94 @@ class Activity:
     modules: tuple[ModuleUse, ...] | None = ()
 
 
-def look(machine: Machine) -> Look:
-    """Read /proc now. A process that ends meanwhile is left out."""
-    now = time.monotonic()
-    swapped = re.findall(r"^pswp(?:in|out) (\d+)$", _text(machine.proc / "vmstat") or "", re.MULTILINE)
-    diskstats, interrupts = _text(machine.proc / "diskstats"), _text(machine.proc / "interrupts")
-    processes = [_process(machine.proc / pid) for pid in os.listdir(machine.proc) if pid.isdigit()]
-    return Look(
-        time_s=now,
-        swapped_pages=sum(map(int, swapped)) if swapped else None,
-        # Mounted with hidepid, /proc shows a user only his own processes.
-        processes_known=os.access(machine.proc / "1/stat", os.R_OK),
-        io_accounted=os.access(machine.proc / "self/io", os.R_OK),
-        processes=tuple(process for process in processes if process),
-        disks=None if diskstats is None else _disks(machine, diskstats),
-        interrupts=None if interrupts is None else parse_interrupts(interrupts),
-    )
-
-
-def _text(path: pathlib.Path) -> str | None:
-    with contextlib.suppress(OSError):
-        return path.read_text(encoding="utf-8", errors="replace")
-    return None
-
-
-def _process(path: pathlib.Path) -> Process | None:
-    process = parse_process(_text(path / "stat") or "")
-    octets = re.findall(r"^(?:read|write)_bytes: (\d+)$", _text(path / "io") or "", re.MULTILINE) if process else []
-    return dataclasses.replace(process, io_bytes=sum(map(int, octets))) if process and octets else process
-
-
-def parse_process(text: str) -> Process | None:
-    """A process from /proc/PID/stat. Its name may contain blanks and parentheses. None: another format."""
-    match = _STAT.match(text)
-    fields = match[4].split() if match else []
-    if not match or len(fields) < 18:
-        return None
-    return Process(int(match[1]), int(match[3]), int(fields[17]), match[2], sum(map(int, fields[9:13])), None)
-
-
-def _disks(machine: Machine, text: str) -> tuple[DiskUse, ...]:
-    uses = [use for line in text.splitlines() if (use := parse_disk(line))]
-    return tuple(use for use in uses if (machine.sys / "block" / use.name).exists())
-
-
-def parse_disk(line: str) -> DiskUse | None:
-    """A disk from a line of /proc/diskstats. Discards exist since Linux 4.18, flushes since 5.5. None:
-    another format."""
-    words = line.split()
-    if len(words) < 10:
-        return None
-    numbers = [int(word) for word in words[3:]] + [0] * 16
-    requests = numbers[0] + numbers[4] + numbers[11] + numbers[15]
-    octets = (numbers[2] + numbers[6] + numbers[13]) * SECTOR_BYTES
-    return DiskUse(words[2].replace("/", "!"), requests, octets)
-
-
-def parse_interrupts(text: str) -> dict[int, Line] | None:
-    """The lines of devices in /proc/interrupts, without those of processors (LOC, NMI). None: another format."""
-    head, _, rest = text.partition("\n")
-    processors = head.count("CPU")
-    if not processors:
-        return None
-    interrupts = {}
-    for line in rest.splitlines():
-        words = line.split()
-        counts = words[1 : 1 + processors]
-        if words and words[0][:-1].isdigit() and len(counts) == processors and all(map(str.isdigit, counts)):
-            # The drivers that share a line follow its chip and kind, separated by ", ".
-            interrupts[int(words[0][:-1])] = Line(sum(map(int, counts)), ", " in " ".join(words[1 + processors :]))
-    return interrupts
-
-
-def between(before: Look, after: Look, own: int, ticks_per_second: float) -> Activity:
-    """The activity between two readings, without the process `own`."""
-    seconds = after.time_s - before.time_s
-    pages = (before.swapped_pages, after.swapped_pages)
-    changes = _changes(before, after)
-    others = [process for process in after.processes if process.pid != own]
+def between(before: Json, after: Json, own: int, ticks_per_second: float) -> Activity:
+    """The activity between two looks, without the process `own`."""
+    seconds = (after["time_ns"] - before["time_ns"]) / 1e9
+    pages = (before["swapped_pages"], after["swapped_pages"])
+    changes = _changes(before["processes"], after["processes"])
+    others = [one for one in after["processes"] if one["pid"] != own]
     uses = []
-    for process in others:
-        ticks, octets = changes[process]
+    for one in others:
+        ticks, octets = changes[_key(one)]
         percent = 100 * ticks / ticks_per_second / seconds if ticks > 0 and seconds > 0 else 0.0
-        uses.append(ProcessUse(process.pid, process.name, percent, max(octets, 0)))
+        uses.append(ProcessUse(one["pid"], one["name"], percent, max(octets, 0)))
     return Activity(
         seconds=seconds,
-        swapped_pages=None if None in pages else (pages[1] or 0) - (pages[0] or 0),
-        processes_known=before.processes_known and after.processes_known,
-        io_accounted=before.io_accounted and after.io_accounted,
+        swapped_pages=None if None in pages else pages[1] - pages[0],
+        processes_known=before["processes_known"] and after["processes_known"],
+        io_accounted=before["io_accounted"] and after["io_accounted"],
         processes=tuple(uses),
-        nr_io_hidden=sum(process.io_bytes is None for process in others),
-        disks=None if before.disks is None or after.disks is None else _disks_between(before.disks, after.disks),
+        nr_io_hidden=sum(one["io_bytes"] is None for one in others),
+        disks=_disks_between(before["disks"], after["disks"]),
     )
 
 
-def _changes(before: Look, after: Look) -> dict[Process, tuple[int, int]]:
-    """Ticks and bytes of I/O of each process between two readings.
+def _key(process: Json) -> tuple[int, int]:
+    """The id and the start of a process: a later process may have the same id."""
+    return process["pid"], process["start"]
 
-    The kernel adds the totals of an ended process to the parent that waited for it. The part before the first reading
-    is subtracted from the parent, or from the next ancestor that still exists. So results below 0 are possible.
+
+def _changes(before: Sequence[Json], after: Sequence[Json]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Ticks and bytes of I/O of each process between two looks.
+
+    The kernel adds the totals of an ended process to the parent that waited for it. The part before the first look is
+    subtracted from the parent, or from the next ancestor that still exists. So results below 0 are possible.
     """
-    then = {(one.pid, one.start): one for one in before.processes}
-    now = {(one.pid, one.start): one for one in after.processes}
-    by_pid = {one.pid: one for one in reversed(before.processes)}
+    then, now = ({_key(one): one for one in processes} for processes in (before, after))
+    by_pid = {one["pid"]: one for one in reversed(before)}
     changes = {}
-    for key, process in now.items():
-        old = then.get(key)
-        octets = 0
-        if process.io_bytes is not None and (not old or old.io_bytes is not None):
-            octets = process.io_bytes - ((old.io_bytes or 0) if old else 0)
-        changes[process] = (process.ticks - (old.ticks if old else 0), octets)
+    for key, one in now.items():
+        old = then.get(key, {"ticks": 0, "io_bytes": 0})
+        known = None not in (one["io_bytes"], old["io_bytes"])
+        changes[key] = (one["ticks"] - old["ticks"], one["io_bytes"] - old["io_bytes"] if known else 0)
     for key, ended in then.items():
-        heir: Process | None = ended if key not in now else None
+        heir = ended if key not in now else None
         for _ in range(GENERATIONS):
-            heir = by_pid.get(heir.parent) if heir else None
-            there = now.get((heir.pid, heir.start)) if heir else None
-            if there:
-                ticks, octets = changes[there]
-                changes[there] = (ticks - ended.ticks, octets - (ended.io_bytes or 0))
+            heir = by_pid.get(heir["parent"]) if heir else None
+            if heir and _key(heir) in now:
+                ticks, octets = changes[_key(heir)]
+                changes[_key(heir)] = (ticks - ended["ticks"], octets - (ended["io_bytes"] or 0))
                 break
     return changes
 
 
-def _disks_between(before: Iterable[DiskUse], after: Iterable[DiskUse]) -> tuple[DiskUse, ...]:
+def _disks_between(before: Sequence[Json] | None, after: Sequence[Json] | None) -> tuple[DiskUse, ...] | None:
     """The activity of each disk. A disk with smaller totals than before is a new disk with the same name."""
-    then = {use.name: use for use in before}
+    if before is None or after is None:
+        return None
+    then = {one["name"]: one for one in before}
     uses = []
-    for use in after:
+    for use in (DiskUse(**one) for one in after):
         old = then.get(use.name)
-        if old and old.requests <= use.requests and old.bytes <= use.bytes:
-            use = DiskUse(use.name, use.requests - old.requests, use.bytes - old.bytes)
+        if old and old["requests"] <= use.requests and old["bytes"] <= use.bytes:
+            use = DiskUse(use.name, use.requests - old["requests"], use.bytes - old["bytes"])
         uses.append(use)
     return tuple(uses)
 
 
 def unused_modules(
-    machine: Machine, before: Look, after: Look, looked_at: Iterable[Disk]
+    machine: Machine, before: Json, after: Json, looked_at: Iterable[Disk]
 ) -> tuple[ModuleUse, ...] | None:
     """Modules with use count 0 that drive PCI devices other than the disks', and the interrupts of these devices.
 
     sysfs does not contain the interrupt lines of other devices. None: /proc/modules or /proc/interrupts cannot be read.
     """
-    modules = _text(machine.proc / "modules")
-    if modules is None or before.interrupts is None or after.interrupts is None:
+    try:
+        modules = (machine.proc / "modules").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    if before["interrupts"] is None or after["interrupts"] is None:
         return None
     needed = {disk.driver for disk in looked_at}
-    raised = {number: max(line.count - before.interrupts.get(number, Line(0, False)).count, 0)
-              for number, line in after.interrupts.items()}  # fmt: skip
+    counts = {line["number"]: line["count"] for line in before["interrupts"]}
+    lines = {line["number"]: line for line in after["interrupts"]}
+    raised = {number: max(line["count"] - counts.get(number, 0), 0) for number, line in lines.items()}
     unused = []
     for name, users in re.findall(r"^(\S+) \d+ (\d+)", modules, re.MULTILINE):
         devices = sorted((machine.sys / "module" / name / "drivers").glob(_PCI)) if users == "0" else []
         if devices and not any(device.parent.name.partition(":")[2] in needed for device in devices):
             numbers = [number for device in devices for number in _lines_of(machine, device.name) if number in raised]
-            shared = any(after.interrupts[number].shared for number in numbers)
+            shared = any(lines[number]["shared"] for number in numbers)
             unused.append(ModuleUse(name, sum(raised[number] for number in numbers), shared))
     return tuple(unused)
 
@@ -439,7 +265,6 @@ def _lines_of(machine: Machine, address: str) -> list[int]:
     return [number] if number else []
 
 
-PAUSE_S = 1.0  # s between the two readings: the kernel counts processor time in ticks of 10 ms
 SYSTEMD = pathlib.Path("/run/systemd/system")
 TARGETS = ("graphical.target", "multi-user.target", "rescue.target", "emergency.target")  # the highest first
 FREE_CPU = "time-travel=inf-cpu"  # of User Mode Linux: computing takes no time
@@ -466,8 +291,7 @@ class Signing:
 @dataclasses.dataclass(frozen=True)
 class Facts:
     """The facts for the rules. hypervisor: empty: none. cpu_is_free: simulated time, in which computing takes no time.
-    profile: of the lab; None: no guest of the lab. config: the kernel's configuration. readahead_from: by disk, the rule
-    of the kernel that explains its readahead."""
+    profile: of the lab; None: no guest of the lab. config: the kernel's configuration."""
 
     activity: Activity
     data_bytes: int | None = None
@@ -484,21 +308,22 @@ class Facts:
     signing: Signing | None = None
     config: str | None = None
     config_source: str = ""
-    readahead_from: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-def read(machine: Machine, raidctl: pathlib.Path, looked_at: tuple[Disk, ...], data_bytes: int | None) -> Facts:
-    """Read all facts of the machine, which takes a second. The activity is measured first, because reading the rest is
-    activity, too."""
-    before = look(machine)
-    time.sleep(PAUSE_S)
-    after = look(machine)
+def read(
+    machine: Machine, raidctl: pathlib.Path, words: Sequence[str], data_bytes: int | None
+) -> tuple[tuple[Disk, ...], Facts]:
+    """The disks that words name, and all facts of the machine, which takes a second. The activity is measured first,
+    because reading the rest is activity, too. Raises as examine()."""
+    examined = examine(raidctl, words)
+    looked_at = chosen(examined)
+    before, after = examined["looks"]
     measured = between(before, after, os.getpid(), os.sysconf("SC_CLK_TCK"))
     measured = dataclasses.replace(measured, modules=unused_modules(machine, before, after, looked_at))
     memory = _memory(machine)
     swap, free = memory.get("SwapTotal"), memory.get("SwapFree")
     config, source = _config(machine)
-    return Facts(
+    return looked_at, Facts(
         activity=measured,
         data_bytes=data_bytes,
         ram_bytes=memory.get("MemTotal"),
@@ -509,10 +334,9 @@ def read(machine: Machine, raidctl: pathlib.Path, looked_at: tuple[Disk, ...], d
         governors=_governors(machine),
         target=_target(),
         cpu_is_free=FREE_CPU in machine.read(machine.proc / "cmdline"),
-        profile=lab_profile(machine),
+        profile=(examined["lab_profile"] or "") if examined["simulated"] else None,
         hypervisor=_hypervisor(machine),
         signing=_signing(raidctl),
-        readahead_from=_readahead_from(raidctl),
         config=config,
         config_source=source,
     )
@@ -574,14 +398,6 @@ def _hypervisor(machine: Machine) -> str | None:
     if flags and "hypervisor" in flags[1].split():
         return "the processor's hypervisor flag is set"
     return "" if flags or any(names) else None
-
-
-def _readahead_from(raidctl: pathlib.Path) -> dict[str, str]:
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        return {
-            one["disk"]: one["readahead_from"] or "" for one in json.loads(_output([str(raidctl), "list", "--json"]))
-        }
-    return {}
 
 
 def _signing(raidctl: pathlib.Path) -> Signing | None:

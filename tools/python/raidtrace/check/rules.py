@@ -246,8 +246,7 @@ def _readahead(case: Case) -> Result | None:
     """Readahead keeps the drives of an array busy. A single drive, flash, or a virtual disk needs no more than the
     default; with far more, random reads fetch data that nobody uses."""
     value, disk = case.disk.readahead_kib * KIB // SECTOR_BYTES, case.disk
-    origin = case.facts.readahead_from.get(disk.name, "")
-    text = f"{sectors(value)}, {origin}" if origin else sectors(value)
+    text = f"{sectors(value)}, {disk.readahead_from}" if disk.readahead_from else sectors(value)
     if disk.kind is Kind.ARRAY:
         return Result(text, f"blockdev --setra {TUNED_SECTORS} /dev/{disk.name} (8 MiB), unless the run measures little "
                       "readahead", value, WARN if value <= UNTUNED_SECTORS else PASS)  # fmt: skip

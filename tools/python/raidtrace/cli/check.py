@@ -44,10 +44,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run raidctl check. Exit status: 0 no rule fails, 1 a rule fails or the machine cannot be examined, 2 usage."""
     top = parser()
     options = top.parse_args(arguments)
-    machine = Machine()
     try:
-        looked_at = facts.find(machine, options.disks)
-        machine_facts = facts.read(machine, RAIDCTL, looked_at, options.data_size)
+        looked_at, machine_facts = facts.read(Machine(), RAIDCTL, options.disks, options.data_size)
     except facts.UsageError as error:
         top.error(str(error))
     findings = rules.judge(machine_facts, looked_at)
