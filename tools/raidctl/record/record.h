@@ -16,7 +16,6 @@
 
 #include "disk/disk.h"
 #include "machine/machine.h"
-#include "numbers/numbers.h"
 #include "phase/phase.h"
 #include "raidtrace.h"
 #include "record/witness.h"

@@ -17,7 +17,6 @@
 #include "disk/disk.h"
 #include "format/format.h"
 #include "machine/machine.h"
-#include "numbers/numbers.h"
 #include "report/losses.h"
 #include "store/store.h"
 

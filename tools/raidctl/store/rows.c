@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "numbers/numbers.h"
-
 /* NULL for 0 and "": the module uses these for none, and an older module lacks the value. */
 #define OR_NULL(value)		KNOWN((value) != 0, value)
 #define TEXT_OR_NULL(value)	TEXT((value)[0] ? (value) : NULL)
@@ -29,6 +27,19 @@ int store_put_meta_number(struct rows *to, const char *key, uint64_t value)
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
 	return store_put_meta(to, key, text);
+}
+
+char *groups_text(char *ret, uint32_t groups)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (unsigned int i = 0; rt_group_name(i); i++)
+		if (groups & (1U << i))
+			used += (size_t)snprintf(ret + used, GROUPS_TEXT - used,
+						 "%s%s", used ? " " : "",
+						 rt_group_name(i));
+	return ret;
 }
 
 int store_put_target(struct rows *to, uint32_t number, const struct rt_target *t)

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-#include "numbers/numbers.h"
-
 #define NAME(member, attribute, ...) "," #member
 #define PLACE(member, attribute, ...) ",?"
 
@@ -51,6 +49,8 @@ static int bind_disk(sqlite3_stmt *stmt, int place, const struct rt_counters *sp
 static int put_origin(struct store *store, sqlite3_int64 sample,
 		      unsigned int class_, const struct rt_counters *span)
 {
+	/* A disk without requests has only counters of bios. */
+	bool bios_alone = span->unknown & RT_COUNTER_BIT(ISSUED);
 	const struct rt_origin *origin = &span->origin[class_];
 	sqlite3_stmt *stmt;
 	uint64_t any = 0;
@@ -68,7 +68,7 @@ static int put_origin(struct store *store, sqlite3_int64 sample,
 	store_bind_text(stmt, ++place, rt_class_name(class_));
 #define X(member, attribute, ...)					\
 	store_bind_known(stmt, ++place,					\
-			 origin_unknown(span->unknown, offsetof(struct rt_origin, member)), \
+			 bios_alone && offsetof(struct rt_origin, member) >= offsetof(struct rt_origin, issued), \
 			 origin->member);
 	RT_ORIGIN_COUNTERS(X)
 #undef X
@@ -219,6 +219,38 @@ int store_put_sample(struct store *store, uint32_t target, uint32_t phase,
 	return err ? err : put_groups(store, sample, span);
 }
 
+/* A kind of histogram. */
+struct kind {
+	uint64_t needs;	/* RT_COUNTER_BIT() of the counter of its events */
+	uint32_t disk;	/* RT_DISK_BIT() of this counter */
+};
+
+#define KIND(name)	RAIDTRACE_HISTOGRAM_KIND_##name
+#define BIT(name)	RT_COUNTER_BIT(name)
+
+static const struct kind kinds[RT_KINDS] = {
+	[KIND(SIZE)] = { BIT(ISSUED), 0 },
+	[KIND(SEEK)] = { BIT(ISSUED), 0 },
+	[KIND(DEPTH_TIME)] = { BIT(IN_FLIGHT), 0 },
+	[KIND(DEPTH_ISSUE)] = { BIT(IN_FLIGHT), 0 },
+	[KIND(D2C)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SEEK_QUEUED)] = { BIT(SEQUENTIAL_QUEUED), 0 },
+	[KIND(I2D)] = { BIT(I2D_SUM_NS), 0 },
+	[KIND(Q2C)] = { BIT(Q2C_SUM_NS), 0 },
+	[KIND(DEPTH_D2C)] = { BIT(D2C_SUM_NS) | BIT(IN_FLIGHT), 0 },
+	[KIND(DEPTH_D2C_NS)] = { BIT(D2C_SUM_NS) | BIT(IN_FLIGHT), 0 },
+	[KIND(SIZE_D2C)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SIZE_D2C_NS)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SEEK_D2C)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(SEEK_D2C_NS)] = { BIT(D2C_SUM_NS), 0 },
+	[KIND(PLACE)] = { BIT(ISSUED), 0 },
+	[KIND(UNPLUG)] = { 0, RT_DISK_BIT(UNPLUGS_EXPLICIT) },
+	[KIND(BLAME)] = { BIT(ISSUED), 0 },
+	[KIND(BLAME_DISTANCE)] = { BIT(ISSUED), 0 },
+	[KIND(RA_SYNC)] = { 0, RT_DISK_BIT(RA_SYNC_SECTORS) },
+	[KIND(RA_ASYNC)] = { 0, RT_DISK_BIT(RA_ASYNC_SECTORS) },
+};
+
 /* Drop bins of a kind if their counter is not known. */
 static int forget_bins(struct store *store, uint32_t target, unsigned int kind)
 {
@@ -265,7 +297,7 @@ int store_forget(struct store *store, uint32_t target, uint64_t unknown,
 	RT_DISK_COUNTERS(X)
 #undef X
 	for (unsigned int k = 0; k < RT_KINDS && !err; k++)
-		if (kind_is_unknown(k, unknown, disk))
+		if (unknown & kinds[k].needs || disk & kinds[k].disk)
 			err = forget_bins(store, target, k);
 	return err;
 }

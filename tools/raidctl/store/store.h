@@ -91,6 +91,12 @@ struct rows *store_rows(struct store *store);
 int store_put_meta(struct rows *to, const char *key, const char *value);
 int store_put_meta_number(struct rows *to, const char *key, uint64_t value);
 
+/* Room for the names of all groups of counters. */
+#define GROUPS_TEXT	160
+
+/* Write names of enum raidtrace_group flags, separated by blanks, to GROUPS_TEXT bytes. Return: @ret. */
+char *groups_text(char *ret, uint32_t groups);
+
 /* Put a disk, with its number in the recording. */
 int store_put_target(struct rows *to, uint32_t number,
 		     const struct rt_target *target);
