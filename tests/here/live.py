@@ -3,19 +3,16 @@
 
 import contextlib
 import csv
-import fcntl
 import io
 import json
 import os
 import pathlib
-import pty
 import select
 import shutil
 import signal
 import socket
-import struct
 import subprocess
-import termios
+import sys
 import time
 import urllib.request
 
@@ -24,6 +21,7 @@ from machine import (
     RAIDCTL,
     SILENT,
     SMALL,
+    TOP,
     counting,
     diskstats,
     killed,
@@ -34,44 +32,37 @@ from machine import (
     read_directly,
 )
 
+sys.path.append(str(TOP / "tests/lab"))
+from terminal import Terminal  # noqa: E402
+
 PATIENCE_S = 60
 READS_ALL = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
 
 
-class Screen:
-    """raidctl top on a terminal of 80 columns."""
+class Screen(Terminal):
+    """raidctl top by BPF programs with small rings."""
 
-    def __init__(self, *words: str) -> None:
-        self.end, other = pty.openpty()
-        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.process = subprocess.Popen([RAIDCTL, "top", *words], stdin=other, stdout=other, stderr=subprocess.PIPE,
-                                        text=True, env=os.environ | {"TERM": "xterm"} | SMALL)  # fmt: skip
-        os.close(other)
-        self.raw = ""
-
-    def shows(self, text: str) -> bool:
-        """Wait until a text was written."""
-        end = time.monotonic() + PATIENCE_S
-        while text not in self.raw and time.monotonic() < end and self.process.poll() is None:
-            if select.select([self.end], [], [], 0.2)[0]:
-                self.raw += os.read(self.end, 65536).decode("utf-8", "replace")
-        return text in self.raw
+    def __init__(self, disk: str) -> None:
+        words = (RAIDCTL, "top", "--source", "bpf", disk)
+        super().__init__(words, wait_s=PATIENCE_S, stderr=subprocess.PIPE, env=SMALL)
 
 
 def test_top(data: pathlib.Path, disk: str) -> None:
     """top names its source, counts, tells losses, and ends without a trace."""
-    screen = Screen("--source", "bpf", disk)
-    ok(screen.shows(f">{disk}") and screen.shows("(bpf)"), "top by BPF programs names its source", screen.raw[-500:])
+    screen = Screen(disk)
+    ok(screen.until(rf"^>{disk}") and screen.until(r"\(bpf\)"), "top by BPF programs names its source", screen.text())
     read_directly(data, 2000)
-    ok(screen.shows("direct"), "top counts the direct reads", screen.raw[-500:])
-    lose(screen.process, data)
-    ok(screen.shows(f"LOST {disk}: "), "top shows what was lost", screen.raw[-500:])
-    os.write(screen.end, b"q")
-    told = screen.process.communicate(timeout=PATIENCE_S)[1]
-    ok(screen.process.returncode == 0 and "events were lost" in told, "top repeats the losses at its end", told)
-    screen = Screen("--source", "bpf", disk)
-    screen.shows(f">{disk}")
-    killed(screen.process, "top")
+    ok(screen.until("direct"), "top counts the direct reads", screen.text())
+    lose(screen.program, data)
+    ok(screen.until(f"LOST {disk}: "), "top shows what was lost", screen.text())
+    screen.type("q")
+    screen.ended()
+    told = screen.program.communicate(timeout=PATIENCE_S)[1]
+    screen.close()
+    ok(screen.program.returncode == 0 and "events were lost" in told, "top repeats the losses at its end", told)
+    screen = Screen(disk)
+    screen.until(f">{disk}")
+    killed(screen.program, "top")
 
 
 def started(*words: str, small: bool = False) -> subprocess.Popen[str]:

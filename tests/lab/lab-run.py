@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-import lab_terminal  # noqa: E402
+import terminal  # noqa: E402
 from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, run  # noqa: E402
 
 BARE = ("--bare",)
@@ -230,7 +230,7 @@ def alive(path: Path) -> bool:
 
 def shell(out: Path) -> None:
     """On a terminal: keys, job control, the terminal's settings, the exit status."""
-    lab_terminal.session(lab_terminal.Terminal(LAB, out, SHELL_WAIT_S), "lab:/run/lab/out# ", check)
+    terminal.session(LAB, out, SHELL_WAIT_S, "lab:/run/lab/out# ", check)
     none = lab("shell")
     check("without a terminal it is refused", none.returncode == 125 and "raidctl lab run" in none.stderr, none)
     virtual = lab("shell", "--vm")

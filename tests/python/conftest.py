@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TOP / "tools/python"), str(TOP / "tools/paper-2004"), str(TOP / "tools/lab")]
+sys.path[:0] = [str(TOP / path) for path in ("tools/python", "tools/paper-2004", "tools/lab", "tests/lab")]
 
 from raidtrace.cli import front  # noqa: E402
 from raidtrace.quantity.shown import UserError  # noqa: E402

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 
-import lab_terminal
+import terminal
 from results import HARNESS_S, OUT, TOP, Results, empty
 
 LAB = TOP / "tools/lab/raidctl-lab"
@@ -74,4 +74,4 @@ def shell(results: Results) -> None:
         results.check(f"harness: shell --vm: {name}", "" if holds else f"{detail!r}")
 
     out = empty(OUT / "lab-vm")
-    lab_terminal.session(lab_terminal.Terminal(LAB, out, HARNESS_S, "--vm"), f"vm:{out}# ", check)
+    terminal.session(LAB, out, HARNESS_S, f"vm:{out}# ", check, "--vm")

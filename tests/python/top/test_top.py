@@ -2,19 +2,14 @@
 """raidctl top: its rows, their order and texts, its keys, and its screen on a terminal."""
 
 import dataclasses
-import fcntl
 import os
-import pty
-import select
 import signal
-import struct
 import subprocess
 import sys
-import termios
-import time
 
 import pytest
 from conftest import BY_BPF, TOP, call
+from terminal import Terminal
 
 from raidtrace.cli import top as cli
 from raidtrace.explain.breakdown import drawn
@@ -262,49 +257,38 @@ def test_wrong_command_lines(sampled):
         assert done.returncode == 2 and text in " ".join(done.stderr.split())
 
 
-class Terminal:
+class Screen(Terminal):
     """raidctl top on a terminal, with rows of the fixture."""
 
-    def __init__(self, *words, lines=24, columns=80, **environment):
-        self.end, other = pty.openpty()
-        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        self.other, self.before, self.raw = other, termios.tcgetattr(other), ""
+    def __init__(self, *words, **environment):
         code = ("import pathlib, sys; from raidtrace.cli import front; from raidtrace.recording import live; "
                 f"live.RAIDCTL = pathlib.Path({str(live.RAIDCTL)!r}); sys.argv[0] = 'raidctl-top'; "
                 "sys.exit(front.run('top'))")  # fmt: skip
-        inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "LINES", "COLUMNS")}
-        self.program = subprocess.Popen(
-            [sys.executable, "-c", code, *words], stdin=other, stdout=other, stderr=subprocess.PIPE, text=True,
-            env=inherited | {"PYTHONPATH": str(TOP / "tools/python"), "TERM": "xterm"} | environment, start_new_session=True,
-        )  # fmt: skip
-
-    def shows(self, text, seconds=20.0):
-        end = time.monotonic() + seconds
-        while text not in self.raw and time.monotonic() < end and self.program.poll() is None:
-            if select.select([self.end], [], [], 0.05)[0]:
-                self.raw += os.read(self.end, 65536).decode("utf-8", "replace")
-        return text in self.raw
+        path = {"PYTHONPATH": str(TOP / "tools/python")}
+        super().__init__(
+            (sys.executable, "-c", code, *words), controls=False, stderr=subprocess.PIPE, env=path | environment
+        )
 
     def ends(self, keys=""):
         """The exit status and the messages."""
-        os.write(self.end, keys.encode())
-        messages = self.program.communicate(timeout=20)[1]
-        assert termios.tcgetattr(self.other) == self.before, "the terminal is as it was"
-        os.close(self.end)
-        os.close(self.other)
-        return self.program.returncode, messages
+        self.type(keys)
+        status = self.ended()
+        assert self.restored()
+        self.close()
+        with self.program.stderr as messages:
+            return status, messages.read()
 
 
 def test_screen(sampled):
     asked = sampled(*BY_BPF)
-    screen = Terminal("-i", "200ms", "sdb")
-    assert screen.shows("raidctl top (bpf)  every 0.2 s  sorted by disk") and screen.shows(">md0")
-    assert screen.shows("LOST sdb: 3 queue")
-    os.write(screen.end, b"j")
-    assert screen.shows(">sda") and screen.shows("3w-9xxx") and screen.shows("seeks/s by class")
-    assert not screen.shows("nothing", 1.0)  # some intervals
-    os.write(screen.end, b"?")
-    assert screen.shows("any key goes back")
+    screen = Screen("-i", "200ms", "sdb")
+    assert screen.until(r"raidctl top \(bpf\)  every 0.2 s  sorted by disk") and screen.until(">md0")
+    assert screen.until("LOST sdb: 3 queue")
+    screen.type("j")
+    assert screen.until(">sda") and screen.until("3w-9xxx") and screen.until("seeks/s by class")
+    screen.watch(1.0)  # some intervals
+    screen.type("?")
+    assert screen.until("any key goes back")
     status, messages = screen.ends("xq")
     assert status == 0 and messages.startswith("raidctl: events were lost: sdb: 3 queue")
     lines = asked.read_text().splitlines()
@@ -314,30 +298,28 @@ def test_screen(sampled):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_signals_end_it(sampled, number):
     sampled()
-    screen = Terminal()
-    assert screen.shows(">md0")
+    screen = Screen()
+    assert screen.until(">md0")
     screen.program.send_signal(number)
     assert screen.ends() == (0, "")
 
 
 def test_resize(sampled):
     sampled()
-    screen = Terminal("-i", "10s")
-    assert screen.shows(">md0")
+    screen = Screen("-i", "10s")
+    assert screen.until(">md0")
     for lines, columns, text in ((50, 200, "merges/s"), (3, 20, "the terminal is too"), (24, 80, ">md0")):
-        screen.raw = ""
-        fcntl.ioctl(screen.other, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        screen.resize(lines, columns)
         screen.program.send_signal(signal.SIGWINCH)
-        assert screen.shows(text)
+        assert screen.until(text)
     assert screen.ends("q") == (0, "")
 
 
 def test_a_closed_terminal_ends_it(sampled):
     sampled()
-    screen = Terminal("-i", "10s")
-    assert screen.shows(">md0")
-    os.close(screen.other)
-    os.close(screen.end)
+    screen = Screen("-i", "10s")
+    assert screen.until(">md0")
+    screen.close()
     assert screen.program.wait(timeout=20) is not None
     screen.program.stderr.close()
 
@@ -345,22 +327,22 @@ def test_a_closed_terminal_ends_it(sampled):
 def test_colours(sampled):
     sampled()
     for no_color in ("", "1"):
-        screen = Terminal("-i", "10s", NO_COLOR=no_color, TERM="xterm-256color")
-        assert screen.shows("help  q quit")
+        screen = Screen("-i", "10s", NO_COLOR=no_color, TERM="xterm-256color")
+        assert screen.until("help  q quit")
         assert ("\x1b[32m" in screen.raw) == (not no_color)
         assert screen.ends("q") == (0, "")
 
 
 def test_failures(sampled):
     sampled()
-    screen = Terminal(TERM="nosuchterminal")
+    screen = Screen(TERM="nosuchterminal")
     status, messages = screen.ends()
     assert status == 1 and "raidctl top: the terminal type TERM=nosuchterminal is unknown" in messages
     live.RAIDCTL.write_text("#!/bin/sh\nread -r kind; echo failed no memory\nread -r kind\n")
-    screen = Terminal()
+    screen = Screen()
     assert screen.ends() == (1, "raidctl top: no memory\n")
     live.RAIDCTL.write_text("#!/bin/sh\necho raidctl: no such disk >&2; exit 1\n")
-    screen = Terminal()
+    screen = Screen()
     assert screen.ends() == (1, "raidctl: no such disk\n")
 
 
