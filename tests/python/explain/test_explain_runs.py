@@ -425,7 +425,7 @@ def test_readahead_is_not_called_why_when_the_load_or_the_machine_is_another(tmp
     assert name in chain.link("changed").statement
 
 
-@pytest.mark.parametrize(("of_ten_windows", "same"), [(0.9, True), (1.1, False)])
+@pytest.mark.parametrize(("of_ten_windows", "same"), [(1.4, True), (1.6, False)])
 def test_a_reader_that_looks_something_up_now_and_then_is_one_stream(tmp_path, of_ten_windows, same):
     """Reads of metadata between the data count as a stream of their own, but do not alternate with the data."""
     low, high = paths_of(tmp_path)

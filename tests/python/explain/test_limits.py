@@ -105,8 +105,8 @@ SIDES = [
         ({"samples": SILENT, "seconds": 2.75}, {"seconds": 2.4}),  # 1.1 s and 0.96 s of silence
         ({"samples": SILENT}, {"samples": [(0, 0.5, 1, 0.5), (0.5, 0.9, 0.98, 0.0), (0.9, 1, 1, 0.5)]}),
         (
-            {"samples": [(0, 0.11, 1, 0.0), (0.11, 1, 1, 1)], "seconds": 40.0},
-            {"samples": [(0, 0.09, 1, 0.0), (0.09, 1, 1, 1)]}),
+            {"samples": [(0, 0.16, 1, 0.0), (0.16, 1, 1, 1)], "seconds": 40.0},
+            {"samples": [(0, 0.14, 1, 0.0), (0.14, 1, 1, 1)]}),
     ),
     *sides("changed")(
         ({"changes": CHANGE, "samples": TWO_RATES}, {"changes": ()}),
@@ -143,7 +143,7 @@ SIDES = [
     ),
     *sides("discard")(
         ({**SLOWER, "discards": (62, 10.0)}, {"discards": (58, 10.0)}),  # 15.5 and 14.5 % of 4 s
-        ({**SLOWER, "discards": (62, 10.0)}, {"d2c": {5.6: 10, 8.0: 990}}),
+        ({**SLOWER, "discards": (62, 10.0)}, {"d2c": {6.6: 10, 8.0: 990}}),
     ),
     *sides("discard", direction="write")(({**SLOWER, "discards": (4, 200.0)}, {"discards": (3, 300.0)})),
     *sides("competing")(
@@ -183,11 +183,11 @@ SIDES = [
         ({"d2c": SLOW}, {"settings": {"md_sync_action": "recover"}}),
         ({"d2c": SLOW}, {"d2c": {2.0: 100, 10.0: 800, 38.0: 100}}),
         ({"d2c": SLOW}, {"d2c": {3.5: 100, 10.0: 800, 45.0: 100}}),
-        ({"d2c": SLOW, "seeks": 0.02}, {"seeks": 0.022}),
-        ({"d2c": SLOW, "order": 0.8}, {"order": 0.79}),
-        ({"d2c": SLOW, "share_of_size": 0.8}, {"share_of_size": 0.79}),
+        ({"d2c": SLOW, "seeks": 0.05}, {"seeks": 0.051}),
+        ({"d2c": SLOW, "order": 0.85}, {"order": 0.84}),
+        ({"d2c": SLOW, "share_of_size": 0.85}, {"share_of_size": 0.84}),
         ({"d2c": SLOW, "idle": 0.14}, {"idle": 0.16}),
-        ({"d2c": SLOW, "other": (9, 0.1)}, {"other": (11, 0.1)}),
+        ({"d2c": SLOW, "other": (49, 0.1)}, {"other": (51, 0.1)}),
     ),
     *sides("parity", direction="write", meta=LAB5)(
         (PARITY, {"sectors": 1408}),
@@ -258,15 +258,15 @@ SIDES = [
         (UNMERGED, {"settings": {"nomerges": "0"}}),
         (UNMERGED, {"depth": 7.9}),
         ({**UNMERGED, "sectors": 64}, {"sectors": 65}),
-        ({**UNMERGED, "seeks": 0.02}, {"seeks": 0.022}),
+        ({**UNMERGED, "seeks": 0.05}, {"seeks": 0.051}),
     ),
     *sides("no readahead")(({"bios": 4000, "sectors": 64}, {"sectors": 65})),
     *sides("direct", meta=LAB)((DIRECT, {"requests": 11900})),
     *sides("program")(
         ({"idle": 0.16}, {"idle": 0.14}),
         ({"idle": 0.16, "interval": 0.63}, {"interval": 0.65}),  # of 0.64 s
-        ({"idle": 0.5, "cpu": 0.19}, {"cpu": 0.21}),
-        ({"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.09}}, {"kernel": {"kcryptd": 0.11}}),
+        ({"idle": 0.5, "cpu": 0.24}, {"cpu": 0.26}),
+        ({"idle": 0.5, "cpu": 0.1, "kernel": {"kcryptd": 0.14}}, {"kernel": {"kcryptd": 0.16}}),
         ({"idle": 0.5, "kernel": {"system": 0.98, "idle": 1.02}}, {"kernel": {"system": 1.02, "idle": 0.98}}),
     ),
     # bios that wait while the disk is idle
@@ -282,8 +282,8 @@ SIDES = [
     *sides("processor", direction="write")(({"idle": 0.5, "kernel": {"md": 0.38}}, {"kernel": {"md": 0.37}})),
     *sides("program", meta=BELOW)(
         # the kernel computes for somebody, below dm or md
-        ({"idle": 0.5, "kernel": {"system": 0.19}}, {"kernel": {"system": 0.21}}),
-        ({"idle": 0.5, "cpu": 0.1, "kernel": {"system": 0.29}}, {"cpu": 0.05}),
+        ({"idle": 0.5, "kernel": {"system": 0.24}}, {"kernel": {"system": 0.26}}),
+        ({"idle": 0.5, "cpu": 0.1, "kernel": {"system": 0.34}}, {"cpu": 0.05}),
     ),
     *sides("pieces")(
         ({**PIECES}, {"depth": 64.0}),
@@ -308,7 +308,7 @@ SIDES = [
         (META, {"metadata": 19}),
         ({**META, "dry": 42}, {"dry": 41}),
         ({**META, "other": (149, 0.01)}, {"other": (151, 0.01)}),
-        ({**META, "metadata": 899}, {"metadata": 900}),
+        ({**META, "metadata": 849}, {"metadata": 850}),
     ),
     *sides("request size")(
         (CUT, {"splits": 0}),
@@ -340,7 +340,7 @@ SIDES = [
             {"rows": {(0, 0.75): 900, (3, 6.0): 900}}),
         ({"driver": "nvme"}, CAPPED),
         ({"driver": "nvme"}, {"d2c": {8.0: 900, 7.0: 100}}),  # the fastest against the mean of 8 ms
-        ({"driver": "nvme", "d2c": {8.0: 900, 7.0: 100}, "share_of_size": 0.89}, {"share_of_size": 0.9}),
+        ({"driver": "nvme", "d2c": {8.0: 900, 7.0: 100}, "share_of_size": 0.84}, {"share_of_size": 0.85}),
     ),
     *sides("readahead", meta=LAB)(({"requests": 11300}, {"requests": 12000})),
     *sides("device")(
@@ -348,35 +348,35 @@ SIDES = [
         ({**CAPPED, "requests": 40, "samples": uneven(90)}, {"requests": 23}),
         ({**CAPPED, "d2c": {18: 2, 24: 998}}, {"d2c": {20: 2, 24: 998}}),
         (CAPPED, {"rows": {(0, 0.75): 2, (1, 0.75): 998}}),  # twice in flight, twice as fast
-        (CAPPED, {"rows": {(0, 0.75): 900, (1, 24): 7}, "at_issue": {0: 7, 1: 900}}),
+        (CAPPED, {"rows": {(0, 0.75): 900, (1, 24): 9}, "at_issue": {0: 9, 1: 900}}),
         ({**CAPPED, "idle": 0.14}, {"idle": 0.16}),
         (PLATTER, {"driver": "3w-9xxx"}),  # one disk with heads that reads in order without a pause: its platters
         (PLATTER, {"settings": {"rotational": "0"}}),
         ({**PLATTER, "idle": 0.04}, {"idle": 0.06}),
-        ({**PLATTER, "order": 0.91}, {"order": 0.89}),
-        ({**PLATTER, "seeks": 0.09}, {"seeks": 0.11}),
+        ({**PLATTER, "order": 0.86}, {"order": 0.84}),
+        ({**PLATTER, "seeks": 0.14}, {"seeks": 0.16}),
         ({**PLATTER, "requests": 1930}, {"requests": 1900}),  # 60.3 and 59.4 MiB/s
         (PLATTER, {"streams": 2}),
         # from there on it is the rate of a local disk, where requests wait for each other most of the time
         ({**THROTTLED, "seconds": 0.06}, {"seconds": 0.09}),
-        ({**LOCAL, "d2c": {2.8: 10, 8.0: 990}}, {"d2c": {3.4: 10, 8.0: 990}}),
+        ({**LOCAL, "d2c": {3.4: 10, 8.0: 990}}, {"d2c": {4.2: 10, 8.0: 990}}),
         ({**LOCAL, "samples": uneven(6)}, {"samples": uneven(7)}),
         ({**LOCAL, "idle": 0.14}, {"idle": 0.16}),
         (LOCAL, {"driver": "ahci", "streams": 2}),
         (FLAT, {"rows": {(16, 12): 100, (32, 16): 900}}),
-        # less than a fifth more for twice the depth
+        # less than 15 % more for twice the depth
         (
-            {**FLAT, "rows": {(16, 12): 9, (32, 24): 688, (32, 12): 312}},
-            {"rows": {(16, 12): 9, (32, 24): 553, (32, 12): 447}}),
-        ({**TWICE, "rows": {(0, 12): 9, (1, 12): 777, (1, 48): 223}}, {"rows": {(0, 12): 9, (1, 12): 779, (1, 48): 221}}),
-        (FLAT, {"rows": {(16, 12): 7, (32, 24): 900}}),
+            {**FLAT, "rows": {(16, 12): 10, (32, 24): 720, (32, 12): 280}},
+            {"rows": {(16, 12): 10, (32, 24): 660, (32, 12): 340}}),
+        ({**TWICE, "rows": {(0, 12): 10, (1, 12): 752, (1, 48): 248}}, {"rows": {(0, 12): 10, (1, 12): 755, (1, 48): 245}}),
+        (FLAT, {"rows": {(16, 12): 9, (32, 24): 900}}),
         ({**FLAT, "sectors": 65}, {"sectors": 64}),
-        ({**FLAT, "seeks": 0.02}, {"seeks": 0.022}),
+        ({**FLAT, "seeks": 0.05}, {"seeks": 0.051}),
         ({**FLAT, "idle": 0.14}, {"idle": 0.16}),
         (FLAT, {"rows": {(8, 12): 100, (16, 24): 900}, "at_issue": {8: 100, 16: 900}}),
         # a request alone takes 3.3 ms by its bin; a queue that runs empty so often has no ceiling
         (EMPTIES, {"dry": 64}),
-        ({**EMPTIES, "dry": 7, "idle": 0.1}, {"dry": 8}),
+        ({**EMPTIES, "dry": 9, "idle": 0.1}, {"dry": 10}),
         ({**EMPTIES, "dry": 20, "idle": 0.02}, {"idle": 0.04}),
         ({**FLAT, "other": (300, 90.0)}, {"other": (300, 96.0)}),  # nor has a disk that serves the other direction, too
     ),
@@ -388,7 +388,7 @@ SIDES = [
         ({**THROTTLED, "requests": 300, "samples": uneven(6)}, {"samples": uneven(9)}),
         ({**THROTTLED, "samples": uneven(3)}, {"samples": uneven(4)}),  # of some 600 requests
         ({**THROTTLED, "sectors": 8, "seconds": 0.021}, {"seconds": 0.019}),  # 48 and 53 thousand a second
-        ({**THROTTLED, "share_of_size": 0.81}, {"share_of_size": 0.79}),
+        ({**THROTTLED, "share_of_size": 0.86}, {"share_of_size": 0.84}),
         # of requests of several sizes, by what more in flight takes
         ({**MIXED, "rows": {(0, 3): 20, (1, 9): 900}}, {"rows": {(0, 9): 20, (1, 9): 900}}),
         ({**MIXED, "rows": {(0, 3): 20, (1, 9): 900}}, {"rows": {(1, 9): 900}}),
@@ -407,7 +407,7 @@ SIDES = [
         (AMPLIFIED, {"calls": 33 << 20}),  # bytes that nobody requested
         ({**AMPLIFIED, "calls": 31 << 20}, {"calls": 32 << 20}),
         ({**AMPLIFIED, "ahead": 0.51}, {"ahead": 0.49}),
-        ({**AMPLIFIED, "order": 0.992}, {"order": 0.993}),
+        ({**AMPLIFIED, "order": 0.99}, {"order": 0.991}),
         ({**AMPLIFIED, "idle": 0.14}, {"idle": 0.16}),
         ({**AMPLIFIED, "depth": 2.1, "d2c": {24.0: 1000}}, {"depth": 1.9}),
         ({**AMPLIFIED, "depth": 1.9, "d2c": {18.0: 1000}}, {"d2c": {24.0: 1000}}),
@@ -488,7 +488,7 @@ VERDICTS = {
     "a reset that took no time": ("reset", OPEN, {"changes": RESETS}),
     # 1.6 s of 4 without a completed byte, 1.5 of them with a flush in flight, as when a cache is emptied
     "a disk that flushes is not silent": ("reset", OPEN, {**WRITES, "samples": SILENT, "flushes": (1, 1500.0)}),
-    "a flush shorter than the silence": ("reset", INFERRED, {**WRITES, "samples": SILENT, "flushes": (1, 1400.0)}),
+    "a flush shorter than the silence": ("reset", INFERRED, {**WRITES, "samples": SILENT, "flushes": (1, 1300.0)}),
     "a reset while it flushes": ("reset", INFERRED, {**WRITES, "samples": SILENT, "flushes": (1, 1500.0), "changes": RESETS}),
     "without samples nothing is known of silence": ("reset", UNKNOWN, {"samples": []}),
     "errors, whatever they cost": ("errors", OPEN, {"errors": 3}),
@@ -498,8 +498,8 @@ VERDICTS = {
     "a driver that says nothing of its drives": ("degraded", UNKNOWN, {"settings": NO_EVENTS}),
     "md reports no missing drive": (
         "degraded", OUT, {"settings": {**NO_EVENTS, "md_degraded": "0"}}),
-    "reads that take not very differently": ("slow part", OPEN, {"d2c": {2.0: 100, 10.0: 800, 16.0: 100}}),
-    "reads that take alike": ("slow part", OUT, {"d2c": {2.0: 100, 10.0: 800, 14.0: 100}}),
+    "reads that take not very differently": ("slow part", OPEN, {"d2c": {2.0: 100, 10.0: 800, 21.0: 100}}),
+    "reads that take alike": ("slow part", OUT, {"d2c": {2.0: 100, 10.0: 800, 19.0: 100}}),
     "few bytes may be unwritten": ("program", OPEN, {**WRITES, **FEW_DIRTY}),
     "few bytes may be unwritten, but the writes are direct": ("program", INFERRED, {**WRITES, **FEW_DIRTY, "direct": 0.6}),
     "few bytes may be unwritten, but these are reads": ("program", INFERRED, FEW_DIRTY),
@@ -603,9 +603,8 @@ STATEMENTS = {
         "pieces", "but no file system was mounted", {**PIECES, "settings": {"readahead_sectors": "16384"}}),
     "pieces with a window in flight": ("pieces", "but a whole readahead window", {**PIECES, "depth": 64.0}),
     "pieces, and the disk waited": ("pieces", "but the disk waited", {**PIECES, "idle": 0.16}),
-    "rows of four are too few to look for a ceiling": (
-        "device", "the depth varied too little",
-        {"depth": 5.0, "rows": {(2, 12): 100, (4, 12): 900}, "at_issue": {2: 100, 4: 900}}),
+    "a depth that varies by less than twice": (
+        "device", "the depth varied too little", {"depth": 5.0, "rows": {(4, 12): 1000}, "at_issue": {4: 1000}}),
     "who writes next to reads": ("competing", "queued by jbd2/sda-8", {
         **CONCURRENT, "other": (400, 9.0), "submitters": [(7, "dd", 10, 1, 0), (3, "jbd2/sda-8", 5, 9, 0)]}),
     "concurrent reads of an unknown process": ("competing", Without("queued by"), {
@@ -701,8 +700,8 @@ def test_the_parts_around_a_change_count_from_the_beginning_of_the_recording():
 
 
 def test_what_took_most_of_the_time_comes_first():
-    assert first(**DIRECT, idle=0.41) == "program"
-    assert first(**DIRECT, idle=0.39) == "direct"
+    assert first(**DIRECT, idle=0.51) == "program"
+    assert first(**DIRECT, idle=0.49) == "direct"
 
 
 @pytest.mark.parametrize("direction", ["read", "write"])
@@ -783,7 +782,7 @@ def test_time_that_something_took_bounds_what_is_to_gain():
 
 @pytest.mark.parametrize(
     ("other", "reported"),
-    [({}, True), ({"order": 0.91}, True), ({"order": 0.89}, False), ({"seeks": 0.02}, False), (WRITES, False),
+    [({}, True), ({"order": 0.86}, True), ({"order": 0.84}, False), ({"seeks": 0.06}, False), (WRITES, False),
      ({"requests": 30}, False)],
 )  # fmt: skip
 def test_what_the_disk_gives_in_order_is_reported_where_another_phase_shows_it(other, reported):

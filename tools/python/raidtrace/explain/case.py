@@ -5,11 +5,11 @@ import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
+from raidtrace.explain import constants as k
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
-from raidtrace.explain.steps import MIN_AHEAD_SHARE, ahead, source
+from raidtrace.explain.steps import ahead, source
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import ratio
-from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
 from raidtrace.recording.looks import looks
 from raidtrace.recording.observation import KERNEL_THREADS, Observation
@@ -19,14 +19,6 @@ from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 SATA = ("ahci", "ata_piix")
 NO_HEADS = ("nvme", "mmcblk")  # their disks have no heads, even if the kernel reports `rotational`
-MIN_LOOKS = 10  # fewer say little: of 10, one is 10 %
-MIN_LOOKED = 0.5  # of the idle time: what looks found for a shorter time explains less than the rest
-MIN_FACTOR = breakdown.MIN_FACTOR
-MIN_TIME_SHARE = 0.13  # of the time: removing a cause with a smaller share raises the rate by less than MIN_FACTOR
-IDLE_SHARE = 0.15  # of the time
-DIRECT_SHARE = 0.5  # of the bytes
-FEW_SEEKS, MANY_SEEKS = 0.02, 0.25  # of the requests
-MIN_EDGE_IDLE_S = 0.05  # s: shorter idle time at the ends of a phase is not reported
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,16 +46,16 @@ class Case:
         """The function in the kernel where looks found the command for half of the idle time, in addition to the busy time,
         and a clause about it. None: they did not, or there are few looks."""
         found, idle = looks(self.phase.host), self.idle()
-        if found is None or found.number < MIN_LOOKS or idle is None or self.simulated():
+        if found is None or found.number < k.NUMBER or idle is None or self.simulated():
             return None
         for place, nr in found.functions.items():
-            if nr / found.number - (1 - idle) >= MIN_LOOKED * idle:
-                return place, f"in {nr} of {found.number} looks the command was in {visible(place)}()"
+            if nr / found.number - (1 - idle) >= k.HALF * idle:
+                return (place, f"in {nr} of {found.number} looks the command was in {visible(place)}()")
         return None
 
     def waits_for_host(self) -> bool:
         """Whether the disk is idle for so long that the host, or a limit above the disk, delays requests."""
-        return (self.idle() or 0.0) >= IDLE_SHARE
+        return (self.idle() or 0.0) >= k.MATTERS
 
     def depth(self) -> float | None:
         """Mean number of requests of this direction in flight while the disk is not idle. None: not counted."""
@@ -114,19 +106,19 @@ class Case:
 
     def seeks_seldom(self) -> bool:
         """Whether so few requests are seeks that the access is sequential."""
-        return self.elsewhere() <= FEW_SEEKS
+        return self.elsewhere() <= k.FEW
 
     def seeks_often(self) -> bool:
         """Whether so many requests are seeks that the access is random."""
-        return self.elsewhere() >= MANY_SEEKS
+        return self.elsewhere() >= k.QUARTER
 
     def direct(self) -> bool:
         """Whether most of the bytes bypassed the page cache."""
-        return (q.class_share(self.phase, "direct") or 0.0) >= DIRECT_SHARE
+        return (q.class_share(self.phase, "direct") or 0.0) >= k.HALF
 
     def reads_ahead(self) -> bool:
         """Whether most of the bytes read were requested by readahead."""
-        return (ahead(self.reading) or 0.0) >= MIN_AHEAD_SHARE
+        return (ahead(self.reading) or 0.0) >= k.HALF
 
     def windows(self) -> float | None:
         """Number of requests that make up one readahead window. None: not known."""
@@ -170,7 +162,7 @@ def trimmed(phase: Observation, direction: str) -> tuple[Observation, float, flo
         return phase, 0.0, 0.0
     lead, tail = phase.timeline.idle_ends(direction)
     (start, end) = phase.spans[0]
-    if lead + tail < MIN_EDGE_IDLE_S * 1e9 or lead + tail >= end - start:
+    if lead + tail < k.MIN_EDGE_IDLE_S * 1e9 or lead + tail >= end - start:
         return phase, 0.0, 0.0
     bins = {
         key: _less(times, lead + tail) if key[1] == "depth_time" else times for key, times in phase.span.bins.items()
@@ -181,7 +173,11 @@ def trimmed(phase: Observation, direction: str) -> tuple[Observation, float, flo
     ):  # The processor time that the program uses to start does not delay the disk.
         host[q.COMMAND_CPU] = phase.timeline.computed_between(start + lead, end - tail)
     span = dataclasses.replace(phase.span, bins=bins)
-    return dataclasses.replace(phase, spans=((start, end - lead - tail),), span=span, host=host), lead / 1e9, tail / 1e9
+    return (
+        dataclasses.replace(phase, spans=((start, end - lead - tail),), span=span, host=host),
+        lead / 1e9,
+        tail / 1e9,
+    )
 
 
 def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:

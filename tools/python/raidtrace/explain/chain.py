@@ -4,11 +4,11 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import limits as holding
 from raidtrace.explain import steps
-from raidtrace.explain.case import MIN_EDGE_IDLE_S, MIN_TIME_SHARE, Case, trimmed
+from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Verdict, lower_initial
-from raidtrace.explain.limits_events import MIN_SILENT_S
 from raidtrace.quantity import units
 from raidtrace.recording import observation
 from raidtrace.recording import quantities as q
@@ -16,15 +16,8 @@ from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
 # No setting changes these limits, so no experiment tries one.
-NO_SETTING = (
-    "throttled",
-    "device",
-    "controller",
-    "drives",
-    "reset",
-)
+NO_SETTING = ("throttled", "device", "controller", "drives", "reset")
 NEED_EVIDENCE = ("throttled", "read amplification", "processor")  # causes with their evidence in the summary
-MAX_IOPS_SECTORS = 64  # sectors: for smaller requests the summary gives the rate in requests per second first
 READAHEAD_LINKS = ("window", "depth", "throughput")  # if one of these is not available, readahead explains nothing
 
 
@@ -65,12 +58,12 @@ def single(reading: Reading, direction: str, meta: Mapping[str, str], siblings: 
     reading = dataclasses.replace(reading, phase=phase)
     of_chain = links((reading,), direction)
     limits = holding.limits(reading, direction, meta, siblings)
-    if phase.seconds() <= MIN_TIME_SHARE * whole.phase.seconds():
+    if phase.seconds() <= k.WORTH * whole.phase.seconds():
         limits = holding.of_a_small_part(limits, whole, phase.seconds())
     story = _story(of_chain, limits) if direction == "read" else Verdict.NOT_AVAILABLE
     ahead = _ahead_text(story, of_chain) if steps.predicted(reading, direction) else ""
     ends = [f"{seconds:.2f} s {where}" for seconds, where in ((lead, "before the first request"), (tail, "after the last"))
-            if seconds >= MIN_EDGE_IDLE_S]  # fmt: skip
+            if seconds >= k.MIN_EDGE_IDLE_S]  # fmt: skip
     cut = (f"Left out: {' and '.join(ends)}.",) if ends else ()
     sentences = (*summary(reading, direction, ahead, limits), *q.foreign_text(phase, direction), *cut)
     return Chain(title(reading, direction, meta), phase.disk.name, phase.phase, direction, story, of_chain, limits, sentences,
@@ -157,7 +150,7 @@ def _rate(reading: Reading, direction: str, mib_per_s: float) -> str:
         q.size_mean(reading.phase, direction),
         reading.phase.seconds(),
     )
-    if not number or not size_of or size_of > MAX_IOPS_SECTORS or not seconds:
+    if not number or not size_of or size_of > k.MAX_IOPS_SECTORS or not seconds:
         return f"{mib_per_s:.1f} MiB/s"
     return f"{number / seconds:,.0f} {direction}s a second ({mib_per_s:.1f} MiB/s)"
 
@@ -171,7 +164,7 @@ def longest(reading: Reading, direction: str) -> str:
     if slowest is None or slowest.time_ns is None or not reading.phase.spans:
         return ""
     begin = reading.phase.begin_ns
-    if silent > slowest.high_ns and silent >= MIN_SILENT_S * 1e9:
+    if silent > slowest.high_ns and silent >= k.MIN_SILENT_S * 1e9:
         return f"; no request completed for {silent / 1e9:.2f} s from {max(ended - silent - begin, 0) / 1e9:.2f} s on"
     at = (slowest.time_ns - begin) / 1e9
     least, most = (units.significant(bound / 1e6) for bound in (slowest.low_ns, slowest.high_ns))

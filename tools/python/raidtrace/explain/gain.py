@@ -8,6 +8,7 @@ half of something), so that no other limit is reached first. NO_GAIN: the record
 import collections
 import math
 
+from raidtrace.explain import constants as k
 from raidtrace.explain.case import Case
 from raidtrace.explain.evidence import NO_GAIN, Gain
 from raidtrace.quantity import bins
@@ -16,18 +17,12 @@ from raidtrace.recording.observation import Even, Observation
 
 # How even the rate of a phase is: with a fixed rate, the sum of completions is a straight line.
 
-EVEN_REQUESTS = 2.0  # requests by which a sum of completions may deviate from a straight line
-EVEN_SHARE = 0.005  # of all requests, if that is more: timers of a busy host are late
-MIN_LINK_MIB_S = 2000.0  # a higher rate may be that of a link (PCIe)
-MIN_FLASH_IOPS = 50_000.0  # a higher rate may be that of the flash and its controller
-MIN_OTHER_SHARE = 0.05  # of the bytes in the other direction: with more, a limit is judged by both directions together
-
 
 def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
     """How even the rate of a phase is (None: not known), and whether this counts both directions. Both count if each
-    moved at least MIN_OTHER_SHARE of the bytes."""
+    moved at least FEW of the bytes."""
     moved = {direction: q.octets(phase, direction) or 0 for direction in ("read", "write")}
-    both = min(moved.values()) >= MIN_OTHER_SHARE * sum(moved.values())
+    both = min(moved.values()) >= k.FEW * sum(moved.values())
     directions = ("read", "write") if both else (case.direction,)
     sizes: collections.Counter[int] = collections.Counter()
     for direction in directions:
@@ -40,7 +35,7 @@ def even(case: Case, phase: Observation) -> tuple[Even | None, bool]:
 
 def tolerance(rate: Even) -> float:
     """Requests by which the sum of completions may deviate from a straight line."""
-    return max(EVEN_REQUESTS, EVEN_SHARE * rate.number)
+    return max(k.EVEN_REQUESTS, k.EVEN_SHARE * rate.number)
 
 
 def straight(rate: Even, times: float = 1.0) -> bool:
@@ -51,24 +46,7 @@ def straight(rate: Even, times: float = 1.0) -> bool:
 def local(case: Case, rate: Even) -> bool:
     """Whether a local disk or its link may cause this rate, instead of the limit of a volume: for a SATA disk, or a
     high rate."""
-    return case.sata() or rate.mib_per_s >= MIN_LINK_MIB_S or rate.iops >= MIN_FLASH_IOPS
-
-
-TWICE = 2.0
-MAX_SEEK_KIB = 64  # KiB of a random request: for a smaller one, the seek takes nearly all of the time
-PLATTER_KIB_MS = 100.0  # KiB that a disk with heads transfers in a ms, approximately
-MAX_EQUAL_FACTOR = 1.1  # two times, or gains, with a smaller quotient are equal
-MIN_NETWORK_MS = 0.3  # ms of the fastest request: a slower disk without heads is not local
-MIN_ONE_SIZE_SHARE = 0.95  # of the requests of one size: then the fastest request is comparable with the others
-MIN_ALONE_SHARE = 0.95  # of the requests that are issued while none is in flight
-LONG_IDLE_SHARE = 0.75  # of the time: above this the pauses decide, even if the disk works during them
-MAX_PIECE_KIB = 32  # KiB on an array: twice this size still fits into the chunk of one drive
-MIN_FAR_KIB = 1 << 16  # KiB, mean distance of seeks: above this, larger pieces do not shorten it
-MAX_FEW_SLOTS = 2  # on an array: twice as many requests still go to different drives
-WINDOW_DELAY = 1 / 7  # of a request's time: delay of the next request in its window; from 9500S and 9650SE in the lab
-MIN_WHOLE_SHARE = 0.98  # of the largest request: if the mean size is larger, nearly all requests have the largest size
-MAX_ROOM_DEPTH = 4.2  # requests in flight: up to here the drives of an array can serve twice as many
-MAX_WRITE_SHARE = 0.1  # writes by reads in flight: fewer writes are ignored
+    return case.sata() or rate.mib_per_s >= k.MIN_LINK_MIB_S or rate.iops >= k.MIN_FLASH_IOPS
 
 
 def _figure(gain: float, change: str) -> Gain:
@@ -88,7 +66,7 @@ def found_idle(case: Case) -> float:
 
 def alone(case: Case) -> bool:
     """Whether nearly all requests were issued while none was in flight: the program waits for each."""
-    return found_idle(case) >= MIN_ALONE_SHARE
+    return found_idle(case) >= k.CERTAIN
 
 
 def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
@@ -99,7 +77,7 @@ def twice_the_limit(case: Case, iops: float, fast_ms: float) -> Gain:
         return NO_GAIN
     cycle = 1e3 / iops if alone(case) else mean_ms  # ms between two requests of a thread
     least = cycle - max(mean_ms - fast_ms, 0.0)
-    return _figure(cycle / max(cycle / TWICE, least), "with twice the limit")
+    return _figure(cycle / max(cycle / k.TWICE, least), "with twice the limit")
 
 
 # The gain on a disk where a higher depth does not raise the rate.
@@ -109,7 +87,7 @@ MORE_IN_FLIGHT = _figure(1.0, "from a higher depth or more readahead")
 def twice_io_max(idle: float) -> Gain:
     """The gain if a limit of the kernel (io.max) is doubled: the rate doubles, or the disk is always busy. idle: the
     share of the time that the disk is idle."""
-    return _figure(min(TWICE, 1 / max(1 - idle, 1e-3)), "with twice the limit")
+    return _figure(min(k.TWICE, 1 / max(1 - idle, 1e-3)), "with twice the limit")
 
 
 def _unhindered(case: Case, fast_ms: float, middle_ms: float) -> bool:
@@ -117,14 +95,14 @@ def _unhindered(case: Case, fast_ms: float, middle_ms: float) -> bool:
 
     True only of a local disk without heads, or a local array. A volume behind a network may have a limit that only
     appears at a higher rate."""
-    local = case.one_disk() and not case.rotates() and not case.virtual() and fast_ms < MIN_NETWORK_MS
-    array = case.local_array() and (case.depth() or 0.0) <= MAX_ROOM_DEPTH
-    return (local or array) and middle_ms <= MAX_EQUAL_FACTOR * fast_ms
+    local = case.one_disk() and not case.rotates() and not case.virtual() and fast_ms < k.MIN_NETWORK_MS
+    array = case.local_array() and (case.depth() or 0.0) <= k.SEVERAL * (1 + k.FEW)
+    return (local or array) and middle_ms <= (1 + 2 * k.FEW) * fast_ms
 
 
 def twice_in_flight(case: Case, fast_ms: float, middle_ms: float) -> Gain:
     """The gain of twice as many requests in flight, if they do not wait for each other."""
-    return _figure(TWICE, "with twice as many in flight") if _unhindered(case, fast_ms, middle_ms) else NO_GAIN
+    return _figure(k.TWICE, "with twice as many in flight") if _unhindered(case, fast_ms, middle_ms) else NO_GAIN
 
 
 def twice_the_readahead(case: Case) -> Gain:
@@ -132,26 +110,27 @@ def twice_the_readahead(case: Case) -> Gain:
     size.
 
     The requests of a window are issued together and complete one after the other. So a window of n requests takes 1 +
-    (n - 1) * WINDOW_DELAY times as long as one request. A new window starts every half of this time."""
+    (n - 1) * WINDOW_DELAY times as long as one request. A new window starts every half of this time.
+    """
     window, largest, depth = (
         case.reading.readahead_sectors() or 0,
         case.reading.largest_sectors() or 0,
         case.depth() or 0.0,
     )
-    whole = largest > 0 and (q.size_mean(case.phase, "read") or 0.0) >= MIN_WHOLE_SHARE * largest
-    others = case.area("write") >= MAX_WRITE_SHARE * case.area("read")
+    whole = largest > 0 and (q.size_mean(case.phase, "read") or 0.0) >= k.CERTAIN * largest
+    others = case.area("write") >= k.MATTERS * case.area("read")
     if (
         not case.local_array()
         or not whole
         or window < largest
-        or depth > MAX_ROOM_DEPTH
+        or depth > k.SEVERAL * (1 + k.FEW)
         or case.streams() > 1
         or others
     ):
         return NO_GAIN
     number = max(depth / 2, 1.0)
     return _figure(
-        TWICE * (1 + (number - 1) * WINDOW_DELAY) / (1 + (2 * number - 1) * WINDOW_DELAY),
+        k.TWICE * (1 + (number - 1) * k.WINDOW_DELAY) / (1 + (2 * number - 1) * k.WINDOW_DELAY),
         "with only twice the readahead",
     )
 
@@ -166,18 +145,21 @@ def larger_pieces(case: Case) -> Gain:
     if (
         not size
         or not mean_ms
-        or size > (MAX_SEEK_KIB if case.one_disk() or alone(case) else MAX_PIECE_KIB)
-        or far_kib < MIN_FAR_KIB
+        or size > (k.MAX_SEEK_KIB if case.one_disk() or alone(case) else k.MAX_PIECE_KIB)
+        or far_kib < k.MIN_FAR_KIB
     ):
         return NO_GAIN
-    return _figure(TWICE / (1 + size / PLATTER_KIB_MS / mean_ms), "in MiB/s, with pieces twice as large")
+    return _figure(k.TWICE / (1 + size / k.PLATTER_KIB_MS / mean_ms), "in MiB/s, with pieces twice as large")
 
 
 def half_the_flushes(case: Case) -> Gain:
     """The gain of half as many flushes, for a program that waits for each one. Writes between flushes take hardly any
-    time. NO_GAIN for one disk with heads: there a write takes turns of the platter that depend on its place."""
+    time. NO_GAIN for one disk with heads: there a write takes turns of the platter that depend on its place.
+    """
     heads = case.one_disk() and case.rotates()
-    return NO_GAIN if heads else _figure(TWICE, "with half as many flushes, if a write of twice the size takes as long")
+    return (
+        NO_GAIN if heads else _figure(k.TWICE, "with half as many flushes, if a write of twice the size takes as long")
+    )
 
 
 def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gain:
@@ -186,10 +168,10 @@ def more_slots(case: Case, limit: int, waits: tuple[float, float] | None) -> Gai
     seconds = case.phase.seconds()
     queued = (case.phase.count(case.direction, "q2c_sum_ns") or 0) / 1e9 / seconds if seconds else 0.0
     flash = case.one_disk() and not case.rotates()
-    array = limit <= MAX_FEW_SLOTS and waits is not None and _unhindered(case, *waits)
+    array = limit <= k.TWICE and waits is not None and _unhindered(case, *waits)
     if not (flash or array) or queued <= limit:
         return NO_GAIN
-    return _figure(min(queued / limit, TWICE), "with twice as many")
+    return _figure(min(queued / limit, k.TWICE), "with twice as many")
 
 
 def not_held_back(case: Case, held_ms: float, served_ms: float) -> Gain:
@@ -207,12 +189,12 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     mean_ms, rate = q.d2c_mean_ms(case.phase, case.direction), even(case, case.phase)[0]
     if not case.one_disk() or case.rotates() or not mean_ms or part >= 1:
         return NO_GAIN
-    if case.virtual() or fast_ms >= MIN_NETWORK_MS:
+    if case.virtual() or fast_ms >= k.MIN_NETWORK_MS:
         limited = rate is not None and straight(rate)
         return _figure(1 / (1 - part), "without them") if limited else NO_GAIN
     sizes = case.phase.histogram(case.direction, "size")
     # With other sizes, the fastest requests may all belong to one process.
-    if max(sizes.values(), default=0) < MIN_ONE_SIZE_SHARE * sum(sizes.values()):
+    if max(sizes.values(), default=0) < k.CERTAIN * sum(sizes.values()):
         return NO_GAIN
     held_ms = case.wait_ms("i2d_sum_ns", "issued") or 0.0
     return _figure((mean_ms + held_ms) / fast_ms, "without them")
@@ -225,7 +207,7 @@ def unbroken(length: float, silent: float, interval: float) -> Gain:
     if rest <= 2 * interval:
         return NO_GAIN
     least, most = length / rest, length / (rest - 2 * interval)
-    return _figure(least, "") if most <= MAX_EQUAL_FACTOR * least else ((least, most), "")
+    return _figure(least, "") if most <= (1 + 2 * k.FEW) * least else ((least, most), "")
 
 
 def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
@@ -234,13 +216,14 @@ def no_pauses(case: Case, idle: float, fast_ms: float) -> Gain:
     - A program that waits for each direct request, on a local disk without heads, reaches the rate of the busy time.
     - Elsewhere a limit or other seeks may come first. The figure is then for pauses half as long.
     - If the disk works during the pauses (readahead), both may overlap. For long pauses the figure is the geometric
-      mean of both cases, at most an eighth away from either. For shorter pauses only an upper bound is returned."""
+      mean of both cases, at most an eighth away from either. For shorter pauses only an upper bound is returned.
+    """
     calls, waits = case.direct(), alone(case)
-    if calls and waits and not case.rotates() and not case.virtual() and fast_ms < MIN_NETWORK_MS:
+    if calls and waits and not case.rotates() and not case.virtual() and fast_ms < k.MIN_NETWORK_MS:
         return _figure(1 / (1 - min(idle, 0.999)), "")
     least = 1 / (1 - idle / 2)
     if calls and waits and not case.reads_ahead():
         return _figure(least, "with pauses half as long")
-    if idle >= LONG_IDLE_SHARE:
-        return _figure(math.sqrt(TWICE * least), "with pauses half as long")
+    if idle >= k.MOST:
+        return _figure(math.sqrt(k.TWICE * least), "with pauses half as long")
     return at_most(idle)

@@ -2,7 +2,7 @@
 """The possible limits of the throughput of a phase, each with the counters for and against it.
 
 A cause is inferred only if the counters have its signature and not that of similar causes. Otherwise its text names the
-missing evidence. A limit with a counted share of at least MIN_COUNTED_SHARE comes first, the largest share at the top.
+missing evidence. A limit with a counted share of at least HALF comes first, the largest share at the top.
 The others keep the order of MAKERS, from the program to the disk: a disk that waits for its program is not at its
 ceiling.
 """
@@ -10,30 +10,22 @@ ceiling.
 import dataclasses
 from collections.abc import Callable, Container, Mapping, Sequence
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import gain, limits_device, limits_events, limits_host, limits_queue, limits_rate, limits_state
-from raidtrace.explain.case import MIN_TIME_SHARE, Case
+from raidtrace.explain.case import Case
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.limits_device import about_ms
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading
 
-MIN_COUNTED_SHARE = 0.4  # of the time: a cause with a larger counted share comes before all others
-MIN_CROWD_FACTOR = 1.4  # by the time at low depth: if requests of one disk take longer, they wait for each other
 # A higher depth or larger requests remove these causes.
 DEPTH_CAUSES = ("readahead", "no readahead", "direct", "seeks", "request size")
 HOST_CAUSES = ("program", "processor")
 CEILING_CAUSES = ("device", "controller", "drives")
 ORDERED_CAUSES = ("readahead", "direct")  # the counters show none of these for sequential reads of one disk
 # These are no causes while a limit of the volume determines the rate.
-CAUSES_UNDER_LIMIT = (
-    *DEPTH_CAUSES,
-    "program",
-    "device",
-    "request slots",
-    "queue depth",
-    "scheduler",
-)
+CAUSES_UNDER_LIMIT = (*DEPTH_CAUSES, "program", "device", "request slots", "queue depth", "scheduler")
 VERDICT_ORDER = (Verdict.INFERRED, Verdict.NOT_SHOWN, Verdict.CONTRADICTED, Verdict.NOT_AVAILABLE)
 # Counters that the rules compare. Without one of them, a cause cannot be distinguished from the others.
 GROUPS_OF_BIOS = ("flow", "stream", "origin", "submitter", "readahead")
@@ -89,7 +81,7 @@ def limits(
         leave_open({limit.key for limit in made} - {"io.max", "reset"}, "io.max allows little more")
     if inferred("throttled"):
         leave_open(CAUSES_UNDER_LIMIT, "the limit of the volume explains this")
-    if (idle := case.idle() or 0.0) >= 1 - MIN_TIME_SHARE:
+    if (idle := case.idle() or 0.0) >= 1 - k.WORTH:
         leave_open(DEPTH_CAUSES, f"the disk was idle for {q.percent(idle)} of the time")
     if inferred(*CEILING_CAUSES):
         leave_open(("pieces",), "the disk is at its rate")
@@ -105,7 +97,7 @@ def limits(
             f"flight {about_ms(crowd.few_ms)}: requests already wait for each other"
         )
         leave_open(set(DEPTH_CAUSES) - ({"seeks"} if case.rotates() else set()), text)
-    if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < gain.MIN_NETWORK_MS):
+    if (waiting := limits_device.waiting(case)) and not (gain.alone(case) and waiting[0] < k.MIN_NETWORK_MS):
         text = f"the fastest took {waiting[0]:.3g} ms, the mean is {waiting[1]:.3g} ms"
         leave_open(DEPTH_CAUSES, f"{text}: requests already wait for each other")
 
@@ -114,7 +106,7 @@ def limits(
 
     def place(limit: Limit) -> tuple[int, float]:
         share = limit.share or 0.0
-        return VERDICT_ORDER.index(limit.verdict), -share if share >= MIN_COUNTED_SHARE else 0.0
+        return VERDICT_ORDER.index(limit.verdict), -share if share >= k.HALF else 0.0
 
     return tuple(sorted(made, key=place))
 
@@ -134,7 +126,8 @@ def lacking(case: Case) -> str:
 
 def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tuple[Limit, ...]:
     """The limits of a direction that took so few seconds of its phase that its limits do not matter. All but computing
-    become open questions; computing may have taken the rest of the phase. whole: the phase with its idle time."""
+    become open questions; computing may have taken the rest of the phase. whole: the phase with its idle time.
+    """
     text = f"{whole.direction}s took {seconds:.2g} s of the phase's {whole.phase.seconds():.3g} s"
     host = limits_host.host(whole)
     rest = tuple(_open(limit, text) for limit in limits if limit.key not in HOST_CAUSES)
@@ -144,9 +137,7 @@ def of_a_small_part(limits: Sequence[Limit], whole: Case, seconds: float) -> tup
 def _wait_for_each_other(case: Case, crowd: limits_device.Crowd) -> bool:
     """Whether requests of one disk already wait for each other, so that a higher depth would not help."""
     longer = crowd.many_ms / crowd.few_ms if crowd.few_ms else 0.0
-    return limits_device.full(case) is not None or (
-        longer >= MIN_CROWD_FACTOR and crowd.growth < limits_device.MIN_DEPTH_GAIN
-    )
+    return limits_device.full(case) is not None or (longer >= k.SLOWER and crowd.growth < k.MATTERS)
 
 
 def _open(limit: Limit, reason: str) -> Limit:

@@ -4,6 +4,7 @@
 import dataclasses
 from collections.abc import Mapping
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import gain
 from raidtrace.explain.case import ONE_DISK, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
@@ -16,8 +17,6 @@ from raidtrace.recording.quantities import Reading
 
 # The highest rates of the simulated array of a recording, from its recorded profile with all changes of --set. The
 # counters of a real array show a ceiling, but not whether the controller or the drives cause it.
-
-KIB_PER_MIB = 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,35 +48,12 @@ def lab_ceiling(meta: Mapping[str, str], direction: str) -> Ceiling | None:
         return None
     data = {"raid5": drives - 1, "raid10": drives // 2, "raid1": 1}.get(level, drives)
     used = drives if level == "raid10" and direction == "read" else data
-    return Ceiling(
-        config.get("name", ""), controller / KIB_PER_MIB, rate * used / KIB_PER_MIB, drives, level, 2 * stripe * data
-    )
+    return Ceiling(config.get("name", ""), controller / k.KIB, rate * used / k.KIB, drives, level, 2 * stripe * data)
 
 
-MIN_NEAR_SHARE = 0.85  # of a known ceiling: a higher rate has reached it
-MIN_DEPTH_GAIN = 0.2  # of the rate at half the depth: a smaller gain means a ceiling; depth-d2c is no more exact
-MIN_FLAT_DEPTH = 32  # requests in flight: up to this number of drives, all of them work
-MIN_CEILING_DEPTH = 8  # requests in flight: a ceiling is judged from here on
-MIN_RATE_REQUESTS = 24  # fewer do not distinguish the limit of a volume from the rate of the disk
-MIN_ROW_REQUESTS = 8  # requests in a row of depth-d2c: the mean of fewer is not used
 DISK_TITLE = "Rate of the disk"
 PARITY_LEVELS = ("raid4", "raid5", "raid6")
-MIN_DRIVE_WRITE_MS = 5.0  # ms from issue to completion: a slower write waits for drives
-SMALL_FACTOR = 4  # the disk would accept requests this many times as large
-MIN_OTHERS_SHARE = 0.15  # of the requests, or of those in flight, that belong to the other direction or another process
-MIN_TIMES_EMPTY = 8  # times that the queue ran empty
-MIN_EMPTY_SHARE = 0.05  # of the time with an empty queue: above this, more requests would raise the rate
-MIN_ONE_SIZE_SHARE = 0.9  # of the requests that are of one size
-MIN_WAIT_FACTOR = 1.25  # of the fastest request: a longer median waits for something
-MIN_QUEUED_FACTOR = 2.5  # of the fastest request: most of a longer median is the wait for other requests
-MIN_COMPARABLE_SHARE = 0.8  # of the requests that are of one size: then their times are comparable
-MIN_LONGER_FACTOR = 1.05  # of the upper bound of the fastest request's bin
-PRESET_REQUEST_KIB = 1280  # the default of Linux
-LARGE_READAHEAD_KIB = 4096  # programs with random reads may fetch much more than they use
 # A read is sequential with this share of bios that continue a stream, and at most this share of seeks.
-MIN_ORDER_SHARE, MAX_ORDER_SEEKS = 0.9, 0.1
-SATA_MIB_S = 525.0  # of a link with 6 Gbit/s after coding and protocol; data sheets give 550 to 560 MB/s
-MIN_PLATTER_MIB_S = 60.0  # any disk of the last fifteen years reads at least this much sequentially, on any track
 
 
 def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
@@ -96,12 +72,13 @@ def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
 
 def saturated(reading: Reading, direction: str) -> tuple[int, float] | None:
     """The depth that at least half of the requests met at issue, as a row of depth-d2c, and the gain in throughput over
-    the row of half this depth (0.2: 20 % more). None: these rows do not exist or have too few requests."""
+    the row of half this depth (0.2: 20 % more). None: these rows do not exist or have too few requests.
+    """
     rows = bins.rows(reading.phase.histogram(direction, "depth_d2c"))
     at_issue = reading.phase.histogram("all", "depth_issue")
     deep = _half(rows, at_issue)
     shallow = deep // 2
-    if deep < MIN_CEILING_DEPTH or shallow not in rows or min(rows[deep][0], rows[shallow][0]) < MIN_ROW_REQUESTS:
+    if shallow not in rows or deep == shallow or min(rows[deep][0], rows[shallow][0]) < k.NUMBER:
         return None
     rate = [_in_flight(at_issue, row) / rows[row][1] for row in (shallow, deep)]
     return deep, rate[1] / rate[0] - 1
@@ -122,7 +99,7 @@ def _in_flight(at_issue: Mapping[int, int], row: int) -> float:
 def flat(case: Case) -> bool:
     """Whether twice the depth added no throughput, although the depth keeps all drives of an array busy."""
     grown = saturated(case.reading, case.direction)
-    return grown is not None and grown[0] >= MIN_FLAT_DEPTH and grown[1] < MIN_DEPTH_GAIN
+    return grown is not None and grown[0] >= k.FULL and grown[1] < k.MATTERS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,9 +128,9 @@ def crowd(case: Case) -> Crowd | None:
         return None
     deep = _half(rows, at_issue)
     below = [at for at in rows if at < deep]
-    if not below or rows[deep][0] < MIN_ROW_REQUESTS:
+    if not below or rows[deep][0] < k.NUMBER:
         return None
-    near = [at for at in below if at <= deep // 2 and rows[at][0] >= MIN_ROW_REQUESTS]
+    near = [at for at in below if at <= deep // 2 and rows[at][0] >= k.NUMBER]
     shallow = max(near) if near else min(below)
     few, many = _in_flight(at_issue, shallow), _in_flight(at_issue, deep)
     few_ms, many_ms = rows[shallow][1], rows[deep][1]
@@ -169,21 +146,22 @@ def fastest_ms(times: Mapping[int, int]) -> float | None:
 
 def waiting(case: Case) -> tuple[float, float] | None:
     """The times of the fastest request and of the mean in ms, if the mean is so much longer that requests wait for each
-    other. None: they do not, or one cannot judge it: an array, a disk with heads, or requests of several sizes."""
+    other. None: they do not, or one cannot judge it: an array, a disk with heads, or requests of several sizes.
+    """
     sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
     mean = q.d2c_mean_ms(case.phase, case.direction)
     if not case.one_disk() or case.rotates() or not times or not sizes or not mean:
         return None
-    if max(sizes.values()) < MIN_ONE_SIZE_SHARE * sum(sizes.values()):
+    if max(sizes.values()) < k.NEARLY_ALL * sum(sizes.values()):
         return None
     least = fastest_ms(times) or 0.0
-    return (least, mean) if mean >= MIN_LONGER_FACTOR * least else None
+    return (least, mean) if mean >= (1 + k.FEW) * least else None
 
 
 def of_one_size(case: Case) -> bool:
     """Whether most requests have one size, so that their times are comparable."""
     sizes = case.phase.histogram(case.direction, "size")
-    return bool(sizes) and max(sizes.values()) >= MIN_COMPARABLE_SHARE * sum(sizes.values())
+    return bool(sizes) and max(sizes.values()) >= k.NEARLY_ALL * sum(sizes.values())
 
 
 def waits_ms(case: Case) -> tuple[float, float] | None:
@@ -202,16 +180,16 @@ def full(case: Case) -> Crowd | None:
     """The result of crowd() if a higher depth of one disk does not raise its rate, so that each request waits for
     others. None: it does, or is not known."""
     queued, waits = crowd(case), waits_ms(case)
-    if waits is None or waits[1] < MIN_WAIT_FACTOR * waits[0]:  # more exact than depth-d2c, whose rows are octaves
+    if waits is None or waits[1] < k.SLOWER * waits[0]:  # more exact than depth-d2c, whose rows are octaves
         return None
-    return queued if queued is not None and queued.growth < MIN_DEPTH_GAIN and not case.waits_for_host() else None
+    return queued if queued is not None and queued.growth < k.MATTERS and not case.waits_for_host() else None
 
 
 def emptied(case: Case) -> tuple[int, float] | None:
     """How often the queue ran empty, and the share of the time without work or with one request alone. None: too little
     to matter."""
     ran_dry, idle = dry(case.reading, case.direction), case.idle() or 0.0
-    if ran_dry is None or ran_dry[0] < MIN_TIMES_EMPTY or idle + ran_dry[2] < MIN_EMPTY_SHARE:
+    if ran_dry is None or ran_dry[0] < k.NUMBER or idle + ran_dry[2] < k.FEW:
         return None
     return ran_dry[0], min(idle + ran_dry[2], 1.0)
 
@@ -222,7 +200,7 @@ def even_rate(case: Case) -> tuple[float, float] | None:
     if not case.one_disk() or case.rotates() or case.waits_for_host():
         return None
     rate, waits = even(case, case.phase)[0], waits_ms(case)
-    if rate is None or waits is None or not local(case, rate) or waits[1] < MIN_QUEUED_FACTOR * waits[0]:
+    if rate is None or waits is None or not local(case, rate) or waits[1] < k.TWICE * waits[0]:
         return None
     return waits if straight(rate, 2) else None
 
@@ -235,15 +213,15 @@ def platter(case: Case) -> bool:
         case.one_disk()
         and case.rotates()
         and order is not None
-        and order >= MIN_ORDER_SHARE
-        and case.elsewhere() <= MAX_ORDER_SEEKS
-        and (case.idle() or 0.0) < MIN_EMPTY_SHARE
+        and order >= k.NEARLY_ALL
+        and case.elsewhere() <= k.MATTERS
+        and (case.idle() or 0.0) < k.FEW
     )
 
 
 def link_near(case: Case) -> bool:
     """Whether a SATA disk is near the rate of the fastest SATA link."""
-    return case.sata() and (q.mib_per_s(case.phase, case.direction) or 0.0) >= MIN_NEAR_SHARE * SATA_MIB_S
+    return case.sata() and (q.mib_per_s(case.phase, case.direction) or 0.0) >= k.NEARLY_ALL * k.SATA_MIB_S
 
 
 def ceiling_near(case: Case) -> Ceiling | None:
@@ -252,7 +230,7 @@ def ceiling_near(case: Case) -> Ceiling | None:
     if case.one_disk():
         return None
     top, rate = lab_ceiling(case.meta, case.direction), q.mib_per_s(case.phase, case.direction) or 0.0
-    return top if top is not None and rate >= MIN_NEAR_SHARE * min(top.controller, top.drives) else None
+    return top if top is not None and rate >= k.NEARLY_ALL * min(top.controller, top.drives) else None
 
 
 @rule("parity", "Parity")
@@ -276,12 +254,7 @@ def parity(case: Case) -> Limit:
         return ruled_out(text, *values)
     reads, writes = case.area("read"), case.area("write")
     part = reads / (reads + writes) if reads + writes else 0.0
-    if (
-        above
-        and part >= MIN_OTHERS_SHARE
-        and case.by_kernel() >= 1 - MIN_OTHERS_SHARE
-        and not case.phase.by_command.get("read")
-    ):
+    if above and part >= k.MATTERS and case.by_kernel() >= 1 - k.MATTERS and not case.phase.by_command.get("read"):
         return inferred(
             f"{text}: md reads old data and parity for them, and these reads are {part:.0%} of the requests in flight",
             "write whole stripes, or use a level without parity (RAID 10)",
@@ -292,7 +265,7 @@ def parity(case: Case) -> Limit:
         q.d2c_mean_ms(case.phase, case.direction) or 0.0,
         not case.waits_for_host() and (case.depth() or 0.0) >= 2,
     )
-    if not busy or not case.seeks_often() or wait < MIN_DRIVE_WRITE_MS:
+    if not busy or not case.seeks_often() or wait < k.MIN_DRIVE_WRITE_MS:
         text = f"{text} and takes {wait:.2f} ms; {case.elsewhere():.0%} are not sequential"
         return open_question(f"{text}; it is unknown whether the array merges them into whole stripes", *values)
     return inferred(
@@ -347,11 +320,11 @@ def _device(case: Case) -> Limit:
     if case.one_disk():
         return _one_disk(case, values, rate)
     size, most = q.size_mean(case.phase, case.direction) or 0.0, case.reading.largest_sectors() or 0
-    if flat(case) and SMALL_FACTOR * size <= most:
+    if flat(case) and k.SEVERAL * size <= most:
         text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}; up to {q.kib(most)} are possible"
         return open_question(f"{text}. With fewer in flight more of them are merged, which may be faster", *values)
     other = "write" if case.direction == "read" else "read"
-    if (theirs := case.area(other)) >= MIN_OTHERS_SHARE * (theirs + case.area(case.direction)):
+    if (theirs := case.area(other)) >= k.MATTERS * (theirs + case.area(case.direction)):
         rates = rate, q.mib_per_s(case.phase, other) or 0.0
         both = f"{rates[0]:.0f} MiB/s of {case.direction}s and {rates[1]:.0f} MiB/s of {other}s at the same time"
         return open_question(f"{_gain(grown)}{both}", *values)
@@ -375,11 +348,11 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     text = f"{rate:.1f} MiB/s in {_iops(case):.0f} {case.direction}s a second"
     if case.rotates() and case.streams() > 1:
         return open_question(f"{text}: up to {case.streams()} streams may share the heads", *values)
-    if platter(case) and rate >= MIN_PLATTER_MIB_S:
+    if platter(case) and rate >= k.MIN_PLATTER_MIB_S:
         text = f"{text}, sequential, without a pause: the rate of the platter"
         remedy = "neither readahead nor depth helps; several disks (RAID 0) or flash are faster"
         return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
-    if not case.rotates() and (case.phase.count(case.direction, "completed") or 0) < MIN_RATE_REQUESTS:
+    if not case.rotates() and (case.phase.count(case.direction, "completed") or 0) < k.MIN_REQUESTS:
         return open_question(f"{text}; too few requests to distinguish the rate of the disk from a limit", *values)
     if queued is None:
         return open_question(f"{text}; it is unknown whether a higher depth is faster", *values)
@@ -402,7 +375,7 @@ def cheaper(case: Case) -> str:
     """Advice for a disk at its full rate: the setting that moves the same bytes with fewer requests, or without bytes
     that nobody uses. Empty: none is known."""
     name, window = case.phase.disk.name, (case.reading.readahead_sectors() or 0) // 2
-    if case.direction == "read" and window >= LARGE_READAHEAD_KIB and case.reads_ahead():
+    if case.direction == "read" and window >= k.LARGE_READAHEAD_KIB and case.reads_ahead():
         disk = (case.reading.above or case.phase).disk.name
         return (
             f"Readahead is {window >> 10} MiB and may fetch data that the program does not use: blockdev --setra "
@@ -410,11 +383,11 @@ def cheaper(case: Case) -> str:
         )
     largest, most = case.phase.setting("max_sectors_kb") or 0, case.phase.setting("max_hw_sectors_kb") or 0
     size = (q.size_mean(case.phase, case.direction) or 0) / 2
-    if case.phase.setting("nomerges") and case.elsewhere() <= MAX_ORDER_SEEKS and SMALL_FACTOR * size <= most:
+    if case.phase.setting("nomerges") and case.elsewhere() <= k.MATTERS and k.SEVERAL * size <= most:
         return f"Sequential requests are not merged: echo 0 >/sys/block/{name}/queue/nomerges"
-    if SMALL_FACTOR * size <= most and size >= largest / 2 and largest < min(most, PRESET_REQUEST_KIB):
-        return f"If the limit counts requests: echo {min(most, PRESET_REQUEST_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
-    if SMALL_FACTOR * size <= largest and case.direction == "read" and case.reads_ahead():
+    if k.SEVERAL * size <= most and size >= largest / 2 and largest < min(most, k.PRESET_REQUEST_KIB):
+        return f"If the limit counts requests: echo {min(most, k.PRESET_REQUEST_KIB)} >/sys/block/{name}/queue/max_sectors_kb"
+    if k.SEVERAL * size <= largest and case.direction == "read" and case.reads_ahead():
         return f"If the limit counts requests, larger requests move more: blockdev --setra 4096 /dev/{name}"
     return ""
 

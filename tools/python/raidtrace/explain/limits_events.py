@@ -3,8 +3,9 @@
 
 import re
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
 from raidtrace.explain.steps import in_order
@@ -13,10 +14,6 @@ from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
 
 RESETS = re.compile(r"SCSI Host Resets:\s*(\d+)")
-MIN_SILENT_S = 1.0  # s without a completion although requests were in flight: longer silence is an event
-MIN_SILENT_SHARE = 0.1  # of the time: shorter silence is not a limit
-MIN_FLUSH_SHARE = 0.9  # of the silence with a flush in flight: then the disk wrote its cache
-MIN_CHANGE_GAIN = 1.05  # rate after the change by the rate of the whole phase: a change that gains less is no limit
 DECIDING_SETTINGS = (
     "readahead_sectors",
     "scheduler",
@@ -26,17 +23,8 @@ DECIDING_SETTINGS = (
     "queue_depth",
     "wbt_lat_usec",
 )
-MIN_ALIKE_SHARE = 0.8  # of requests and bios that are of one size and sequential: then their times are comparable
-MIN_SPREAD = 4.0  # p95 by p50 of the times of equal requests: above this, a part of the array is slower
-MIN_WIDE_SPREAD = 15.0  # p95 by p5 of these times
-MIN_UNEVEN_SPREAD = 1.5  # p95 by p50 of these times: below this, no part was slower
-MIN_PARALLEL_READS = 2  # in flight: then the reads that replace a missing drive delay each other
 # Background work of the controller.
-BACKGROUND_WORK = {
-    "rebuild": "Rebuild",
-    "initialize": "Initialisation",
-    "verify": "Verification",
-}
+BACKGROUND_WORK = {"rebuild": "Rebuild", "initialize": "Initialisation", "verify": "Verification"}
 
 
 def resets(case: Case) -> int:
@@ -59,9 +47,9 @@ def reset(case: Case) -> Limit:
         case.value("silence", silent / 1e9, "s", "depth-time", "bytes-completed"),
         case.value("resets", number, "resets", "driver_stats"),
     )
-    if silent >= MIN_SILENT_S * 1e9 and share >= MIN_SILENT_SHARE:
+    if silent >= k.MIN_SILENT_S * 1e9 and share >= k.MATTERS:
         flushed = case.area("flush") * length
-        if not number and flushed >= MIN_FLUSH_SHARE * silent / 1e9:
+        if not number and flushed >= k.NEARLY_ALL * silent / 1e9:
             text = f"no request completed for {silent / 1e9:.1f} s, and a flush was in flight for {flushed:.1f} s of it"
             return open_question(text, *values)
         at = (ended - case.phase.begin_ns - silent) / 1e9
@@ -125,7 +113,7 @@ def changed(case: Case) -> Limit:
     )
     text += f": {before:.1f} MiB/s before, {after:.1f} after"
     gained = after / case_rate(case)  # by the last setting, if it had been there from the start
-    if max(before, after) / min(before, after) < MIN_FACTOR or (after > before and gained < MIN_CHANGE_GAIN):
+    if max(before, after) / min(before, after) < k.MIN_FACTOR or (after > before and gained < 1 + k.FEW):
         return open_question(text, *values)
     return inferred(
         text,
@@ -181,7 +169,7 @@ def _lacking(case: Case, text: str, *values: Value) -> Limit:
     Its data needs additional reads from all others. This costs much for parallel random reads, and little for
     sequential reads or at another ceiling. Only the first case is inferred."""
     remedy = "replace the drive and let the array rebuild; until then the array computes its data from the others"
-    parallel = case.direction == "read" and (case.depth() or 0.0) >= MIN_PARALLEL_READS and case.seeks_often()
+    parallel = case.direction == "read" and (case.depth() or 0.0) >= k.TWICE and case.seeks_often()
     if parallel and not ceiling_near(case):
         return inferred(text, remedy, *values)
     return open_question(f"{text}; its cost for this load is unknown", *values, remedy=remedy)
@@ -216,19 +204,23 @@ def slow_part(case: Case) -> Limit:
         in_order(case.reading),
     )
     other = q.octets(phase, "write" if case.direction == "read" else "read") or 0
-    steady = not case.waits_for_host() and other <= 0.01 * (q.octets(phase, case.direction) or 1)
-    alike = mode is not None and mode[1] >= MIN_ALIKE_SHARE and case.seeks_seldom()
+    steady = not case.waits_for_host() and other <= k.FEW * (q.octets(phase, case.direction) or 1)
+    alike = mode is not None and mode[1] >= k.NEARLY_ALL and case.seeks_seldom()
     if case.one_disk():
         return ruled_out("it is one disk, or one volume")
-    if case.direction != "read" or not times or not steady or not alike or (order or 0) < MIN_ALIKE_SHARE:
+    if case.direction != "read" or not times or not steady or not alike or (order or 0) < k.NEARLY_ALL:
         return unknown("only sequential reads of one size by one reader, on a disk that is always busy, can show it")
     low, middle, high = (bins.quantile(times, part) or 1.0 for part in (0.05, 0.5, 0.95))
     late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
     values = (case.value("d2c-p95-by-p50", high / middle, "", "d2c"), case.value("d2c-late-share", late, "of 1", "d2c"))
-    if high / middle >= MIN_SPREAD and high / low >= MIN_WIDE_SPREAD and degraded(case).verdict is Verdict.INFERRED:
+    if (
+        high / middle >= k.SEVERAL
+        and high / low >= k.SEVERAL * k.SEVERAL
+        and degraded(case).verdict is Verdict.INFERRED
+    ):
         return open_question("the work of the array itself makes equal reads take very different times", *values)
     slowest = f"the 95th percentile is {high / middle:.1f} times the median"
-    if high / middle >= MIN_SPREAD and high / low >= MIN_WIDE_SPREAD:
+    if high / middle >= k.SEVERAL and high / low >= k.SEVERAL * k.SEVERAL:
         text = (
             f"{late:.0%} of the sequential reads of one size take at least twice their median of "
             f"{middle / 1e6:.2f} ms, and {slowest}: a part of the array is slower than the rest"
@@ -239,7 +231,7 @@ def slow_part(case: Case) -> Limit:
             "unit initialises, verifies or rebuilds",
             *values,
         )
-    if high / middle >= MIN_UNEVEN_SPREAD:
+    if high / middle >= k.TWICE:
         text = (
             f"sequential reads of one size take different times, {slowest}: it is unknown whether a part of the "
             "array is slower"

@@ -3,23 +3,13 @@
 
 import dataclasses
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import (
-    MIN_FACTOR,
-    MIN_LOOKED,
-    MIN_LOOKS,
-    MIN_TIME_SHARE,
-    Case,
-    inferred,
-    open_question,
-    rule,
-    ruled_out,
-    unknown,
-)
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
-from raidtrace.explain.limits_device import MIN_OTHERS_SHARE, PARITY_LEVELS, dry, waits_ms
-from raidtrace.explain.limits_rate import MIN_THREAD_SHARE, io_max
-from raidtrace.explain.steps import MIN_STREAM_SHARE, in_order
+from raidtrace.explain.limits_device import PARITY_LEVELS, dry, waits_ms
+from raidtrace.explain.limits_rate import io_max
+from raidtrace.explain.steps import in_order
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
@@ -28,26 +18,12 @@ from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.spans import DATA
 
-# Processor time by the time that the disk was idle. From MIN_COMPUTING on, computing explains the idle time. Below
-# MAY_BE_COMPUTING it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
-MIN_COMPUTING, MAY_BE_COMPUTING = 0.75, 0.4
-MANY_BUSY = 0.5  # of the time of all processors: from here on a program may wait for one, if its wait was not recorded
-MIN_HELD = 0.5  # bios that wait on average, by the idle time: above this the block layer holds them, not the program
-MIN_FLUSH_SHARE = 0.15  # of the time with a flush in flight
-MIN_FLUSHES = 4  # a single flush at the end waits for all written data
-MAX_FLUSHED_BYTES = 1 << 20  # bytes written for each flush: up to here the flush takes the time, not the data
+# Processor time by the time that the disk was idle. From MOST on, computing explains the idle time. Below
+# HALF it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
 SYNCHRONOUS = {"sync", "dirsync"}  # mount options that make writes wait for the disk
-MIN_CALLS_SHARE = 0.25  # of the bytes read: with fewer bytes of calls, most are read otherwise, as through a mapping
-MIN_OWN_SHARE = 0.5  # of the bytes of the other direction: if the command requested more, these may be its own
-MAX_DIRTY_LIMIT = 64 << 20  # bytes: with such a low limit writers may wait
-METADATA_ONLY_SHARE = 0.9  # of the bios: above this the program reads metadata itself, not to find its data
-SEEK_S = 0.004  # s: the shortest seek to another place, with half a turn
 SEVERAL_FILES = "read several files at once, or store the data in fewer, larger files"
 # The ends of files cut requests if these are larger than a call, and smaller than a window, by these factors.
-MIN_CALL_FACTOR, MIN_WINDOW_FACTOR = 2, 2
-MIN_DISCARD_FACTOR = 1.5  # of the fastest request: discards may cause a longer median
 # Share of the requests that were issued to an idle disk. If fewer were, even the fastest may have waited for others.
-MIN_FOUND_IDLE_SHARE = 0.05
 SHARING_SCHEDULER = "bfq"  # shares a disk between processes
 
 
@@ -57,7 +33,7 @@ def dirty_limit(case: Case) -> int | None:
     text = case.phase.machine.get("vm.dirty_bytes", "")
     limit = int(text) if text.isdigit() else 0
     buffered = case.direction == "write" and not case.direct()
-    return limit if buffered and 0 < limit <= MAX_DIRTY_LIMIT else None
+    return limit if buffered and 0 < limit <= k.MAX_DIRTY_LIMIT else None
 
 
 @rule("program", "Program")
@@ -85,7 +61,7 @@ def host(case: Case) -> Limit:
         return ruled_out(f"{nothing}: io.max delayed requests", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
         return open_question(f"{nothing}: the program issued no requests, or io.max delayed them", value)
-    if used is not None and computed >= MIN_COMPUTING * idle:
+    if used is not None and computed >= k.MOST * idle:
         return _processor(
             f"{nothing} while the command used {used:.2f} of a processor",
             "let the program compute less for each byte, or read in one thread and compute in others",
@@ -94,10 +70,10 @@ def host(case: Case) -> Limit:
             value,
             case.value("processors", used, "CPUs", "command cpu"),
         )
-    if (case.direction == "read" or case.direct()) and (part := case.by_kernel()) >= MIN_THREAD_SHARE:
+    if (case.direction == "read" or case.direct()) and (part := case.by_kernel()) >= k.HALF:
         text = f"{nothing}, and kernel threads queued {q.percent(part)} of its bios, as after a limit of a cgroup"
         return open_question(f"{text} (io.max, blkio.throttle), or below a loop device", value)
-    if (waiting := case.waiting()) is not None and waiting >= idle * MIN_HELD:
+    if (waiting := case.waiting()) is not None and waiting >= idle * k.HALF:
         text = (
             f"the disk was idle for {q.percent(idle)} of the time, but {waiting:.1f} bios waited on average: the block"
         )
@@ -106,7 +82,7 @@ def host(case: Case) -> Limit:
             f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
         )
     late = q.waited_for_processor(case.phase, case.meta.get("host_available", ""))
-    if late is not None and late + computed >= MIN_COMPUTING * idle and late > computed:
+    if late is not None and late + computed >= k.MOST * idle and late > computed:
         return _processor(
             f"{nothing} while the command waited for a processor, {late:.2f} of the time, and used {computed:.2f} of one",
             "leave it a processor: stop other programs, or lower their weight (nice, cpu.weight), or raise its cpu.max",
@@ -115,19 +91,19 @@ def host(case: Case) -> Limit:
             value,
             case.value("waited", late, "CPUs", "command waited_for_processor"),
         )
-    if late is not None and late >= MAY_BE_COMPUTING * idle:
+    if late is not None and late >= k.HALF * idle:
         return open_question(
             f"{nothing}, and the command waited for a processor for {late:.2f} of it, a part of this", value
         )
     if (looked := _looked(case, nothing, idle, value)) is not None:
         return looked
-    if late is None and not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= MANY_BUSY:
+    if late is None and not case.simulated() and (busy := q.processors_busy(case.phase) or 0.0) >= k.HALF:
         text = (
             f"{nothing}, and the processors worked for {q.percent(busy)} of their time: the program, which used "
             f"{computed:.2f} of one, may have slept, or waited for a processor"
         )
         return open_question(text, value)
-    if computed >= MAY_BE_COMPUTING * idle:
+    if computed >= k.HALF * idle:
         text = (
             f"{nothing}, and the command with its kernel threads used {computed:.2f} of a processor: computing "
             "explains only a part of this"
@@ -137,7 +113,7 @@ def host(case: Case) -> Limit:
         few = f"vm.dirty_bytes, which allows {unwritten / 1024:.0f} KiB of unwritten data, delayed them"
         text = f"{nothing}: the program issued no requests, or {few}"
         return open_question(text, value)
-    if (busy := _kernel_busy(case) - (used or 0.0)) >= MAY_BE_COMPUTING * idle and not case.simulated():
+    if (busy := _kernel_busy(case) - (used or 0.0)) >= k.HALF * idle and not case.simulated():
         text = f"{nothing}, and the kernel used {busy:.2f} of a processor: dm-crypt or md above the disk may compute"
         return open_question(text, value)
     hints = (", or io.max delayed it", ", and whether its cgroup has an io.max")
@@ -183,13 +159,14 @@ KERNEL_WAITS = {
 
 def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None:
     """The verdict if looks at the command found a reason for most of the idle time. None: they did not, or there are few.
-    They found it in the kernel for a request, too, but not for longer than the disk was busy."""
+    They found it in the kernel for a request, too, but not for longer than the disk was busy.
+    """
     found = looks(case.phase.host)
-    if found is None or found.number < MIN_LOOKS or case.simulated():
+    if found is None or found.number < k.NUMBER or case.simulated():
         return None
     number = case.value("looks", found.number, "looks", "look all")
     asleep = 1 - (found.by.get(RUNNING, 0) + found.by.get(IN_KERNEL, 0)) / found.number
-    if (waits := found.waits()) and asleep >= MIN_LOOKED * idle:
+    if (waits := found.waits()) and asleep >= k.HALF * idle:
         most = next(iter(waits))
         words, remedy = WAITS.get(most, WAITS["other"])
         text = f"{nothing}: in {found.by[most]} of {found.number} looks at it, the command {words}"
@@ -197,7 +174,7 @@ def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None
         return inferred(text, remedy, value, number, share=min(idle, asleep), gain=most_gain)
     for place, (reason, remedy) in KERNEL_WAITS.items():
         nr = found.functions.get(place, 0)
-        if (share := nr / found.number) >= MIN_LOOKED * idle:
+        if (share := nr / found.number) >= k.HALF * idle:
             text = f"{nothing}, and in {nr} of {found.number} looks the command was in {place}(), {reason}"
             most_gain = _bound(case, gain.at_most(min(idle, share)))
             return inferred(text, remedy, value, number, share=min(idle, share), gain=most_gain)
@@ -215,7 +192,7 @@ def _processor(text: str, remedy: str, idle: float, most: Gain, *values: Value) 
 
 def _bound(case: Case, most: Gain) -> Gain:
     """The gain of a command that does not pause; none if the disk was busy for others, too: the command may need less of it."""
-    return most if strangers(case).part < MIN_OTHERS_SHARE else NO_GAIN
+    return most if strangers(case).part < k.MATTERS else NO_GAIN
 
 
 def above_waits(case: Case) -> str:
@@ -253,7 +230,7 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
     """A disk that is idle while dm-crypt or md compute. None: they used too little of a processor to explain the idle
     time."""
     (work, used), command = q.kernel_work(case.phase), q.processors_used(case.phase) or 0.0
-    if case.simulated() or used + command < MIN_COMPUTING * idle or used <= command:
+    if case.simulated() or used + command < k.MOST * idle or used <= command:
         return None
     title, remedy = KERNEL_WORK[work]
     whole = (case.reading.above or case.phase).disk.name
@@ -278,10 +255,10 @@ def sync(case: Case) -> Limit:
     )
     if case.direction != "write" or not number:
         return ruled_out(f"{number} flushes", *values)
-    if part < MIN_FLUSH_SHARE:
+    if part < k.MATTERS:
         return ruled_out(f"{number} flushes were in flight {_during(part)}", *values)
     each = (q.octets(case.phase, "write") or 0) / number
-    if number < MIN_FLUSHES or each > MAX_FLUSHED_BYTES:
+    if number < k.SEVERAL or each > k.MAX_FLUSHED_BYTES:
         text = (
             f"{number} flush{'es were' if number > 1 else ' was'} in flight {_during(part)}, after "
             f"{each / q.MIB:.1f} MiB of writes each"
@@ -327,7 +304,7 @@ def clears(case: Case) -> str:
     else empty."""
     part = sum(case.area(name) for name in q.CLEARING)
     number = sum(case.phase.count(name, "completed") or 0 for name in q.CLEARING)
-    return f"{number:,} discards or zeroing requests were in flight {_during(part)}" if part >= MIN_FLUSH_SHARE else ""
+    return f"{number:,} discards or zeroing requests were in flight {_during(part)}" if part >= k.MATTERS else ""
 
 
 @rule("discard", "Discards")
@@ -342,17 +319,17 @@ def discards(case: Case) -> Limit:
     text = " and ".join(f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
                         for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
     during = _during(part)
-    if part < MIN_FLUSH_SHARE:
+    if part < k.MATTERS:
         return ruled_out(f"{text} were in flight {during}", *values)
-    if sum(numbers.values()) < MIN_FLUSHES:
+    if sum(numbers.values()) < k.SEVERAL:
         return open_question(f"{text} were in flight {during}; their cost is unknown", *values)
     waits = waits_ms(case)
     before = (
         case.wait_ms("i2d_sum_ns", "issued") or 0.0
     )  # a disk that discards alone lets the others wait in the scheduler
     others = sum(case.phase.count(name, "completed") or 0 for name in DATA)
-    alone = others < MIN_TIME_SHARE * sum(numbers.values())  # what the disk does is to discard
-    if not alone and (waits is None or waits[1] + before < MIN_DISCARD_FACTOR * waits[0]):
+    alone = others < k.WORTH * sum(numbers.values())  # what the disk does is to discard
+    if not alone and (waits is None or waits[1] + before < k.SLOWER * waits[0]):
         text = f"{text} were in flight {during}; the recording does not show that {case.direction}s take longer"
         return open_question(text, *values)
     part = min(part, 0.999)
@@ -360,9 +337,7 @@ def discards(case: Case) -> Limit:
         case.phase.setting, ("discard_max_bytes", "discard_max_hw_bytes")
     )
     small = each and cut and most and cut < most and each * q.SECTOR >= (1 - q.AGREEMENT) * cut
-    waited = (
-        f", which wait {before:.2g} ms before their issue" if waits and waits[1] < MIN_DISCARD_FACTOR * waits[0] else ""
-    )
+    waited = f", which wait {before:.2g} ms before their issue" if waits and waits[1] < k.SLOWER * waits[0] else ""
     beside = f"next to {others:,} reads and writes" if alone else f"concurrently with {case.direction}s{waited}"
     return inferred(
         f"{text} were in flight {during}, {beside}"
@@ -381,7 +356,8 @@ def discards(case: Case) -> Limit:
 @dataclasses.dataclass(frozen=True)
 class Others:
     """The share of a disk, from 0 to 1, that processes other than the command used, and a sentence about it. whole:
-    whether the processes of nearly all bytes are known, so that the share is more than a lower bound."""
+    whether the processes of nearly all bytes are known, so that the share is more than a lower bound.
+    """
 
     part: float = 0.0
     text: str = ""
@@ -393,7 +369,8 @@ def strangers(case: Case) -> Others:
 
     On one disk with heads it is their share of the time for data and seeks, or of the bytes. Elsewhere it is the larger
     share of the bios and the bytes. Many small bios take little time: if their bytes are few, the times of the requests
-    in their direction decide. Kernel threads are left out, because they write for other processes."""
+    in their direction decide. Kernel threads are left out, because they write for other processes.
+    """
     rows = case.phase.submitters or ()
     whole = sum(one.bios for one in rows)
     others = [one for one in rows if one.pid in case.phase.others and not (one.comm or "").startswith(KERNEL_THREADS)]
@@ -407,15 +384,15 @@ def strangers(case: Case) -> Others:
     of_bytes = theirs / max(moved, 1)
     parts = [(of_bytes, "of the bytes")]
     if case.one_disk() and case.rotates() and case.phase.seconds():
-        moves = min(bios, q.seeks(case.phase) or 0) * SEEK_S / case.phase.seconds()
+        moves = min(bios, q.seeks(case.phase) or 0) * k.SEEK_S / case.phase.seconds()
         parts.append((min(of_bytes + moves, 1.0), "of the time, for data and seeks,"))
-    elif of_bytes >= MIN_OTHERS_SHARE or (spent := _time_of(case, bios, theirs)) is None or spent >= MIN_OTHERS_SHARE:
+    elif of_bytes >= k.MATTERS or (spent := _time_of(case, bios, theirs)) is None or spent >= k.MATTERS:
         parts.append((bios / whole, "of the bios"))
     else:
         parts.append((spent, "of the time of requests"))
     part, of = max(parts)
     mine = sum(case.phase.by_command.values()) if case.phase.by_command else (1 - of_bytes) * moved
-    known = of_bytes + mine / max(moved, 1) >= 1 - MIN_OTHERS_SHARE
+    known = of_bytes + mine / max(moved, 1) >= 1 - k.MATTERS
     verb = "belongs" if "time" in of else "belong"
     least = "" if known else "at least "
     return Others(
@@ -436,21 +413,20 @@ def _time_of(case: Case, bios: int, octets: int) -> float | None:
 
 def _all_its_own(case: Case) -> bool:
     """Whether kernel threads and other processes than the command queued only a small share of the bios."""
-    return bool(case.phase.submitters) and strangers(case).part + case.by_kernel() < MIN_OTHERS_SHARE
+    return bool(case.phase.submitters) and strangers(case).part + case.by_kernel() < k.MATTERS
 
 
 def _own(case: Case, direction: str) -> str:
     """The reason why the bytes of a direction may belong to the command; empty: they do not.
 
-    A kernel thread writes data back that the command wrote to memory, maybe in an earlier phase."""
+    A kernel thread writes data back that the command wrote to memory, maybe in an earlier phase.
+    """
     own, moved = case.phase.by_command.get(direction), q.octets(case.phase, direction) or 0
     if own is None:
         return f"the processes of these {direction}s were not recorded"
     done = "read" if direction == "read" else "wrote"
     return (
-        f"they may belong to the command, which {done} {units.octets(own)} until then"
-        if own >= MIN_OWN_SHARE * moved
-        else ""
+        f"they may belong to the command, which {done} {units.octets(own)} until then" if own >= k.HALF * moved else ""
     )
 
 
@@ -460,7 +436,7 @@ def _undelayed(case: Case) -> str:
     if not case.one_disk() or case.rotates() or waits is None or mean is None:
         return ""
     took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
-    if took >= MIN_FACTOR * waits[0]:
+    if took >= k.MIN_FACTOR * waits[0]:
         return ""
     return f"{case.direction}s take {took:.3g} ms, as long as the fastest: concurrent requests do not delay them"
 
@@ -470,24 +446,20 @@ def competing(case: Case) -> Limit:
     """Concurrent load of the disk by other processes, or in the other direction."""
     other = "write" if case.direction == "read" else "read"
     meanwhile = case.phase.timeline.meanwhile(case.direction)
-    ours, theirs, issued = (
-        case.area(case.direction),
-        case.area(other) * meanwhile,
-        q.requests(case.phase),
-    )
+    ours, theirs, issued = case.area(case.direction), case.area(other) * meanwhile, q.requests(case.phase)
     foreign, found = q.foreign(case.phase, case.direction), strangers(case)
     part, others = found.part, found.text
     share = theirs / (ours + theirs) if ours + theirs else 0.0
     requests = case.phase.of(other).issued * meanwhile / issued if issued else 0.0
     busy = 1 - (case.idle() or 0.0)
-    delays = part * busy >= MIN_OTHERS_SHARE  # they delay nobody while the disk is idle
-    competes = share * busy >= MIN_OTHERS_SHARE and requests >= MIN_OTHERS_SHARE
+    delays = part * busy >= k.MATTERS  # they delay nobody while the disk is idle
+    competes = share * busy >= k.MATTERS and requests >= k.MATTERS
     values = (
         case.value("other-share", share, "of 1", f"d2c-sum-ns of {other}"),
         case.value("strangers", part, "of 1", "submitter"),
     )
     if (delays or competes) and (text := _undelayed(case)):
-        if gain.found_idle(case) >= MIN_FOUND_IDLE_SHARE:
+        if gain.found_idle(case) >= k.FEW:
             return ruled_out(text, *values)
         text = f"{text}. Or all of them waited: the disk was never idle when a request was issued"
         return open_question(text, *values)
@@ -534,7 +506,7 @@ def competing(case: Case) -> Limit:
     if case.phase.submitters is None:
         return unknown("the processes were not counted")
     text = f"{other}s are {share:.0%} of the requests in flight; other processes have {part:.0%} of the load"
-    if part >= MIN_OTHERS_SHARE:
+    if part >= k.MATTERS:
         text = f"{text}, and the disk is idle for {q.percent(case.idle() or 0.0)} of the time"
     return ruled_out(text, *values)
 
@@ -542,9 +514,7 @@ def competing(case: Case) -> Limit:
 def _reads_parity(case: Case) -> bool:
     """Whether the disk is a member of an array of md with parity, whose threads queue the reads."""
     above = case.reading.above
-    return (
-        above is not None and above.settings.get("md_level") in PARITY_LEVELS and case.by_kernel() >= MIN_OTHERS_SHARE
-    )
+    return above is not None and above.settings.get("md_level") in PARITY_LEVELS and case.by_kernel() >= k.MATTERS
 
 
 def run_sectors(reading: Reading) -> float | None:
@@ -569,7 +539,7 @@ def pieces(case: Case) -> Limit:
     mounted = bool(
         case.phase.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
     )
-    if mounted and (order or 0) >= MIN_STREAM_SHARE and not case.waits_for_host() and (ended := _windows_end(case)):
+    if mounted and (order or 0) >= k.HALF and not case.waits_for_host() and (ended := _windows_end(case)):
         text = (
             f"requests average {q.kib(ended[0])}, readahead is {q.kib(readahead)}, and the program reads "
             f"{units.octets(ended[1])} with each call"
@@ -577,7 +547,7 @@ def pieces(case: Case) -> Limit:
         return inferred(f"{text}: the files end before the readahead window", SEVERAL_FILES, value)
     for holds, why in (
         (run >= readahead, "so the runs are not shorter"),
-        ((order or 0) < MIN_STREAM_SHARE, f"but only {q.percent(order or 0)} of the bios continue a stream"),
+        ((order or 0) < k.HALF, f"but only {q.percent(order or 0)} of the bios continue a stream"),
         (not mounted, "but no file system was mounted"),
         ((depth or 0) >= (windows or 0), "but a whole readahead window, or more, was in flight"),
         (case.waits_for_host(), "but the disk waited for the program"),
@@ -594,18 +564,17 @@ def pieces(case: Case) -> Limit:
 def _windows_end(case: Case) -> tuple[float, float] | None:
     """Sectors of a request and bytes of a read call, if adjacent files end within the readahead window; else None.
 
-    The signature: requests are larger than the calls, so readahead works, but far smaller than a window."""
+    The signature: requests are larger than the calls, so readahead works, but far smaller than a window.
+    """
     window, largest = case.reading.readahead_sectors(), case.reading.largest_sectors()
     each, calls = q.size_mean(case.phase, "read"), case.phase.host.get(("command", "syscr"), 0)
-    if case.phase.host.get(("command", "rchar"), 0) < MIN_CALLS_SHARE * (q.octets(case.phase, "read") or 0):
+    if case.phase.host.get(("command", "rchar"), 0) < k.QUARTER * (q.octets(case.phase, "read") or 0):
         return None  # a mapping, or readahead() and fadvise(): the calls do not show which bytes are read
     if not window or not largest or not each or not calls or q.foreign(case.phase, "read"):
         return None
     call = case.phase.host.get(("command", "rchar"), 0) / calls
-    larger = each * q.SECTOR >= MIN_CALL_FACTOR * call > 0
-    cut = MIN_WINDOW_FACTOR * each <= min(window, largest) or MIN_WINDOW_FACTOR * (case.depth() or 0.0) <= (
-        case.windows() or 0.0
-    )
+    larger = each * q.SECTOR >= k.TWICE * call > 0
+    cut = k.TWICE * each <= min(window, largest) or k.TWICE * (case.depth() or 0.0) <= (case.windows() or 0.0)
     return (each, call) if larger and cut else None
 
 
@@ -627,18 +596,18 @@ def filesystem(case: Case) -> Limit:
         case.value("ran-empty", times, "times", "depth-issue"),
         case.value("dry-share", part, "of 1", "depth-issue", "depth-d2c"),
     )
-    if part < MIN_TIME_SHARE or blocks < times / 2:
+    if part < k.WORTH or blocks < times / 2:
         text = f"{blocks} blocks of metadata between the data; the queue ran empty {times} time{plural(times)}"
         return ruled_out(text, *values)
-    if (case.phase.count("write", "issued") or 0) >= MIN_OTHERS_SHARE * (case.phase.count("read", "issued") or 1):
+    if (case.phase.count("write", "issued") or 0) >= k.MATTERS * (case.phase.count("read", "issued") or 1):
         return open_question(f"{blocks} blocks of metadata; it is unknown how many of them were read", *values)
-    if blocks >= METADATA_ONLY_SHARE * (case.phase.count("read", "queued") or 1):
+    if blocks >= k.NEARLY_ALL * (case.phase.count("read", "queued") or 1):
         text = (
             f"{blocks} blocks of metadata and almost no data; reads that bypass the file system also count as "
             "metadata"
         )
         return open_question(text, *values)
-    part = min(part, 0.9)
+    part = min(part, k.CERTAIN)
     return inferred(
         f"{blocks} blocks of metadata were read between the data, and the queue ran empty {times} times: the next "
         f"read starts only after the block was read. Each costs the {alone:.2f} ms of a single request, together "

@@ -3,12 +3,13 @@
 
 import dataclasses
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import DIRECT_SHARE, MIN_FACTOR, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
-from raidtrace.explain.limits_device import MIN_FLAT_DEPTH, MIN_OTHERS_SHARE, SMALL_FACTOR, ceiling_near, flat, waits_ms
+from raidtrace.explain.limits_device import ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import above_waits, clears, strangers
-from raidtrace.explain.steps import MIN_AHEAD_SHARE, MIN_STREAM_SHARE, ahead, in_order, windows_share
+from raidtrace.explain.steps import ahead, in_order, windows_share
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural, ratio
 from raidtrace.recording import breakdown
@@ -16,41 +17,19 @@ from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading, is_layer
 
-MIN_FULL_SHARE = 0.5  # of the time: a queue that is full for longer is a limit
 ASYNC_DEPTH = "async_depth"  # of Linux 7 a setting of the queue, before of the scheduler
 ASYNC_DEPTHS = (ASYNC_DEPTH, f"iosched.{ASYNC_DEPTH}")
-UNLIMITED_KIB = 1 << 20  # above this a driver has no limit
-MAX_FEW_SLOTS = 4  # requests in flight: too few for an array of several drives
-MIN_WAIT_SHARE = 0.25  # time before the issue by time after it: above this, requests wait for the driver
-MIN_SCHEDULER_SHARE = 0.5  # the same quotient: above this, a scheduler delays requests that the driver would accept
 OTHER_SCHEDULER = "mq-deadline"  # to try first in place of another
-MAX_USED_SHARE = 0.5  # of the queue's limit: up to this depth the driver would accept more
-MIN_SEEKING_DEPTH = 8  # random requests in flight: above this the seeks are the limit, and no longer the depth
-MIN_ENOUGH_DEPTH = 16  # requests in flight: a program at this depth keeps enough
-LARGE_SECTORS = 128  # of a direct read: above this, larger reads are not advised
-MAX_STREAM_SHARE = 0.75  # of the bios in streams: up to here seeks are the limit
-MIN_SEEK_MS = 2.0  # ms from issue to completion: a slower request includes a seek, a faster one is from a cache
-MAX_NEAR_SECTORS = 16384  # mean length of a seek: up to here a head need not move
-DEFAULT_NR_REQUESTS = 256  # default of Linux for a disk with enough tags
-MAX_ALONE_DEPTH = 2  # direct reads in flight: below this each may wait for the platter, even if sequential
-MIN_WAITING = (
-    1.0  # bios that wait before the disk on average: from here on the program keeps more than the disk receives
-)
 BLOCK_LAYER = "the block layer holds them (scheduler, slots, wbt, io.latency, io.cost)"
-TURN_MS = 6.0  # ms that such a read takes at least: a turn of the platters
-MAX_SHORT_SECTORS = 1024  # of a contiguous run: up to here the seek takes longer than the read
-NO_WINDOW_FACTOR = 4  # a readahead window is at least so many times as large as a request without readahead
-MIN_WIDE_WINDOW = 8  # requests of a window: above this, readahead keeps many drives busy
-MAX_WINDOWS = 2.1  # windows in flight: the current and the next one, with a margin for both ends
-FULL_HEAD_DEPTH = 1.9  # requests in flight: one at the head and one that waits
-MIN_REQUESTS = 10  # the depth of fewer is random
-MIN_ORDERED_SHARE = 0.9  # of sequential bios in a phase that shows the sequential rate of the disk
 
 
 def slots(case: Case) -> tuple[int, str] | None:
     """The limit of requests in flight, and the setting that causes it: queue_depth of the driver, nr_requests or, of
     writes, async_depth of the scheduler, the lowest one. None: none is known."""
-    deep, number = case.reading.queue_limit(), (case.phase.setting("nr_requests") or 0) * case.reading.hardware_queues()
+    deep, number = (
+        case.reading.queue_limit(),
+        (case.phase.setting("nr_requests") or 0) * case.reading.hardware_queues(),
+    )
     # reads of a scheduler that limits asynchronous requests are never asynchronous
     few = next((n for name in ASYNC_DEPTHS if (n := case.phase.setting(name))), 0) if case.direction == "write" else 0
     known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests"),
@@ -78,7 +57,7 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     waited = max(i2d, whole - served) if name != "queue_depth" else i2d
     times = breakdown.of(case.phase.span)
     waits = times.waits_share if times else 0.0
-    enough = waited >= MIN_WAIT_SHARE * served or waits >= MIN_FULL_SHARE
+    enough = waited >= k.QUARTER * served or waits >= k.HALF
     values = (
         case.value("queue-depth", limit, "reqs.", name),
         case.value("full-share", full, "of 1", "depth-time"),
@@ -87,16 +66,16 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     queues = case.reading.hardware_queues()
     each = f" ({limit // queues} on each of {queues} hardware queues)" if queues > 1 and limit % queues == 0 else ""
     text = f"{name} allows {limit} request{plural(limit)}{each}, and all were in use for {q.percent(full)} of the time"
-    if full >= MIN_FULL_SHARE and served and not enough and limit <= MAX_FEW_SLOTS * queues:
+    if full >= k.HALF and served and not enough and limit <= k.SEVERAL * queues:
         text = f"{text}; the wait of a program before it queues a bio is not counted"
         return open_question(f"{text}. Only an experiment with a larger {name} can show its effect", *values)
-    if full < MIN_FULL_SHARE or not served or not enough:
+    if full < k.HALF or not served or not enough:
         return ruled_out(text, *values)
-    if waited >= MIN_WAIT_SHARE * served:
+    if waited >= k.QUARTER * served:
         text = f"{text}; each request waited {waited:.1f} ms for a slot, and took {served:.1f} ms"
     else:  # the program, or writeback, queues its next bio when this one has a slot
         text = f"{text}; bios waited for a slot for {q.percent(waits)} of it"
-    if limit > MAX_FEW_SLOTS * queues or flat(case) or ceiling_near(case):
+    if limit > k.SEVERAL * queues or flat(case) or ceiling_near(case):
         return open_question(f"{text}. Only an experiment can show whether a higher one is faster", *values)
     where = {"queue_depth": "device/queue_depth", "nr_requests": "queue/nr_requests"}.get(name) or (
         "queue/async_depth" if ASYNC_DEPTH in case.phase.settings else "queue/iosched/async_depth")  # fmt: skip
@@ -104,7 +83,7 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
         text,
         f"echo {32 if name == 'queue_depth' else _more_requests(case)} >/sys/block/{case.phase.disk.name}/{where}",
         *values,
-        gain=gain.more_slots(case, limit, waits_ms(case)) if waited >= MIN_WAIT_SHARE * served else NO_GAIN,
+        gain=gain.more_slots(case, limit, waits_ms(case)) if waited >= k.QUARTER * served else NO_GAIN,
     )
 
 
@@ -113,8 +92,8 @@ def _more_requests(case: Case) -> int:
     the driver."""
     tags = case.phase.disk.nr_tags or 0
     if tags and case.phase.settings.get("scheduler") == "none":
-        return min(tags, DEFAULT_NR_REQUESTS)
-    return DEFAULT_NR_REQUESTS
+        return min(tags, k.DEFAULT_NR_REQUESTS)
+    return k.DEFAULT_NR_REQUESTS
 
 
 @rule("scheduler", "Scheduler")
@@ -127,11 +106,11 @@ def scheduler(case: Case) -> Limit:
         return unknown("time before the issue, depth or scheduler was not recorded")
     values = (case.value("waited", wait, "ms", "i2d-sum-ns"), case.value("depth-mean", depth, "reqs.", "depth-time"))
     text = f"{name}: requests waited {wait:.2f} ms before their issue, and then took {served:.2f} ms"
-    if name != "none" and wait < MIN_SCHEDULER_SHARE * served and (held := held_before(case)):
+    if name != "none" and wait < k.HALF * served and (held := held_before(case)):
         return open_question(f"{text}; {held}", *values)
-    if name == "none" or wait < MIN_SCHEDULER_SHARE * served or depth > MAX_USED_SHARE * allowed[0]:
+    if name == "none" or wait < k.HALF * served or depth > k.HALF * allowed[0]:
         return ruled_out(text, *values)
-    if strangers(case).part >= MIN_OTHERS_SHARE:
+    if strangers(case).part >= k.MATTERS:
         text = (
             f"{text}; other processes use the disk, and the scheduler may delay their requests in favour of the "
             "command's"
@@ -161,18 +140,18 @@ def request_size(case: Case) -> Limit:
         return unknown("sizes or limits were not recorded")
     values = (case.value("size-mode", mode[0], "sectors", "size"), case.value("splits", cut, "bios", "splits"))
     whole = mode[1] if mode[0] == 2 * (largest or 0) else 0.0
-    takes = "any size" if (most or 0) >= UNLIMITED_KIB else f"up to {most} KiB"
+    takes = "any size" if (most or 0) >= k.UNLIMITED_KIB else f"up to {most} KiB"
     text = (
         f"max_sectors_kb is {largest}, the disk takes {takes}; {q.percent(whole)} of the requests have the largest "
         f"size, {cut} bios were split"
     )
-    if SMALL_FACTOR * (largest or 0) > (most or 0) or whole < MIN_FULL_SHARE or not cut:
+    if k.SEVERAL * (largest or 0) > (most or 0) or whole < k.HALF or not cut:
         return ruled_out(text, *values)
     windows = case.windows()
     if (
         case.direction == "read"
         and windows is not None
-        and (case.depth() or 0.0) <= MAX_WINDOWS * windows * case.streams() < MIN_FLAT_DEPTH
+        and (case.depth() or 0.0) <= k.TWICE * (1 + k.FEW) * windows * case.streams() < k.FULL
     ):
         text = f"{text}; but readahead limits the bytes in flight, and smaller requests keep more drives busy"
         return open_question(text, *values)
@@ -188,8 +167,8 @@ def merges(case: Case) -> Limit:
     if None in (size, most, off, depth):
         return unknown("sizes, depth or nomerges were not recorded")
     text = f"nomerges is {off}; requests are {q.kib(size or 0)} on average, with {depth or 0:.1f} in flight"
-    small = SMALL_FACTOR * (size or 0) <= (most or 0)
-    if not off or not small or not case.seeks_seldom() or (depth or 0.0) < MIN_SEEKING_DEPTH:
+    small = k.SEVERAL * (size or 0) <= (most or 0)
+    if not off or not small or not case.seeks_seldom() or (depth or 0.0) < k.WIDE:
         return ruled_out(text)
     remedy = f"echo 0 >/sys/block/{case.phase.disk.name}/queue/nomerges"
     return inferred(f"{text}, and are sequential: the kernel does not merge them", remedy)
@@ -212,23 +191,25 @@ def direct(case: Case) -> Limit:
         f"{depth:.2f} requests in flight"
     )
     waits = waits_ms(case)
-    delayed = waits is None or case.rotates() or waits[1] >= MIN_FACTOR * waits[0]  # else others made the queue deep
+    delayed = waits is None or case.rotates() or waits[1] >= k.MIN_FACTOR * waits[0]  # else others made the queue deep
     if others := _not_by_program(case, depth):
         return open_question(f"{q.percent(part)} of the bytes bypassed the page cache; {others}", *values)
     enough = (
         (case.direction != "read", "the gain of more writes in flight is unknown"),
-        (depth >= MIN_ENOUGH_DEPTH, f"{MIN_ENOUGH_DEPTH} are enough for most disks"),
+        (depth >= k.ENOUGH, f"{k.ENOUGH} are enough for most disks"),
         ((flat(case) and delayed) or bool(ceiling_near(case)), "the rate hardly grows with the depth"),
     )
     if reason := next((reason for holds, reason in enough if holds), ""):
         return open_question(f"{text}; {reason}", *values)
     few = slots(case)
-    if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= MIN_FULL_SHARE:
+    if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= k.HALF:
         return open_question(f"{text}, and {few[1]} allows no more than {few[0]}", *values)
     if scattered(case):
         return open_question(f"{text}; through the page cache a read would wait for its seek, too", *values)
     larger = (
-        "read in larger pieces, " if (q.size_mean(case.phase, case.direction) or LARGE_SECTORS) < LARGE_SECTORS else ""
+        "read in larger pieces, "
+        if (q.size_mean(case.phase, case.direction) or k.LARGE_SECTORS) < k.LARGE_SECTORS
+        else ""
     )
     return inferred(
         text,
@@ -241,7 +222,7 @@ def direct(case: Case) -> Limit:
 def held_before(case: Case) -> str:
     """A clause about bios that wait before the disk, if they are as many as the requests in flight; else empty."""
     mean, waiting = q.depth_mean(case.phase, case.direction), case.waiting()
-    if mean is None or waiting is None or waiting < max(MIN_WAITING, mean):
+    if mean is None or waiting is None or waiting < max(1.0, mean):
         return ""
     return f"{mean:.2f} requests are in flight on average, and {waiting:.1f} bios wait before the disk: {BLOCK_LAYER}"
 
@@ -250,7 +231,7 @@ def _not_by_program(case: Case, depth: float) -> str:
     """The reason why something else than the program determines the depth; empty: nothing is known of such."""
     if held := held_before(case):
         return held
-    if case.by_kernel() > DIRECT_SHARE:
+    if case.by_kernel() > k.HALF:
         return f"kernel threads queue them, one layer above the disk, with {depth:.2f} requests in flight"
     if is_layer(case.phase.disk.name):
         return f"{case.phase.disk.name} passes them on to another disk, whose recording shows what delays them"
@@ -273,9 +254,9 @@ def scattered(case: Case) -> bool:
         case.rotates()
         and case.direction == "read"
         and order is not None
-        and order <= MAX_STREAM_SHARE
+        and order <= k.MOST
         and case.seeks_often()
-        and run <= MAX_SHORT_SECTORS
+        and run <= k.MAX_SHORT_SECTORS
     )
 
 
@@ -286,8 +267,8 @@ def taking_turns(case: Case) -> bool:
         case.rotates()
         and case.direction == "read"
         and case.streams() > 1
-        and (case.depth() or 0.0) >= (FULL_HEAD_DEPTH if case.one_disk() else MIN_ENOUGH_DEPTH)
-        and (in_order(case.reading) or 0.0) > MAX_STREAM_SHARE
+        and (case.depth() or 0.0) >= (k.TWICE * (1 - k.FEW) if case.one_disk() else k.ENOUGH)
+        and (in_order(case.reading) or 0.0) > k.MOST
         and case.seeks_often()
     )
 
@@ -313,12 +294,12 @@ def positioning(case: Case) -> Limit:
         text = text if case.rotates() else f"{text}; but the disk does not rotate, so a seek costs it no time"
         return ruled_out(text, value)
     wait = q.d2c_mean_ms(case.phase, case.direction) or 0.0
-    if wait < MIN_SEEK_MS:
+    if wait < k.MIN_SEEK_MS:
         return open_question(f"{text}; but each request takes {wait:.2f} ms, too short for a seek", value)
     mean = q.seek_sectors(case.phase) / number if number else 0.0
     back, forth = (case.phase.count("read", f"seek_{way}_sectors") or 0 for way in ("backward", "forward"))
-    one = (case.depth() or 0.0) < MAX_ALONE_DEPTH
-    if one and mean <= MAX_NEAR_SECTORS and wait >= TURN_MS and back >= MIN_ORDERED_SHARE * (back + forth) > 0:
+    one = (case.depth() or 0.0) < k.TWICE
+    if one and mean <= k.MAX_NEAR_SECTORS and wait >= k.TURN_MS and back >= k.NEARLY_ALL * (back + forth) > 0:
         return inferred(
             f"each read begins before the previous one, {q.kib(mean)} on average: the disk turns once for each, which takes "
             f"{wait:.2f} ms",
@@ -326,7 +307,7 @@ def positioning(case: Case) -> Limit:
             value,
         )
     alone = case.direct() and one
-    if alone and mean <= MAX_NEAR_SECTORS and wait >= TURN_MS:
+    if alone and mean <= k.MAX_NEAR_SECTORS and wait >= k.TURN_MS:
         return open_question(
             f"{text}, but only {q.kib(mean)} away on average: one at a time, sequential reads may take as long", value
         )
@@ -358,9 +339,9 @@ def _ordered(case: Case, other: Observation) -> bool:
     issued = q.positioned(other)
     return (
         order is not None
-        and order >= MIN_ORDERED_SHARE
+        and order >= k.NEARLY_ALL
         and q.direction(other) == case.direction
-        and (q.seeks(other) or 0) <= 0.01 * issued
+        and (q.seeks(other) or 0) <= k.FEW * issued
     )
 
 
@@ -369,7 +350,7 @@ def _not_ahead(case: Case, order: float, by_readahead: float) -> str | None:
     if case.direct():
         past = q.class_share(case.phase, "direct") or 0.0
         return f"{q.percent(past)} of the bytes bypassed the page cache, where nothing reads ahead"
-    if order < MIN_STREAM_SHARE:
+    if order < k.HALF:
         return f"only {q.percent(order)} of the bios continue a stream that could be read ahead"
     if not case.reads_ahead():
         return f"only {q.percent(by_readahead)} of the bytes were read ahead"
@@ -386,14 +367,14 @@ def unread(case: Case) -> tuple[float, int] | None:
     each = q.size_mean(case.phase, "read")
     if case.direction != "read" or not window or not largest or not each:
         return None
-    alone = (in_order(case.reading) or 0.0) >= MIN_STREAM_SHARE and not case.direct()
-    return (each / 2, int(window / 2)) if alone and NO_WINDOW_FACTOR * each <= min(window, largest) else None
+    alone = (in_order(case.reading) or 0.0) >= k.HALF and not case.direct()
+    return (each / 2, int(window / 2)) if alone and k.SEVERAL * each <= min(window, largest) else None
 
 
 @rule("no readahead", "No readahead")
 def advice(case: Case) -> Limit:
     """A program that has switched readahead off for its reads. Then a larger setting has no effect."""
-    if case.by_kernel() > DIRECT_SHARE:
+    if case.by_kernel() > k.HALF:
         return ruled_out(f"kernel threads queue the {case.direction}s, one layer above the disk")
     small = unread(case)
     if small is None:
@@ -411,9 +392,9 @@ def advice(case: Case) -> Limit:
             return ruled_out(f"{above.disk.name} divides a readahead window into chunks of {chunk:g} KiB")
         return open_question(f"{text}, or because {above.disk.name} divides them")
     made = windows_share(case.reading)
-    if case.phase.settings.get("fstype") and (made is None or made >= MIN_AHEAD_SHARE):
+    if case.phase.settings.get("fstype") and (made is None or made >= k.HALF):
         return open_question(f"{text}, or the files are that small")
-    if made is not None and made < MIN_AHEAD_SHARE:
+    if made is not None and made < k.HALF:
         text = f"{text}: the kernel made readahead windows for {q.percent(made)} of the bytes"
     remedy = (
         "remove POSIX_FADV_RANDOM (of a mapping: MADV_RANDOM) from the program, or read in larger pieces. More readahead helps "
@@ -438,20 +419,20 @@ def readahead(case: Case) -> Limit:
     if (reason := _not_ahead(case, order or 0.0, by_readahead or 0.0)) is not None:
         return ruled_out(reason, value)
     streams = case.streams()
-    low, high = windows * (1 - q.AGREEMENT), MAX_WINDOWS * windows * streams
+    low, high = windows * (1 - q.AGREEMENT), k.TWICE * (1 + k.FEW) * windows * streams
     each = f" for each of up to {streams} streams" if streams > 1 else ""
     unit = "request" if windows == 1 else "requests"
     text = f"{depth:.2f} requests in flight while busy; a readahead window is {windows:g} {unit}{each}"
     allowed = slots(case)
-    if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= MIN_FULL_SHARE and allowed[0] < windows:
+    if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= k.HALF and allowed[0] < windows:
         return ruled_out(f"{text}: the queue takes at most {allowed[0]}", value)
-    if (case.phase.count("read", "completed") or 0) < MIN_REQUESTS:
+    if (case.phase.count("read", "completed") or 0) < k.NUMBER:
         return open_question(f"{text}; too few requests to infer a cause", value)
     if depth > 2 * high or depth < low:
         return ruled_out(f"{text}: another number than readahead causes", value)
-    if windows * streams >= MIN_FLAT_DEPTH or ceiling_near(case) or flat(case):
+    if windows * streams >= k.FULL or ceiling_near(case) or flat(case):
         return ruled_out(f"{text}, as many as the disk can use", value)
-    if taking_turns(case) or windows >= MIN_WIDE_WINDOW:
+    if taking_turns(case) or windows >= k.WIDE:
         return open_question(f"{text}; only an experiment can show whether more readahead is faster", value)
     more, set_to = _more(streams), case.reading.readahead_sectors() or 0
     if set_to >= more:

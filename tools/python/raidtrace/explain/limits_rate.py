@@ -5,55 +5,30 @@ import dataclasses
 import shlex
 from collections.abc import Iterator, Sequence
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import (
-    DIRECT_SHARE,
-    MIN_FACTOR,
-    MIN_TIME_SHARE,
-    Case,
-    inferred,
-    open_question,
-    rule,
-    ruled_out,
-    unknown,
-)
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Verdict
-from raidtrace.explain.gain import EVEN_REQUESTS, even, local, straight, tolerance
-from raidtrace.explain.limits_device import (
-    MIN_WAIT_FACTOR,
-    ceiling_near,
-    cheaper,
-    fastest_ms,
-    flat,
-    of_one_size,
-    waits_ms,
-)
+from raidtrace.explain.gain import even, local, straight, tolerance
+from raidtrace.explain.limits_device import ceiling_near, cheaper, fastest_ms, flat, of_one_size, waits_ms
 from raidtrace.explain.steps import ahead
 from raidtrace.quantity import units
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import LIMIT_FILES, Charged, Even
 
-MIN_SIZE_FACTOR = 1.5  # of the request sizes of two phases: then the phases distinguish the kinds of limits
-MIN_PIECES = 8  # seeks: the mean of fewer says nothing
 # A mapping with no more page faults for each piece is read randomly. Some faults are of the program and its libraries.
-MAX_FAULTS_PER_PIECE = 4
-PAGE_BYTES = 4096  # x86
-KIB = 1024
-MIN_AGAIN_SHARE = 0.5  # of the bytes read: when more were in memory before, most of the time goes to them
-MIN_AMPLIFICATION = 4.0  # bytes read for each requested byte: above this, readahead is a cause
-MIN_SLOW_FACTOR = 2.0  # of the fastest request: a piece that takes longer is slow, if only one is read at a time
 
 
 def _kind(case: Case, mine: Even) -> str:
     """The unit of the limit, "IOPS" or "bandwidth", if request sizes show it. Otherwise empty."""
-    if min(mine.requests, mine.bytes) <= EVEN_REQUESTS and max(mine.requests, mine.bytes) > tolerance(mine):
-        return "IOPS" if mine.requests <= EVEN_REQUESTS else "bandwidth"
+    if min(mine.requests, mine.bytes) <= k.EVEN_REQUESTS and max(mine.requests, mine.bytes) > tolerance(mine):
+        return "IOPS" if mine.requests <= k.EVEN_REQUESTS else "bandwidth"
     for other in case.siblings:
         there, _ = even(case, other)
         if there is None or not straight(there):
             continue
         sizes = [one.mib_per_s / one.iops for one in (mine, there)]
-        if max(sizes) < MIN_SIZE_FACTOR * min(sizes):
+        if max(sizes) < k.TWICE * min(sizes):
             continue
         if q.agree(there.iops, mine.iops):
             return "IOPS"
@@ -94,7 +69,7 @@ def throttled(case: Case) -> Limit:
     text = f"{rate.iops:,.0f} {of} a second, {rate.mib_per_s:,.1f} MiB/s"
     if not straight(rate):
         return ruled_out(f"{text}, not at even intervals", *values)
-    if times[1] < MIN_WAIT_FACTOR * times[0]:
+    if times[1] < k.SLOWER * times[0]:
         text = f"{text}: {case.direction}s take {times[1]:.3g} ms, as long as the fastest: none waits for a limit"
         return ruled_out(text, *values)
     if local(case, rate):
@@ -102,7 +77,7 @@ def throttled(case: Case) -> Limit:
             f"{text} at even intervals: this may be a limit, or the rate of the disk or its link", *values
         )
     delayed = (times[1] - times[0]) / 1e3 * rate.iops
-    if case.waits_for_host() and not (gain.alone(case) and delayed >= MIN_TIME_SHARE):
+    if case.waits_for_host() and not (gain.alone(case) and delayed >= k.WORTH):
         return open_question(f"{text} at even intervals: this may be a limit, or the pace of the program", *values)
     kind = _kind(case, rate)
     text = (
@@ -125,7 +100,7 @@ def requested_bytes(case: Case) -> int | None:
     host = case.phase.host
     if ("command", "rchar") not in host and ("command", "major_faults") not in host:
         return None
-    return host.get(("command", "rchar"), 0) + PAGE_BYTES * host.get(("command", "major_faults"), 0)
+    return host.get(("command", "rchar"), 0) + k.PAGE_BYTES * host.get(("command", "major_faults"), 0)
 
 
 @rule("read amplification", "Amplification")
@@ -145,12 +120,12 @@ def amplification(case: Case) -> Limit:
         f"read {units.significant(ratio)} bytes for each byte requested by calls and page faults "
         f"({units.octets(fetched)} for {units.octets(used)})"
     )
-    if case.by_kernel() > DIRECT_SHARE:
+    if case.by_kernel() > k.HALF:
         return unknown("kernel threads queue the reads, one layer above the disk, whose callers are not known")
-    if ratio < MIN_AMPLIFICATION or not case.reads_ahead() or q.foreign(case.phase, "read"):
+    if ratio < k.SEVERAL or not case.reads_ahead() or q.foreign(case.phase, "read"):
         return ruled_out(text, *values)
     jumps, faults = (count or 0) - (streams or 0), case.phase.host.get(("command", "major_faults"), 0)
-    if jumps < MIN_PIECES or (MAX_FAULTS_PER_PIECE * jumps < faults and faults * PAGE_BYTES > used / 2):
+    if jumps < k.NUMBER or (k.SEVERAL * jumps < faults and faults * k.PAGE_BYTES > used / 2):
         return open_question(f"{text}; but pages of a mapping that were used without waiting are not counted", *values)
     window, largest = case.reading.readahead_sectors() or 0, case.reading.largest_sectors() or 0
     each = units.octets(used / jumps)
@@ -160,10 +135,10 @@ def amplification(case: Case) -> Limit:
         None if case.rotates() else fastest_ms(case.phase.histogram("read", "d2c"))
     )  # a disk with heads: the fastest request says nothing of a seek
     # With one request per piece, a smaller request may take as long, unless other requests were faster.
-    slower = least is not None and place_ms >= MIN_SLOW_FACTOR * least
+    slower = least is not None and place_ms >= k.TWICE * least
     if case.waits_for_host() or not largest or window < 2 * largest or ((case.depth() or 0.0) < 2 and not slower):
         return open_question(f"{text}. Only an experiment can show whether a smaller readahead is faster", *values)
-    if least and place_ms < MIN_FACTOR * least:
+    if least and place_ms < k.MIN_FACTOR * least:
         text = (
             f"{text}. A piece takes {place_ms:.3g} ms, the fastest request {least:.3g} ms: a smaller readahead "
             "would hardly be faster"
@@ -175,7 +150,7 @@ def amplification(case: Case) -> Limit:
         if optimal and window * q.SECTOR == 2 * optimal
         else ""
     )
-    mapped = "madvise(MADV_RANDOM) in the program, or " if faults * PAGE_BYTES > used / 2 else ""
+    mapped = "madvise(MADV_RANDOM) in the program, or " if faults * k.PAGE_BYTES > used / 2 else ""
     return inferred(f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
 
 
@@ -186,17 +161,17 @@ def rereads(case: Case) -> Limit:
     mine = q.octets(case.phase, "read")
     if case.direction != "read" or pages is None or not read or not mine:
         return unknown("pages that were read again were not counted")
-    whole = read * KIB
-    part = min(pages * PAGE_BYTES / whole, 1.0)
+    whole = read * k.KIB
+    part = min(pages * k.PAGE_BYTES / whole, 1.0)
     value = case.value("read-again", part, "of 1", "vmstat workingset_refault_file", "vmstat pgpgin")
     text = f"{q.percent(part)} of the bytes that the machine read had been in memory and were evicted not long before"
-    if part < MIN_TIME_SHARE:
+    if part < k.WORTH:
         return ruled_out(text, value)
-    if part < MIN_AGAIN_SHARE:
+    if part < k.HALF:
         return open_question(f"{text}; pages that were evicted longer ago are not counted", value)
     if case.reads_ahead():  # a readahead that fetches more than is used evicts what is used
         return open_question(f"{text}; but most bytes were read ahead, and readahead itself may evict pages", value)
-    if mine < MIN_AGAIN_SHARE * whole:
+    if mine < k.HALF * whole:
         return open_question(f"{text}; but this disk read only {units.octets(mine)} of {units.octets(whole)}", value)
     return inferred(
         f"{text}: the page cache, or the memory that a cgroup allows (memory.max), is too small for the data",
@@ -212,9 +187,6 @@ def rereads(case: Case) -> Limit:
 # its cgroup and all cgroups above it (block/blk-throttle.c). A kernel thread queues the delayed bios.
 
 IO_MAX = "io.max"
-MIN_LIMIT_SHARE = 0.85  # of the limit: a higher rate has reached it
-MIN_CGROUP_SHARE = 0.5  # of the bytes that a cgroup and those below it must have queued
-MIN_THREAD_SHARE = 0.5  # of its bios: if kernel threads queued more, and none writes back, the bios were delayed
 LIMIT_NAMES = {"read": ("rbps", "riops"), "write": ("wbps", "wiops")}
 
 
@@ -290,24 +262,22 @@ def io_max(case: Case) -> Limit:
         return ruled_out(f"{names} have a limit, but queued less than half of the bytes")
     best = max(near, key=lambda one: (one.least, one.most))
     value = case.value("of-limit", best.least, "of 1", IO_MAX, "bytes-queued", "queued", "splits")
-    at_most = "" if best.most - best.least < 0.01 else f" to {best.most:.0%}"
+    at_most = "" if best.most - best.least < k.FEW else f" to {best.most:.0%}"
     file = best.allowed.file or best.allowed.name
     allows = f"{file} of {best.allowed.path} allows {best.allowed.text(best.allowed.rate)}"
     text = f"{allows}; the rate reached {best.least:.0%}{at_most} of this"
-    if best.most < MIN_LIMIT_SHARE and best.by_kernel and _asks_itself(case):
+    if best.most < k.NEARLY_ALL and best.by_kernel and _asks_itself(case):
         return open_question(f"{text}; but {best.by_kernel} bios were delayed", value)
-    if best.most < MIN_LIMIT_SHARE:
+    if best.most < k.NEARLY_ALL:
         return ruled_out(text, value)
     stuck = case.stuck()
     if stuck is not None:
         text = f"{text}, and {stuck[1]}"
-    elif best.least < MIN_LIMIT_SHARE:
+    elif best.least < k.NEARLY_ALL:
         return open_question(f"{text}; only the sum of the cgroup's reads and writes is counted", value)
     by_thread = best.by_kernel / max(best.bios, 1)
     if ceiling_near(case) or (
-        not case.waits_for_host()
-        and not stuck
-        and (flat(case) or by_thread < MIN_THREAD_SHARE or not _asks_itself(case))
+        not case.waits_for_host() and not stuck and (flat(case) or by_thread < k.HALF or not _asks_itself(case))
     ):
         text = f"{text}, but the disk was idle for only {q.percent(idle)} of the time"
         return open_question(f"{text}: only an experiment can show whether a higher limit is faster", value)
@@ -327,7 +297,7 @@ def io_max(case: Case) -> Limit:
 
 def reached(limit: Limit) -> bool:
     """Whether the rate is near the limit of io.max. If it is, removing another cause would not raise the rate."""
-    near = any((value.value or 0.0) >= MIN_LIMIT_SHARE for value in limit.values)
+    near = any((value.value or 0.0) >= k.NEARLY_ALL for value in limit.values)
     return limit.key == IO_MAX and (near or limit.verdict is Verdict.INFERRED)
 
 
@@ -337,12 +307,12 @@ def _asks_itself(case: Case) -> bool:
 
 
 def _reached(case: Case, limit: Allowed, charged: Sequence[Charged]) -> Reached | None:
-    """The used part of one limit. None: its cgroup and those below it queued less than MIN_CGROUP_SHARE of the bytes,
+    """The used part of one limit. None: its cgroup and those below it queued less than HALF of the bytes,
     or the phase took no time."""
     below = [one for one in charged if limit.holds(one.cgroup)]
     octets, whole = sum(one.bytes for one in below), sum(one.bytes for one in charged)
     length = case.phase.seconds()
-    if not octets or octets < MIN_CGROUP_SHARE * whole or not length:
+    if not octets or octets < k.HALF * whole or not length:
         return None
     bios, splits = sum(one.bios for one in below), case.phase.count(case.direction, "splits") or 0
     mine, every, moved = float(octets), float(whole), float(case.phase.count(case.direction, "bytes_queued") or 0)

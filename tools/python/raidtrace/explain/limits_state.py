@@ -2,19 +2,18 @@
 """Causes above the driver, by the states of the time of the disk: the block layer, or a layer above, holds bios that the
 disk could take."""
 
+from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import MIN_TIME_SHARE, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
-from raidtrace.explain.limits_queue import MIN_FULL_SHARE, slots
+from raidtrace.explain.limits_queue import slots
 from raidtrace.quantity.units import ratio
 from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import LIMIT_FILES
 from raidtrace.recording.spans import DATA
 
-HALF = 0.5  # of the waits: those before a request exists, or those in the scheduler, are the larger part
 WBT = "writeback throttling (wbt)"
-COMPUTING = 0.4  # processors by the share of the time: from here on, a layer that holds bios may compute
 
 
 @rule("layer", "Layer above")
@@ -33,11 +32,11 @@ def layer(case: Case) -> Limit:
         f"{above.disk.name} has bios for {q.percent(times.busy_share)} of the time, and {case.phase.disk.name} for "
         f"{q.percent(there)}"
     )
-    if part < MIN_TIME_SHARE:
+    if part < k.WORTH:
         return ruled_out(text, value)
     text = f"{text}: {above.disk.name} holds them for {q.percent(part)}"
     work, used = q.kernel_work(case.phase)
-    if used >= COMPUTING * part and not case.simulated():
+    if used >= k.HALF * part and not case.simulated():
         return open_question(f"{text}; {work} used {used:.2f} of a processor, so it may compute", value)
     if any(case.phase.settings.get(name) for name in LIMIT_FILES):
         return open_question(f"{text}; or io.max delays them between both", value)
@@ -63,14 +62,14 @@ def held(case: Case) -> Limit:
         case.value("backlog-share", times.backlog_share, "of 1", "backlog-ns"),
     )
     text = f"bios wait before the disk for {q.percent(part)} of the time, for {q.percent(times.held_share)} while it is idle"
-    if part < MIN_FULL_SHARE:
+    if part < k.HALF:
         return ruled_out(text, *values)
     queued = sum(case.phase.count(direction, "i2d_sum_ns") or 0 for direction in DATA)
     inside = ratio(queued, waited) or 0.0
-    if inside >= HALF:
+    if inside >= k.HALF:
         return ruled_out(f"{text}, mostly in the scheduler", *values)
     few = slots(case)
-    if few and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= MIN_FULL_SHARE:
+    if few and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= k.HALF:
         return ruled_out(f"{text}; all {few[0]} slots ({few[1]}) are in use", *values)
     text = f"{text}; slots are free, and no request exists yet for most of the wait"
     holders = _holders(case)
@@ -78,7 +77,7 @@ def held(case: Case) -> Limit:
         names = " or ".join(name for name, _ in holders)
         return open_question(f"{text}: {names or 'nothing that was recorded'} may hold them", *values)
     name, remedy = holders[0]
-    bound = gain.at_most(times.held_share) if times.held_share >= MIN_TIME_SHARE else NO_GAIN
+    bound = gain.at_most(times.held_share) if times.held_share >= k.WORTH else NO_GAIN
     return inferred(f"{text}: {name} holds them", remedy, *values, share=part, gain=bound)
 
 

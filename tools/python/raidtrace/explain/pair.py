@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Mapping
 
 from raidtrace.explain import chain
+from raidtrace.explain import constants as k
 from raidtrace.explain import limits as holding
 from raidtrace.explain import limits_device, limits_events, limits_host
-from raidtrace.explain.case import DIRECT_SHARE, MIN_TIME_SHARE, Case, trimmed
+from raidtrace.explain.case import Case, trimmed
 from raidtrace.explain.evidence import Chain, Limit, Link, Value, Verdict, lower_initial
 from raidtrace.explain.steps import depth_verdict, in_order, predicted, source, streams
 from raidtrace.quantity import units
@@ -21,10 +22,7 @@ from raidtrace.recording import work
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.work import SAME_FACTOR, Compared, Kind
 
-NEAR_SHARE = 0.1  # an estimate within this share of the measurement is near it
-MIN_RISE = 1.5  # a mean has changed if it differs by this factor
 READAHEAD_NAMES = ("readahead_sectors", "arguments", "interval")  # may differ where readahead is judged
-MAX_SHARE_DIFFERENCE = 0.1  # with a larger difference of shares, the loads are different
 ALIKE = "Program, load, kernel and all other recorded settings are the same"
 ABSENT = "n/a"  # a setting that a recording does not have
 # settings that describe a run, not how the disk or machine was set
@@ -103,10 +101,10 @@ def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     for name, share in SHARES:
         ours, theirs = share(a), share(b)
-        if ours is not None and theirs is not None and abs(ours - theirs) > MAX_SHARE_DIFFERENCE:
+        if ours is not None and theirs is not None and abs(ours - theirs) > k.MATTERS:
             rows.append((name, f"{ours:.0%}", f"{theirs:.0%}"))
     ours, theirs = streams(a), streams(b)
-    if max(ours, theirs) >= MIN_RISE * min(ours, theirs):
+    if max(ours, theirs) >= k.MIN_FACTOR * min(ours, theirs):
         rows.append(("streams", str(ours), str(theirs)))
     for name, number in EVENTS:
         if number(a) != number(b):
@@ -249,14 +247,14 @@ def _waits(a: Reading, b: Reading, direction: str) -> list[str]:
     slow, fast = sorted((a, b), key=lambda reading: q.mib_per_s(reading.phase, direction) or 0.0)
     dry, other = limits_device.dry(slow, direction), limits_device.dry(fast, direction)
     rate, reached = (q.mib_per_s(reading.phase, direction) for reading in (slow, fast))
-    if direction != "read" or dry is None or other is None or not rate or not reached or dry[2] < MIN_TIME_SHARE:
+    if direction != "read" or dry is None or other is None or not rate or not reached or dry[2] < k.WORTH:
         return []
     blocks = [limits_host.metadata(reading) for reading in (slow, fast)]
-    if blocks[0] < dry[0] / 2 or other[2] >= MIN_TIME_SHARE:
+    if blocks[0] < dry[0] / 2 or other[2] >= k.WORTH:
         return []
     alone = rate / (1 - dry[2])
     account = "do NOT account for the difference" if alone > reached else "are a part of the difference"
-    if abs(alone / reached - 1) <= NEAR_SHARE:
+    if abs(alone / reached - 1) <= k.MATTERS:
         account = "account for the difference"
     a_name, b_name = slow.letter, fast.letter
     return [
@@ -323,7 +321,7 @@ def story(a: Reading, b: Reading, direction: str, differs: list[tuple[str, str, 
 
 def _by_layer(a: Reading, b: Reading) -> bool:
     """Whether kernel threads queue the bios, so that the readahead of a layer above matters."""
-    return any(Case(reading, "read", {}).by_kernel() > DIRECT_SHARE for reading in (a, b))
+    return any(Case(reading, "read", {}).by_kernel() > k.HALF for reading in (a, b))
 
 
 def _bytes(a: Reading, b: Reading, direction: str) -> float:
@@ -345,10 +343,10 @@ def _of_disk(a: Reading, b: Reading, direction: str, factors: Ratios, bytes_fact
 def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], arguments: str) -> tuple[Verdict, str]:
     """Whether readahead is the cause, for a pair with different readahead. others: further changed settings. arguments:
     changed arguments of the command, in words."""
-    rose = max(factors.depth, 1 / factors.depth) >= MIN_RISE and (factors.depth > 1) == (factors.speed > 1)
+    rose = max(factors.depth, 1 / factors.depth) >= k.MIN_FACTOR and (factors.depth > 1) == (factors.speed > 1)
     strays = " and ".join(r.letter for r in (a, b) if depth_verdict(r, "read") is not Verdict.SHOWN)
     if not rose:
-        return Verdict.CONTRADICTED, "Readahead is not the cause: the number in flight did not rise."
+        return (Verdict.CONTRADICTED, "Readahead is not the cause: the number in flight did not rise.")
     if not q.agree(factors.made(), factors.speed):
         return (
             Verdict.CONTRADICTED,
@@ -359,7 +357,7 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
             f"The recordings do not show that readahead is the cause: {', '.join(others)} changed, too."
         )
     if any(Case(reading, "read", {}).direct() for reading in (a, b)):
-        return Verdict.CONTRADICTED, "Readahead is not the cause: direct I/O bypasses the page cache."
+        return (Verdict.CONTRADICTED, "Readahead is not the cause: direct I/O bypasses the page cache.")
     if strays:
         return (
             Verdict.NOT_SHOWN,
@@ -368,7 +366,7 @@ def _by_readahead(a: Reading, b: Reading, factors: Ratios, others: list[str], ar
     alike = ALIKE
     if arguments:
         alike = f"Also {arguments} changed, but the counters of both loads are similar"
-    return Verdict.INFERRED, f"Inferred cause: readahead. {alike}, and the counters confirm each step."
+    return (Verdict.INFERRED, f"Inferred cause: readahead. {alike}, and the counters confirm each step.")
 
 
 def _factors(ratio: Ratios) -> str:

@@ -4,15 +4,12 @@
 
 from collections.abc import Callable, Sequence
 
+from raidtrace.explain import constants as k
 from raidtrace.explain.evidence import Distribution, Link, Source, Value, Verdict, worst
 from raidtrace.quantity import bins, trials
 from raidtrace.recording import figures
 from raidtrace.recording import quantities as q
 from raidtrace.recording.quantities import Reading
-
-MIN_AHEAD_SHARE = 0.5  # of the bytes: above this, a phase is read ahead
-MIN_TURN_SHARE = 0.1  # of the windows of readahead that begin with a seek: then streams take turns
-MIN_STREAM_SHARE = 0.5  # of the bios in a stream: above this, a phase is sequential
 
 
 def source(reading: Reading, *counters: str) -> Source:
@@ -77,7 +74,7 @@ def ahead(reading: Reading) -> float | None:
 def streams(reading: Reading) -> int:
     """Number of streams that take turns, at least 1.
 
-    1 also if fewer than MIN_TURN_SHARE of the readahead windows begin with a seek. A single reader seeks, too, when it
+    1 also if fewer than MATTERS of the readahead windows begin with a seek. A single reader seeks, too, when it
     looks up the next extent of its file."""
     queued, follow, moved = (
         reading.phase.count("read", name) for name in ("queued", "sequential_queued", "bytes_queued")
@@ -88,7 +85,7 @@ def streams(reading: Reading) -> int:
         and follow is not None
         and moved
         and window
-        and (queued - follow) * window < MIN_TURN_SHARE * moved
+        and (queued - follow) * window < k.MATTERS * moved
     ):
         return 1
     return max(reading.phase.timeline.streams or 1, 1)
@@ -98,7 +95,7 @@ def predicted(reading: Reading, direction: str) -> tuple[float, float] | None:
     """Lower and upper bound of the reads in flight that readahead causes, for all streams together. None: for writes,
     for reads without readahead, and if readahead was not recorded."""
     part, one = ahead(reading), reading.predicted_depth()
-    if direction != "read" or one is None or (part is not None and part < MIN_AHEAD_SHARE):
+    if direction != "read" or one is None or (part is not None and part < k.HALF):
         return None
     return one[0], one[1] * streams(reading)
 
@@ -132,11 +129,7 @@ def _window_verdict(reading: Reading) -> Verdict:
     read, order = ahead(reading), in_order(reading)
     if reading.readahead_sectors() is None or read is None or order is None:
         return Verdict.NOT_AVAILABLE
-    return (
-        Verdict.SHOWN
-        if read >= MIN_AHEAD_SHARE and order >= MIN_STREAM_SHARE and _as_set(reading)
-        else Verdict.NOT_SHOWN
-    )
+    return Verdict.SHOWN if read >= k.HALF and order >= k.HALF and _as_set(reading) else Verdict.NOT_SHOWN
 
 
 def _as_set(reading: Reading) -> bool:
@@ -155,9 +148,9 @@ def _window(reading: Reading) -> str:
     read, order = ahead(reading), in_order(reading)
     if read is None or order is None:
         return "bytes read ahead were not counted"
-    if read < MIN_AHEAD_SHARE:
+    if read < k.HALF:
         return f"{q.percent(read)} of the bytes were read ahead"
-    if order < MIN_STREAM_SHARE:
+    if order < k.HALF:
         return f"only {q.percent(order)} of the bios continue a stream, so there is little to read ahead"
     text = f"{q.percent(read)} of the bytes were read ahead, {q.percent(order)} of the bios continue a stream"
     largest = window_sectors(reading)
@@ -260,7 +253,7 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
         if mode is None or largest is None:
             return Verdict.NOT_AVAILABLE
-        return Verdict.SHOWN if mode[0] == largest and mode[1] >= 0.5 else Verdict.NOT_SHOWN
+        return Verdict.SHOWN if mode[0] == largest and mode[1] >= k.HALF else Verdict.NOT_SHOWN
 
     def say(reading: Reading) -> str:
         mode, largest = q.size_mode(reading.phase, direction), reading.largest_sectors()
@@ -288,12 +281,6 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
 
     return Link("size", "Request size", each(readings, say), worst(verdict(r) for r in readings),
                 tuple(value for r in readings for value in values(r)), tuple(map(sizes, readings)))  # fmt: skip
-
-
-MIN_BUSY_SHARE = 0.95  # of the time with requests in flight: above this, the disk does not wait for the host
-MAX_FIT_FACTOR = 1.25  # rate without seeks by the rate of the best sample: a higher quotient is not plausible
-MIN_EXCESS_FACTOR = 1.05  # served bytes by requested bytes: above this, read and write calls requested only a part
-MAX_SEEK_SHARE = 0.01  # of the requests: fewer seeks do not matter
 
 
 def depth(readings: Sequence[Reading], direction: str) -> Link:
@@ -353,26 +340,18 @@ def busy(readings: Sequence[Reading]) -> Link:
         if idle is None:
             return "busy time was not counted"
         return f"the disk was busy for {q.percent(1 - idle)} of the time" + (
-            "" if 1 - idle >= MIN_BUSY_SHARE else f" and idle for {q.percent(idle)}"
+            "" if 1 - idle >= k.CERTAIN else f" and idle for {q.percent(idle)}"
         )
 
     def verdict(reading: Reading) -> Verdict:
         idle = q.idle_share(reading.phase)
-        return (
-            Verdict.NOT_AVAILABLE
-            if idle is None
-            else Verdict.SHOWN
-            if 1 - idle >= MIN_BUSY_SHARE
-            else Verdict.NOT_SHOWN
-        )
+        return Verdict.NOT_AVAILABLE if idle is None else Verdict.SHOWN if 1 - idle >= k.CERTAIN else Verdict.NOT_SHOWN
 
     values = []
     for r in readings:
         idle = q.idle_share(r.phase)
         values.append(
-            Value(
-                "busy-share", None if idle is None else 1 - idle, "of 1", source(r, "depth-time"), (MIN_BUSY_SHARE, 1.0)
-            )
+            Value("busy-share", None if idle is None else 1 - idle, "of 1", source(r, "depth-time"), (k.CERTAIN, 1.0))
         )
     return Link("busy", "Busy and idle", each(readings, say), worst(map(verdict, readings)), tuple(values))
 
@@ -447,7 +426,7 @@ def seeks(readings: Sequence[Reading]) -> Link:
         number, issued = q.seeks(reading.phase), q.positioned(reading.phase)
         if number is None or not issued:
             return Verdict.NOT_AVAILABLE
-        return Verdict.NOT_SHOWN if number <= MAX_SEEK_SHARE * issued else Verdict.SHOWN
+        return Verdict.NOT_SHOWN if number <= k.FEW * issued else Verdict.SHOWN
 
     values = []
     for r in readings:
@@ -513,7 +492,7 @@ def cost(reading: Reading) -> Link:
         text = f"the samples do not show that seeks took time: {interval}"
         return Link("cost", title, text, Verdict.NOT_SHOWN, values)
     reached = _best(reading)
-    alone = fit.stream_mib_per_s if fit.stream_mib_per_s and fit.stream_mib_per_s <= MAX_FIT_FACTOR * reached else None
+    alone = fit.stream_mib_per_s if fit.stream_mib_per_s and fit.stream_mib_per_s <= k.SLOWER * reached else None
     stream = f"; without seeks about {alone:.0f} MiB/s" if alone else ""
     return Link(
         "cost", title, f"{interval}, together {q.percent(fit.share)} of the busy time{stream}", Verdict.SHOWN, values
@@ -538,7 +517,7 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
         if counts is None:
             return "the bytes that the program requested are not available"
         calls, served = counts
-        if served > MIN_EXCESS_FACTOR * calls:
+        if served > (1 + k.FEW) * calls:
             return (
                 f"the disk served {served / q.MIB:.1f} MiB, {(served - calls) / q.MIB:.1f} MiB more than read and write calls "
                 "requested: readahead past the end; libaio, io_uring and mapped files, which are not counted; or others "
@@ -549,9 +528,9 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
 
     def verdict(reading: Reading) -> Verdict:
         counts = numbers(reading)
-        if counts is None or counts[1] > MIN_EXCESS_FACTOR * counts[0]:
+        if counts is None or counts[1] > (1 + k.FEW) * counts[0]:
             return Verdict.NOT_AVAILABLE
-        return Verdict.SHOWN if counts[1] >= 0.95 * counts[0] else Verdict.NOT_SHOWN
+        return Verdict.SHOWN if counts[1] >= k.CERTAIN * counts[0] else Verdict.NOT_SHOWN
 
     values = []
     for r in readings:
