@@ -453,6 +453,7 @@ def test_enough_is_inferred_with_a_remedy_and_too_little_is_not(case):
     limit = judged(keys, meta, direction, **arguments(enough))
     assert (limit.key, limit.verdict) == (key, INFERRED), limit
     assert limit.remedy and len(limit.title) <= 17
+    assert limit.state and 0 < (limit.share or 0) <= 1
     assert f"*{limit.title}*" in (TOP / "Documentation/explain.rst").read_text(encoding="utf-8")
     other = judged(keys, meta, direction, **arguments({**enough, **little}))
     assert other.verdict is not INFERRED or other.key != key, other

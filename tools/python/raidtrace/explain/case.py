@@ -10,7 +10,9 @@ from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.steps import ahead, source
 from raidtrace.quantity.shown import visible
 from raidtrace.quantity.units import ratio
+from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
+from raidtrace.recording.breakdown import Breakdown
 from raidtrace.recording.looks import looks
 from raidtrace.recording.observation import KERNEL_THREADS, Observation
 from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
@@ -18,6 +20,8 @@ from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 # Drivers of one disk or one volume. No controller distributes the requests among several drives.
 ONE_DISK = ("nvme", "virtio-pci", "ahci", "ata_piix", "uas", "usb-storage", "mmcblk", "xen-blkfront")
 SATA = ("ahci", "ata_piix")
+# The state of the time of the disk that a cause explains a share of.
+ALL, WAITING, DISK, EMPTY = "all", "held or backlog", "served or backlog", "empty"
 NO_HEADS = ("nvme", "mmcblk")  # their disks have no heads, even if the kernel reports `rotational`
 
 
@@ -37,6 +41,18 @@ class Case:
     def value(self, name: str, number: float | None, unit: str, *counters: str) -> Value:
         """A number of this reading, with its source."""
         return Value(name, number, unit, source(self.reading, *counters))
+
+    @functools.cached_property
+    def times(self) -> Breakdown | None:
+        """Where the time of the phase went. None: it has no request."""
+        return breakdown.of(self.phase.span)
+
+    def share_of(self, state: str) -> float:
+        """Share of the time in which a cause can act, from 0 to 1: WAITING: bios wait before the disk; DISK: requests are at
+        the disk; EMPTY: nothing is in flight; ALL: any time. Of WAITING without this counter: at the disk."""
+        busy = 1 - (self.idle() or 0.0)
+        waiting = self.times.waits_share if self.times else 0.0
+        return {WAITING: waiting or busy, DISK: busy, EMPTY: 1 - busy, ALL: 1.0}[state]
 
     def idle(self) -> float | None:
         """Share of the time without a request in flight, from 0 to 1. None: not counted."""
@@ -184,14 +200,17 @@ def _less(times: Mapping[int, int], idle: int) -> dict[int, int]:
     return {at: max(ns - idle, 0) if at == 0 else ns for at, ns in times.items()}
 
 
-def rule(key: str, title: str) -> Callable[[Callable[[Case], Limit]], Callable[[Case], Limit]]:
-    """Decorate a function that judges a cause. Its Limit gets this key and title, unless it sets its own."""
+def rule(key: str, title: str, state: str) -> Callable[[Callable[[Case], Limit]], Callable[[Case], Limit]]:
+    """Decorate a function that judges a cause. Its Limit gets this key and title, unless it sets its own. state: the state of
+    the time that the cause explains, of Case.shares."""
 
     def named(judge: Callable[[Case], Limit]) -> Callable[[Case], Limit]:
         @functools.wraps(judge)
         def judged(case: Case) -> Limit:
             limit = judge(case)
-            return dataclasses.replace(limit, key=limit.key or key, title=limit.title or title)
+            return dataclasses.replace(
+                limit, key=limit.key or key, title=limit.title or title, state=limit.state or state
+            )
 
         return judged
 

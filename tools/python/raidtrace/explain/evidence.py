@@ -127,7 +127,8 @@ NO_GAIN: Gain = (None, "")
 class Limit:
     """A possible limit of the throughput. verdict INFERRED: the counters indicate it; CONTRADICTED: they rule it out.
 
-    remedy: the advice, if inferred. share: the share of the time that it took, from 0 to 1; None: not counted. gain:
+    remedy: the advice, if inferred. state: the states of the disk's time that it explains (Case.shares). share: the share of
+    the time that it took, from 0 to 1, or at most took, if its part of the state is not counted; None: not inferred. gain:
     the factor between the rates with and without a change, as lower and upper bound. Both are equal if the recording
     gives a figure; else only the second is meaningful. gain_of: the change, such as "with twice the limit"; empty: only
     the cause is removed.
@@ -142,6 +143,7 @@ class Limit:
     share: float | None = None
     gain: tuple[float, float] | None = None
     gain_of: str = ""
+    state: str = ""
 
     def figure(self) -> float | None:
         """The expected gain as one number. None: the recording does not give one."""

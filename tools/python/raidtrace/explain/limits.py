@@ -2,9 +2,9 @@
 """The possible limits of the throughput of a phase, each with the counters for and against it.
 
 A cause is inferred only if the counters have its signature and not that of similar causes. Otherwise its text names the
-missing evidence. A limit with a counted share of at least HALF comes first, the largest share at the top.
-The others keep the order of MAKERS, from the program to the disk: a disk that waits for its program is not at its
-ceiling.
+missing evidence. Each inferred cause explains a share of a state of the time. One whose counted share is the larger part of
+the time comes first, the largest at the top: without it, the phase is at least twice as fast. The others keep the order of
+MAKERS, from the program to the disk: a disk that waits for its program is not at its ceiling.
 """
 
 import dataclasses
@@ -108,7 +108,14 @@ def limits(
         share = limit.share or 0.0
         return VERDICT_ORDER.index(limit.verdict), -share if share >= k.HALF else 0.0
 
-    return tuple(sorted(made, key=place))
+    return tuple(_with_share(case, limit) for limit in sorted(made, key=place))
+
+
+def _with_share(case: Case, limit: Limit) -> Limit:
+    """A limit with the share of the time that it took. If this is not counted, it is at most that of its state."""
+    if limit.verdict is not Verdict.INFERRED or limit.share is not None:
+        return limit
+    return dataclasses.replace(limit, share=case.share_of(limit.state))
 
 
 def lacking(case: Case) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import ONE_DISK, Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import DISK, ONE_DISK, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.gain import even, local, straight
 from raidtrace.explain.steps import in_order
@@ -233,7 +233,7 @@ def ceiling_near(case: Case) -> Ceiling | None:
     return top if top is not None and rate >= k.NEARLY_ALL * min(top.controller, top.drives) else None
 
 
-@rule("parity", "Parity")
+@rule("parity", "Parity", DISK)
 def parity(case: Case) -> Limit:
     """Writes smaller than a stripe of an array with parity: the array must read old data or parity first."""
     mean = q.size_mean(case.phase, case.direction)
@@ -259,6 +259,7 @@ def parity(case: Case) -> Limit:
             f"{text}: md reads old data and parity for them, and these reads are {part:.0%} of the requests in flight",
             "write whole stripes, or use a level without parity (RAID 10)",
             *values,
+            share=part * case.share_of(DISK),
             gain=gain.at_most(part),
         )
     wait, busy = (
@@ -275,7 +276,7 @@ def parity(case: Case) -> Limit:
     )
 
 
-@rule("device", "Rate of the array")
+@rule("device", "Rate of the array", DISK)
 def device(case: Case) -> Limit:
     limit = _device(case)
     return dataclasses.replace(limit, title=DISK_TITLE) if case.phase.disk.driver in ONE_DISK else limit

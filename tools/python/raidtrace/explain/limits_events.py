@@ -5,7 +5,7 @@ import re
 
 from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import ALL, DISK, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit, Value, Verdict
 from raidtrace.explain.limits_device import ceiling_near
 from raidtrace.explain.steps import in_order
@@ -35,7 +35,7 @@ def resets(case: Case) -> int:
     return max(known) - min(known) if known else 0
 
 
-@rule("reset", "Reset")
+@rule("reset", "Reset", DISK)
 def reset(case: Case) -> Limit:
     """A long silence: no completion although requests were in flight."""
     silent, ended = case.phase.timeline.silence()
@@ -75,7 +75,7 @@ def reset(case: Case) -> Limit:
     return ruled_out(f"the longest time without a completion is {silent / 1e9:.2f} s", *values)
 
 
-@rule("errors", "Errors")
+@rule("errors", "Errors", DISK)
 def errors(case: Case) -> Limit:
     """Failed requests. They are reported in any case, because they may have ended the program."""
     number = case.phase.count(case.direction, "errors")
@@ -88,7 +88,7 @@ def errors(case: Case) -> Limit:
     return ruled_out(f"no {case.direction} failed", value)
 
 
-@rule("changed", "Changed setting")
+@rule("changed", "Changed setting", ALL)
 def changed(case: Case) -> Limit:
     """A setting that changed during the phase, with a change of the rate. One explanation cannot hold for
     both parts."""
@@ -119,6 +119,7 @@ def changed(case: Case) -> Limit:
         text,
         f"explain each part alone: raidctl explain --to {since_s:.1f}, and --from {since_s:.1f}",
         *values,
+        share=max(1 - case_rate(case) / max(before, after), 0.0),
         gain=((gained, gained), "") if after > before else NO_GAIN,
     )
 
@@ -128,7 +129,7 @@ def case_rate(case: Case) -> float:
     return q.mib_per_s(case.phase, case.direction) or 1.0
 
 
-@rule("degraded", "Degraded array")
+@rule("degraded", "Degraded array", DISK)
 def degraded(case: Case) -> Limit:
     """An array that lacks a drive or rebuilds, if md or the controller reports it."""
     phase, above = case.phase, case.reading.above
@@ -194,7 +195,7 @@ def _state(events: str) -> str:
     return state
 
 
-@rule("slow part", "Slow drive")
+@rule("slow part", "Slow drive", DISK)
 def slow_part(case: Case) -> Limit:
     """A drive that is slower than the others: sequential requests of one size take very different times."""
     phase = case.phase

@@ -5,7 +5,7 @@ import dataclasses
 
 from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import DISK, EMPTY, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Gain, Limit, Value, Verdict
 from raidtrace.explain.limits_device import PARITY_LEVELS, dry, waits_ms
 from raidtrace.explain.limits_rate import io_max
@@ -36,7 +36,7 @@ def dirty_limit(case: Case) -> int | None:
     return limit if buffered and 0 < limit <= k.MAX_DIRTY_LIMIT else None
 
 
-@rule("program", "Program")
+@rule("program", "Program", EMPTY)
 def host(case: Case) -> Limit:
     """An idle disk: the program computes, or does something else than I/O."""
     idle, used = case.idle(), q.processors_used(case.phase)
@@ -244,7 +244,7 @@ def _kernel_computes(case: Case, idle: float, value: Value) -> Limit | None:
     )
 
 
-@rule("sync", "Flushes")
+@rule("sync", "Flushes", DISK)
 def sync(case: Case) -> Limit:
     """Flushes: a program that wants its data on the platters waits for each one."""
     number, part = case.phase.count("flush", "completed") or 0, case.area("flush")
@@ -307,7 +307,7 @@ def clears(case: Case) -> str:
     return f"{number:,} discards or zeroing requests were in flight {_during(part)}" if part >= k.MATTERS else ""
 
 
-@rule("discard", "Discards")
+@rule("discard", "Discards", DISK)
 def discards(case: Case) -> Limit:
     """Discards and zeroing (fstrim, the mount option discard) that delay the requests of this direction."""
     numbers = {name: case.phase.count(name, "completed") or 0 for name in q.CLEARING}
@@ -441,7 +441,7 @@ def _undelayed(case: Case) -> str:
     return f"{case.direction}s take {took:.3g} ms, as long as the fastest: concurrent requests do not delay them"
 
 
-@rule("competing", "Competing load")
+@rule("competing", "Competing load", DISK)
 def competing(case: Case) -> Limit:
     """Concurrent load of the disk by other processes, or in the other direction."""
     other = "write" if case.direction == "read" else "read"
@@ -473,7 +473,11 @@ def competing(case: Case) -> Limit:
         waits = waits_ms(case)
         remedy = "run the other load at another time, or lower its weight: ionice, io.weight, bfq"
         return inferred(
-            others, remedy, *values, gain=gain.others_gone(case, part, waits[0]) if waits and found.whole else NO_GAIN
+            others,
+            remedy,
+            *values,
+            share=part * busy,
+            gain=gain.others_gone(case, part, waits[0]) if waits and found.whole else NO_GAIN,
         )
     if competes and _reads_parity(case):
         text = f"{other}s are {share:.0%} of the requests in flight: md reads old data and parity before it writes new parity"
@@ -502,6 +506,7 @@ def competing(case: Case) -> Limit:
             f"separate the {other}s from the {case.direction}s: another time, another disk, or a scheduler that divides the "
             "disk (bfq)",
             *values,
+            share=share * busy,
         )
     if case.phase.submitters is None:
         return unknown("the processes were not counted")
@@ -527,7 +532,7 @@ def run_sectors(reading: Reading) -> float | None:
     return moved / q.SECTOR / max(queued - streams, 1)
 
 
-@rule("pieces", "Size of files")
+@rule("pieces", "Size of files", DISK)
 def pieces(case: Case) -> Limit:
     """Files, or extents of them, that end before the readahead window."""
     run, readahead = run_sectors(case.reading), case.reading.readahead_sectors()
@@ -583,7 +588,7 @@ def metadata(reading: Reading) -> int:
     return sum((reading.phase.origin or {}).get(name, {}).get("queued", 0) for name in ("metadata", "journal"))
 
 
-@rule("file system", "File system")
+@rule("file system", "File system", DISK)
 def filesystem(case: Case) -> Limit:
     """Metadata that the file system must read before it knows the place of the next data."""
     ran_dry = dry(case.reading, case.direction)

@@ -5,7 +5,7 @@ import dataclasses
 
 from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import DISK, WAITING, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import ceiling_near, flat, waits_ms
 from raidtrace.explain.limits_host import above_waits, clears, strangers
@@ -37,7 +37,7 @@ def slots(case: Case) -> tuple[int, str] | None:
     return min(known) if known else None
 
 
-@rule("queue depth", "Queue depth")
+@rule("queue depth", "Queue depth", WAITING)
 def queue(case: Case) -> Limit:
     """A queue with a limit below the number of requests that are ready."""
     allowed = slots(case)
@@ -55,7 +55,7 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     ended = sum(case.phase.histogram(case.direction, "q2c").values())  # some complete in the next phase
     whole = ratio(case.phase.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
     waited = max(i2d, whole - served) if name != "queue_depth" else i2d
-    times = breakdown.of(case.phase.span)
+    times = case.times
     waits = times.waits_share if times else 0.0
     enough = waited >= k.QUARTER * served or waits >= k.HALF
     values = (
@@ -96,7 +96,7 @@ def _more_requests(case: Case) -> int:
     return k.DEFAULT_NR_REQUESTS
 
 
-@rule("scheduler", "Scheduler")
+@rule("scheduler", "Scheduler", WAITING)
 def scheduler(case: Case) -> Limit:
     """A scheduler that delays requests although the driver would accept them."""
     name = case.phase.settings.get("scheduler", "")
@@ -123,11 +123,12 @@ def scheduler(case: Case) -> Limit:
         f"{text}; {depth:.1f} were in flight of {allowed[0]} possible: it delays requests that the driver would accept",
         f"set the scheduler of {case.phase.disk.name} (/sys/block/{case.phase.disk.name}/queue/scheduler) to {other}",
         *values,
+        share=wait / (wait + served) * case.share_of(DISK),
         gain=gain.not_held_back(case, wait, served),
     )
 
 
-@rule("request size", "Request size")
+@rule("request size", "Request size", DISK)
 def request_size(case: Case) -> Limit:
     """Requests that the kernel splits, although the disk accepts larger ones."""
     mode = q.size_mode(case.phase, case.direction)
@@ -159,7 +160,7 @@ def request_size(case: Case) -> Limit:
     return inferred(text, remedy, *values)
 
 
-@rule("lost merges", "Lost merges")
+@rule("lost merges", "Lost merges", DISK)
 def merges(case: Case) -> Limit:
     """Sequential requests that the queue must not merge, although they wait for each other."""
     size, most = q.size_mean(case.phase, case.direction), case.reading.largest_sectors()
@@ -174,7 +175,7 @@ def merges(case: Case) -> Limit:
     return inferred(f"{text}, and are sequential: the kernel does not merge them", remedy)
 
 
-@rule("direct", "Direct I/O")
+@rule("direct", "Direct I/O", DISK)
 def direct(case: Case) -> Limit:
     """O_DIRECT: no page cache, no readahead. The program alone determines the depth."""
     part, depth = q.class_share(case.phase, "direct"), case.depth()
@@ -273,7 +274,7 @@ def taking_turns(case: Case) -> bool:
     )
 
 
-@rule("seeks", "Seeks")
+@rule("seeks", "Seeks", DISK)
 def positioning(case: Case) -> Limit:
     """Random access: each read needs a seek, and readahead has no effect."""
     order, number = in_order(case.reading), q.seeks(case.phase)
@@ -371,7 +372,7 @@ def unread(case: Case) -> tuple[float, int] | None:
     return (each / 2, int(window / 2)) if alone and k.SEVERAL * each <= min(window, largest) else None
 
 
-@rule("no readahead", "No readahead")
+@rule("no readahead", "No readahead", DISK)
 def advice(case: Case) -> Limit:
     """A program that has switched readahead off for its reads. Then a larger setting has no effect."""
     if case.by_kernel() > k.HALF:
@@ -404,7 +405,7 @@ def advice(case: Case) -> Limit:
     return inferred(text, remedy)
 
 
-@rule("readahead", "Readahead")
+@rule("readahead", "Readahead", DISK)
 def readahead(case: Case) -> Limit:
     """The depth that readahead allows, on a disk that would accept more."""
     depth, windows = case.depth(), case.windows()
@@ -439,7 +440,7 @@ def readahead(case: Case) -> Limit:
         return open_question(
             f"{text}; the setting is {set_to} sectors, and only an experiment can show whether more is faster", value
         )
-    times = breakdown.of(case.phase.span)
+    times = case.times
     ways = times.ways if times else ()
     if any(way.direction == "read" and way.more.verdict is breakdown.More.NO_HELP for way in ways):
         return open_question(f"{text}; but the rates by depth show that more in flight does not help", value)

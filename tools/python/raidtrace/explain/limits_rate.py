@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import DISK, EMPTY, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import Limit, Verdict
 from raidtrace.explain.gain import even, local, straight, tolerance
 from raidtrace.explain.limits_device import ceiling_near, cheaper, fastest_ms, flat, of_one_size, waits_ms
@@ -47,7 +47,7 @@ REMEDY = {
 NAMED = {"IOPS": "an IOPS limit", "bandwidth": "a bandwidth limit", "": "an IOPS or bandwidth limit"}
 
 
-@rule("throttled", "Throttling")
+@rule("throttled", "Throttling", DISK)
 def throttled(case: Case) -> Limit:
     """A limit of IOPS or bandwidth (cloud volume, QoS of a virtual machine).
 
@@ -103,7 +103,7 @@ def requested_bytes(case: Case) -> int | None:
     return host.get(("command", "rchar"), 0) + k.PAGE_BYTES * host.get(("command", "major_faults"), 0)
 
 
-@rule("read amplification", "Amplification")
+@rule("read amplification", "Amplification", DISK)
 def amplification(case: Case) -> Limit:
     """Readahead that fetches far more than the program uses."""
     used = requested_bytes(case)
@@ -154,7 +154,7 @@ def amplification(case: Case) -> Limit:
     return inferred(f"{text}{origin}", f"{mapped}blockdev --setra 32 /dev/{case.phase.disk.name}", *values)
 
 
-@rule("rereads", "Re-reads")
+@rule("rereads", "Re-reads", DISK)
 def rereads(case: Case) -> Limit:
     """Pages that were in memory, were evicted, and are read again: the memory of the machine or of a cgroup is too small."""
     pages, read = (case.phase.host.get(("vmstat", name)) for name in ("workingset_refault_file", "pgpgin"))
@@ -177,6 +177,7 @@ def rereads(case: Case) -> Limit:
         f"{text}: the page cache, or the memory that a cgroup allows (memory.max), is too small for the data",
         "raise memory.max of the program's cgroup, add memory, or let the program use less data at a time",
         value,
+        share=part * case.share_of(DISK),
     )
 
 
@@ -238,7 +239,7 @@ def allowed(file: str, text: str) -> Iterator[Allowed]:
                 yield Allowed(words[0], name, int(number))
 
 
-@rule(IO_MAX, IO_MAX)
+@rule(IO_MAX, IO_MAX, EMPTY)
 def io_max(case: Case) -> Limit:
     """A limit that a cgroup of the submitters reaches."""
     settings = [(name, case.phase.settings[name]) for name in LIMIT_FILES if name in case.phase.settings]

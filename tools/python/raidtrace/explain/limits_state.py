@@ -4,7 +4,7 @@ disk could take."""
 
 from raidtrace.explain import constants as k
 from raidtrace.explain import gain
-from raidtrace.explain.case import Case, inferred, open_question, rule, ruled_out, unknown
+from raidtrace.explain.case import EMPTY, WAITING, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_queue import slots
 from raidtrace.quantity.units import ratio
@@ -16,13 +16,13 @@ from raidtrace.recording.spans import DATA
 WBT = "writeback throttling (wbt)"
 
 
-@rule("layer", "Layer above")
+@rule("layer", "Layer above", EMPTY)
 def layer(case: Case) -> Limit:
     """One md or dm disk above this one, which has bios while this one has none."""
     above = case.reading.above
     if above is None or above.disk.members > 1:
         return unknown("no disk of its own contains this one")
-    times, mine = breakdown.of(above.span), breakdown.of(case.phase.span)
+    times, mine = breakdown.of(above.span), case.times
     if times is None or times.busy_share is None or mine is None or mine.busy_share is None or not times.seconds:
         return unknown("the time of the disk, or of the one above it, was not counted")
     there = (mine.busy_share + (mine.held_share or 0.0)) * mine.seconds / times.seconds
@@ -49,10 +49,10 @@ def layer(case: Case) -> Limit:
     return inferred(text, remedy, value, share=part, gain=gain.at_most(part))
 
 
-@rule("held", "Block layer")
+@rule("held", "Block layer", WAITING)
 def held(case: Case) -> Limit:
     """Bios that wait before their request exists, although slots are free: io.cost or io.latency."""
-    times = breakdown.of(case.phase.span)
+    times = case.times
     waited = case.phase.span.plain.get("waiting_sum_ns")
     if times is None or times.held_share is None or times.backlog_share is None or waited is None:
         return unknown("the time with bios waiting was not counted")
@@ -73,7 +73,7 @@ def held(case: Case) -> Limit:
         return ruled_out(f"{text}; all {few[0]} slots ({few[1]}) are in use", *values)
     text = f"{text}; slots are free, and no request exists yet for most of the wait"
     holders = _holders(case)
-    if len(holders) != 1 or holders[0][0] == WBT:  # wbt also holds writes of a disk that can do no more
+    if len(holders) != 1 or not holders[0][1]:
         names = " or ".join(name for name, _ in holders)
         return open_question(f"{text}: {names or 'nothing that was recorded'} may hold them", *values)
     name, remedy = holders[0]
@@ -95,5 +95,5 @@ def _holders(case: Case) -> list[tuple[str, str]]:
             (f"io.latency of {', '.join(targets)}", f'raise the target: echo "{number} target=0" >{where} ends it')
         )
     if case.direction == "write" and (case.phase.setting("wbt_lat_usec") or 0) > 0:
-        found.append((WBT, f"echo 0 >/sys/block/{disk}/queue/wbt_lat_usec"))
+        found.append((WBT, ""))  # it also holds writes of a disk that can do no more, so no remedy is known
     return found
