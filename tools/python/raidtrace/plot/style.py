@@ -11,6 +11,7 @@ import pathlib
 import re
 from collections.abc import Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 import matplotlib
 
@@ -120,27 +121,24 @@ def save(picture: Figure, paths: Sequence[pathlib.Path], title: str | None = Non
 
 
 def inline(picture: Figure, key: str, title: str) -> str:
-    """A picture as an SVG element for a page: with a title, the colours of the page, and ids that begin with key."""
+    """A picture as an SVG element for a page: with a title and the colours of the page. matplotlib derives the ids that a
+    picture refers to from key, so those of two pictures differ."""
     text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": key}):
         picture.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    svg = text.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg))
-    svg = re.sub(r' id="([^"]*)"', lambda match: f' id="{key}-{match[1]}"' if match[1] in used else "", svg)
-    svg = re.sub(r'(url\(#|xlink:href="#)(?=[^")])', rf"\g<1>{key}-", svg)
-    svg = re.sub(r' d="([^"]*)"', lambda match: f' d="{_short(match[1])}"', svg)
-    svg = re.sub(r"(?<=[: ])(#[0-9a-f]{6})(?=[;\"])", lambda match: VARIABLES.get(match[1], match[1]), svg)
-    head = re.compile(r"<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>")
-    label = title.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    return head.sub(rf'<svg viewBox="\1" role="img" aria-label="{label}" xmlns:xlink="http://www.w3.org/1999/xlink">',
-                    svg, count=1)  # fmt: skip
-
-
-def _short(path: str) -> str:
-    """A path with coordinates rounded down to a hundredth of a point."""
-    return re.sub(r"(\.\d\d)\d+", r"\1", path).replace("\n", "")
+    svg = ElementTree.fromstring(text.getvalue())
+    for element in svg.iter():
+        element.tag = element.tag.rpartition("}")[2]  # HTML needs no namespaces
+        attributes = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+        if element.tag in ("g", "image"):  # nothing refers to these, and other pictures have the same
+            attributes.pop("id", None)
+        if "d" in attributes:  # coordinates rounded down to a hundredth of a point
+            attributes["d"] = re.sub(r"(\.\d\d)\d+", r"\1", attributes["d"]).replace("  ", " ")
+        for colour, variable in VARIABLES.items():
+            attributes = {name: value.replace(colour, variable) for name, value in attributes.items()}
+        element.attrib = attributes
+    svg.attrib = {"viewBox": svg.attrib["viewBox"], "role": "img", "aria-label": title}
+    return ElementTree.tostring(svg, encoding="unicode")
 
 
 def seconds_axis(panel: Axes, simulated: bool, longest: float) -> None:
