@@ -86,3 +86,22 @@ int source_open(const char *source, struct rt_client **ret, struct rt_info *info
 		fail("raidtrace is not loaded; load it with: raidctl load (as root)");
 	return fail("%s by BPF programs: %s", source ? "counting is not possible" : "nor can it count", text);
 }
+
+int source_attach(struct rt_client *client, const struct disk *disk, const struct rt_options *options,
+		  struct rt_target *ret, char *text, size_t size)
+{
+	int err = rt_target_add_number(client, disk->major, disk->minor, options, ret), fd;
+
+	if (err == -EOPNOTSUPP) {
+		fd = disk_open(disk);
+		if (fd < 0) {
+			snprintf(text, size, "cannot be opened: %s", fd == -ENODEV ?
+				 "there is no such node in /dev" : strerror(-fd));
+			return fd;
+		}
+		err = rt_target_add(client, fd, options, ret);
+		close(fd);
+	}
+	snprintf(text, size, "cannot be attached: %s", rt_reason(client, err));
+	return err;
+}

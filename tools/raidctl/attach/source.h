@@ -8,6 +8,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "disk/disk.h"
 #include "raidtrace.h"
 
 #define SOURCE_MODULE	"module"
@@ -32,5 +33,12 @@ bool source_is_own(const struct rt_client *client);
  * source. Return: 0 or an exit status; the failure is printed.
  */
 int source_open(const char *source, struct rt_client **ret, struct rt_info *info);
+
+/*
+ * Start counting a disk, which only the module needs open. Return: 0; -EEXIST if it is counted already; another -errno;
+ * then @text gets the reason.
+ */
+int source_attach(struct rt_client *client, const struct disk *disk, const struct rt_options *options,
+		  struct rt_target *ret, char *text, size_t size);
 
 #endif

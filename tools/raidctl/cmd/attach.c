@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "attach/source.h"
 #include "base/base.h"
 #include "cmd/command.h"
 #include "disk/disk.h"
@@ -103,20 +103,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int attach(struct rt_client *client, const struct disk *disk,
 		  const struct rt_options *how, struct rt_target *ret)
 {
-	int fd = disk_open(disk);
-	int err;
+	char text[320];
+	int err = source_attach(client, disk, how, ret, text, sizeof(text));
 
-	if (fd < 0)
-		return fail("%s: cannot be opened: %s", disk->name,
-			    fd == -ENODEV ? "there is no such node in /dev" :
-					    strerror(-fd));
-	err = rt_target_add(client, fd, how, ret);
-	close(fd);
-	if (!err)
-		return 0;
-	return fail("%s: cannot be attached: %s%s", disk->name,
-		    rt_reason(client, err),
-		    err == -EEXIST ? "; see its counters: raidctl show" : "");
+	return err ? fail("%s: %s%s", disk->name, text, err == -EEXIST ? "; see its counters: raidctl show" : "") : 0;
 }
 
 /* Counters that do not exist for a disk without requests, and the place where they exist. */

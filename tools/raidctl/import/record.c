@@ -243,9 +243,7 @@ int blktrace_record_begin(struct blktrace_record *r)
 	int err = store_begin(r->store);
 
 	if (!err)
-		err = store_put_meta(rows, "tool_version", RAIDTRACE_VERSION);
-	if (!err)
-		err = store_put_meta(rows, "source", "blktrace");
+		err = store_put_metas(rows, { "tool_version", RAIDTRACE_VERSION }, { "source", "blktrace" });
 	if (!err)
 		err = store_put_meta_number(rows, "abi", RAIDTRACE_ABI);
 	if (!err)
@@ -319,8 +317,6 @@ int blktrace_record_end(struct blktrace_record *r)
 	if (!err)
 		err = store_end_phase(rows, 1, r->import->now_ns);
 	if (!err)
-		err = store_put_meta(rows, "invariants", invariants);
-	if (!err)
-		err = store_put_meta(rows, "end", "complete");
+		err = store_put_metas(rows, { "invariants", invariants }, { "end", "complete" });
 	return err ? err : store_commit(r->store);
 }

@@ -9,10 +9,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
 
 #include "base/base.h"
 #include "disk/disk.h"
 #include "store/store.h"
+#include "version.h"
 
 /* Shortest time between two looks, except at changes of phase. */
 #define LOOK_NS	NS_PER_S
@@ -25,6 +28,41 @@ static int put_setting(void *data, const char *name, const char *value)
 	struct surroundings *s = data;
 
 	return store_put_setting(writer_rows(s->writer), s->looked_ns, MACHINE, name, value);
+}
+
+int record_put_machine(struct rows *rows)
+{
+	char profile[DISK_NAME], started[64], kernel[PATH_MAX], config[PATH_MAX];
+	const char *simulated = lab_profile(profile, sizeof(profile)) ? "yes" : "no";
+	bool lab = profile[0];
+	time_t now = time(NULL);
+	struct utsname uts;
+	struct tm utc;
+
+	uname(&uts);
+	gmtime_r(&now, &utc);
+	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	return store_put_metas(rows,
+			       { "kernel", uts.release },
+			       { "machine", uts.machine },
+			       { "hostname", uts.nodename },
+			       { "started_utc", started },
+			       { "simulated", simulated },
+			       { "lab_profile", lab ? profile : NULL },
+			       { "lab_config", lab && lab_config(config, sizeof(config)) ? config : NULL },
+			       { "lab_time", lab ? lab_time() : NULL },
+			       { "lab_kernel", lab_kernel(kernel, sizeof(kernel)) ? kernel : NULL });
+}
+
+int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info)
+{
+	int err = store_put_metas(rows,
+			       { "tool_version", RAIDTRACE_VERSION },
+			       { "module_version", info->version },
+			       { "counted_by", rt_source_name(client) },
+			       { "unavailable", info->unavailable });
+
+	return err ? err : store_put_meta_number(rows, "abi", info->abi);
 }
 
 /* Find the disk of the recording's file, and its controller. */
@@ -50,16 +88,13 @@ static void find_recording(const char *path, struct look_scope *scope)
 static int put_available(struct surroundings *s)
 {
 	char available[256], watched[256], missing[256];
-	int err;
 
 	host_available(&s->host, available, sizeof(available));
 	watch_available(s->watch, watched, missing, sizeof(watched));
-	err = store_put_meta(writer_rows(s->writer), "host_available", available);
-	if (!err)
-		err = store_put_meta(writer_rows(s->writer), "watched", watched);
-	if (!err)
-		err = store_put_meta(writer_rows(s->writer), "not_watched", missing);
-	return err;
+	return store_put_metas(writer_rows(s->writer),
+			       { "host_available", available },
+			       { "watched", watched },
+			       { "not_watched", missing });
 }
 
 int surroundings_begin(struct surroundings *s, struct writer *writer,

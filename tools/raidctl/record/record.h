@@ -22,7 +22,11 @@
 #include "store/store.h"
 #include "watch/watch.h"
 
-/* machine.c: the machine's activity, its settings, and disturbances of the run */
+/* machine.c: the machine, its activity and settings, the source of counters, and disturbances of the run */
+
+/* Put the facts about the source of counters, and about this machine. Return: 0 or -errno. */
+int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info);
+int record_put_machine(struct rows *rows);
 
 struct surroundings {
 	struct writer *writer;
@@ -300,10 +304,6 @@ struct record_run {
 
 /* Attach, record, detach and print the summary. Return: exit status; failures are printed. */
 int record_run(struct record_run *run, const struct disk *disks, size_t nr);
-
-/* Put the facts about the source of counters, and about this machine. Return: 0 or -errno. */
-int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info);
-int record_put_machine(struct rows *rows);
 
 /* Print that @path is not replaced, because another process writes it. Return: exit status. */
 int record_refuse_written(const char *path);

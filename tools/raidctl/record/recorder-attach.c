@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/claim.h"
+#include "attach/source.h"
 #include "base/base.h"
 
 /* The target of a disk that another process attached. */
@@ -31,26 +32,6 @@ static int find_attached(struct recorder *recorder, const struct disk *disk,
 		err = 0;
 	}
 	free(targets);
-	return err;
-}
-
-/* Only the module needs the disk open. Return: 0 or -errno; @text gets the reason, "" if there is none. */
-static int add(struct rt_client *client, const struct disk *disk, const struct rt_options *options,
-	       struct rt_target *ret, char *text, size_t size)
-{
-	int err = rt_target_add_number(client, disk->major, disk->minor, options, ret), fd;
-
-	if (err == -EOPNOTSUPP) {
-		fd = disk_open(disk);
-		if (fd < 0) {
-			snprintf(text, size, "cannot be opened: %s", fd == -ENODEV ?
-				 "there is no such node in /dev" : strerror(-fd));
-			return fd;
-		}
-		err = rt_target_add(client, fd, options, ret);
-		close(fd);
-	}
-	snprintf(text, size, "cannot be attached: %s", rt_reason(client, err));
 	return err;
 }
 
@@ -75,7 +56,7 @@ static int attach_one(struct recorder *recorder, const struct disk *disk,
 	options.nr_journal = ret->journals.nr;
 	options.journal = ret->journals.extents;
 	witness_read(disk->major, disk->minor, &ret->witness.before_begin);
-	err = add(recorder->client, disk, &options, &ret->target, text, sizeof(text));
+	err = source_attach(recorder->client, disk, &options, &ret->target, text, sizeof(text));
 	witness_read(disk->major, disk->minor, &ret->witness.after_begin);
 	if (!err) {
 		ret->ours = true;

@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/claim.h"
@@ -24,7 +22,6 @@
 #include "format/format.h"
 #include "report/report.h"
 #include "store/store.h"
-#include "version.h"
 
 /* Store the command as a JSON array, because words may contain blanks and quotes. */
 static int put_command(struct rows *rows, char **command)
@@ -40,51 +37,6 @@ static int put_command(struct rows *rows, char **command)
 	err = text ? store_put_meta(rows, "command", text) : -ENOMEM;
 	json_object_put(array);
 	return err;
-}
-
-int record_put_machine(struct rows *rows)
-{
-	char profile[DISK_NAME], started[64], kernel[PATH_MAX], config[PATH_MAX];
-	time_t now = time(NULL);
-	struct utsname uts;
-	struct tm utc;
-	int err;
-
-	uname(&uts);
-	gmtime_r(&now, &utc);
-	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	err = store_put_meta(rows, "kernel", uts.release);
-	if (!err)
-		err = store_put_meta(rows, "machine", uts.machine);
-	if (!err)
-		err = store_put_meta(rows, "hostname", uts.nodename);
-	if (!err)
-		err = store_put_meta(rows, "started_utc", started);
-	if (!err)
-		err = store_put_meta(rows, "simulated",
-				     lab_profile(profile, sizeof(profile)) ? "yes" : "no");
-	if (!err && profile[0])
-		err = store_put_meta(rows, "lab_profile", profile);
-	if (!err && profile[0] && lab_config(config, sizeof(config)))
-		err = store_put_meta(rows, "lab_config", config);
-	if (!err && profile[0])
-		err = store_put_meta(rows, "lab_time", lab_time());
-	if (!err && lab_kernel(kernel, sizeof(kernel)))
-		err = store_put_meta(rows, "lab_kernel", kernel);
-	return err;
-}
-
-int record_put_source(struct rows *rows, const struct rt_client *client, const struct rt_info *info)
-{
-	int err = store_put_meta(rows, "tool_version", RAIDTRACE_VERSION);
-
-	if (!err)
-		err = store_put_meta(rows, "module_version", info->version);
-	if (!err)
-		err = store_put_meta(rows, "counted_by", rt_source_name(client));
-	if (!err)
-		err = store_put_meta(rows, "unavailable", info->unavailable);
-	return err ? err : store_put_meta_number(rows, "abi", info->abi);
 }
 
 /* Store facts about the recording in the first transaction. */

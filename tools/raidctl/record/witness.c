@@ -115,7 +115,8 @@ void witness_compare(const struct witness *witness, const struct rt_counters *co
 	}
 }
 
-int64_t witness_difference(const struct witness_pair *pair)
+/* The number by which one side is at least larger than the other: the kernel's above 0, the counted below 0. */
+static int64_t surplus(const struct witness_pair *pair)
 {
 	if (pair->known && pair->kernel.least > pair->counted.most)
 		return (int64_t)(pair->kernel.least - pair->counted.most);
@@ -141,8 +142,8 @@ char *witness_text(char *ret, size_t size, const struct witness_verdict *verdict
 
 	ret[0] = '\0';
 	for (unsigned int kind = 0; kind < WITNESS_KINDS && verdict->known; kind++) {
-		used = add_text(ret, used, size, witness_difference(&verdict->requests[kind]), "", names[kind]);
-		used = add_text(ret, used, size, witness_difference(&verdict->bytes[kind]), "bytes of ", names[kind]);
+		used = add_text(ret, used, size, surplus(&verdict->requests[kind]), "", names[kind]);
+		used = add_text(ret, used, size, surplus(&verdict->bytes[kind]), "bytes of ", names[kind]);
 	}
 	return ret;
 }

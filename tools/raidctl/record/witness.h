@@ -64,9 +64,6 @@ void witness_read(unsigned int major, unsigned int minor, struct witness_reading
 void witness_compare(const struct witness *witness, const struct rt_counters *counters, unsigned int processors,
 		     uint64_t largest, struct witness_verdict *ret);
 
-/* The number by which one side is at least larger than the other: the kernel's above 0, the counted below 0. */
-int64_t witness_difference(const struct witness_pair *pair);
-
 /* Name all differences. @ret: "" if there are none. Return: @ret. */
 char *witness_text(char *ret, size_t size, const struct witness_verdict *verdict);
 

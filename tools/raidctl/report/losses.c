@@ -12,6 +12,8 @@
 #include "base/base.h"
 #include "format/format.h"
 
+#define LOSSES_TEXT	1024
+
 int losses_get(struct rt_client *client, uint32_t id, const struct rt_counters *counters, struct losses *ret)
 {
 	int err = rt_lost_get(client, id, &ret->lost);
@@ -42,25 +44,19 @@ static size_t add(char *ret, size_t used, uint64_t nr, const char *what)
 					    nr, what) : used;
 }
 
-char *losses_text(char *ret, const struct losses *losses)
-{
-	size_t used = 0;
-
-	ret[0] = '\0';
-	for (unsigned int kind = 0; kind < RT_RECORDS; kind++)
-		used = add(ret, used, losses->lost.records[kind], rt_record_name(kind));
-	if (used)
-		used += (size_t)snprintf(ret + used, LOSSES_TEXT - used, " (a buffer was full: depths and times may be wrong)");
-	used = add(ret, used, losses->undelivered, "ends of requests (not delivered by the kernel)");
-	add(ret, used, losses->lost.missed, "of any disk (missed: they interrupted another)");
-	return ret;
-}
-
+/* Without the record of an end and of the next issue, the time of a request is too long, and it stays in flight. */
 void losses_note(const char *disk, const struct losses *losses)
 {
 	char text[LOSSES_TEXT];
+	size_t used = 0;
 
-	if (losses_text(text, losses)[0])
+	for (unsigned int kind = 0; kind < RT_RECORDS; kind++)
+		used = add(text, used, losses->lost.records[kind], rt_record_name(kind));
+	if (used)
+		used += (size_t)snprintf(text + used, LOSSES_TEXT - used, " (a buffer was full: depths and times may be wrong)");
+	used = add(text, used, losses->undelivered, "ends of requests (not delivered by the kernel)");
+	used = add(text, used, losses->lost.missed, "of any disk (missed: they interrupted another)");
+	if (used)
 		note("%s: %" PRIu64 " events were lost: %s; the counters lack them", disk, losses_sum(losses), text);
 }
 

@@ -7,13 +7,9 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "raidtrace.h"
-
-/* Bytes for the text of losses. */
-#define LOSSES_TEXT	1024
 
 /* Losses since the disk was attached. */
 struct losses {
@@ -30,12 +26,6 @@ int losses_get(struct rt_client *client, uint32_t id, const struct rt_counters *
 
 /* The number of events that were lost. */
 uint64_t losses_sum(const struct losses *losses);
-
-/*
- * Name the losses by kind. Without the record of an end and of the next issue, the time of a request is too long, and
- * it stays in flight. @ret: LOSSES_TEXT bytes, "" if nothing was lost. Return: @ret.
- */
-char *losses_text(char *ret, const struct losses *losses);
 
 /* Print the losses of a disk, if there are any, as a note. Its counters lack them. */
 void losses_note(const char *disk, const struct losses *losses);

@@ -21,6 +21,16 @@ int store_put_meta(struct rows *to, const char *key, const char *value)
 	return to->put(to, sql, ROW(TEXT(key), TEXT(value)));
 }
 
+int store_put_pairs(struct rows *to, const char *const (*pairs)[2])
+{
+	int err = 0;
+
+	for (; (*pairs)[0] && !err; pairs++)
+		if ((*pairs)[1])
+			err = store_put_meta(to, (*pairs)[0], (*pairs)[1]);
+	return err;
+}
+
 int store_put_meta_number(struct rows *to, const char *key, uint64_t value)
 {
 	char text[32];

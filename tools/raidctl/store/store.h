@@ -91,6 +91,10 @@ struct rows *store_rows(struct store *store);
 int store_put_meta(struct rows *to, const char *key, const char *value);
 int store_put_meta_number(struct rows *to, const char *key, uint64_t value);
 
+/* Put pairs { key, value }. A value of NULL is left out. */
+#define store_put_metas(to, ...) store_put_pairs(to, (const char *const[][2]){ __VA_ARGS__, { NULL } })
+int store_put_pairs(struct rows *to, const char *const (*pairs)[2]);
+
 /* Room for the names of all groups of counters. */
 #define GROUPS_TEXT	160
 
