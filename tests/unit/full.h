@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Counters with values that all differ: a test notices one that is printed in the place of another. */
+/* Counters with values that all differ: a test notices one in the place of another. */
 
 #ifndef FULL_H
 #define FULL_H
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,36 +13,27 @@
 
 #define FULL_SUBMITTERS	10
 
-/* The next of numbers that look random and are the same each time. */
-static inline uint64_t full_next(uint64_t *state)
+/* The next number: no other is the same, and none is 0. */
+static inline uint64_t full_next(void)
 {
-	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return *state >> 33;
+	static uint64_t value;
+
+	return ++value;
 }
 
-/* A number of a name, so that a counter that is added changes no other. */
-static inline uint64_t full_named(uint64_t state, const char *name)
+/* Some bins of a histogram; the bins between them are empty. */
+static inline void full_histogram(struct rt_histogram *h, unsigned int kind)
 {
-	for (; *name; name++)
-		state = (state ^ (unsigned char)*name) * UINT64_C(1099511628211);
-	return full_next(&state);
-}
+	unsigned int bins = raidtrace_hist_bins(kind), bin = full_next() * 7 % bins / 2;
 
-/* Some bins of each histogram, and what lies between them empty. */
-static inline void full_histogram(struct rt_histogram *h, unsigned int kind, uint64_t *state)
-{
-	unsigned int bins = raidtrace_hist_bins(kind), bin = full_next(state) % bins / 2;
-
-	for (unsigned int i = 0; i < 5; i++) {
-		rt_histogram_count(h, bin, 1 + full_next(state) % 3000);
-		bin += 1 + full_next(state) % (1 + (bins - bin) / 4);
-		if (bin >= bins)
-			return;
+	for (unsigned int i = 0; i < 5 && bin < bins; i++) {
+		rt_histogram_count(h, bin, full_next());
+		bin += 1 + full_next() % (1 + (bins - bin) / 4);
 	}
 }
 
 /* A hardware queue without requests between others, and the row of the rest. */
-static inline void full_hwqs(struct rt_counters *c, uint64_t state)
+static inline void full_hwqs(struct rt_counters *c)
 {
 	static const unsigned int rows[] = { 0, 1, 3, RT_HWQS - 1 };
 
@@ -52,67 +42,55 @@ static inline void full_hwqs(struct rt_counters *c, uint64_t state)
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct rt_hwq *hwq = &c->hwq[rows[i]];
 
-#define X(member, attribute, ...) hwq->member = 1 + full_named(state, #member) % 70000;
+#define X(member, attribute, ...) hwq->member = full_next();
 		RT_HWQ_COUNTERS(X)
 #undef X
-		hwq->in_flight = 1 + (uint32_t)full_next(&state) % 5;
-		hwq->in_flight_max = 6 + (uint32_t)full_next(&state) % 50;
+		hwq->in_flight = (uint32_t)full_next();
+		hwq->in_flight_max = (uint32_t)full_next();
 	}
 	c->nr_hwqs = RT_HWQS;
 }
 
 /*
- * A span in which all that is counted happened. @c: zero but for its times, groups and what is unknown; to
- * be freed by rt_counters_free(). @submitters: room for FULL_SUBMITTERS, which @c points to then. @state:
- * of full_next(); another one makes other numbers.
+ * A span in which all that is counted happened. @c: zero but for its times and groups, to be freed by rt_counters_free().
+ * @submitters: room for FULL_SUBMITTERS, which @c points to then.
  */
-static inline void full_counters(struct rt_counters *c, struct rt_submitter *submitters, uint64_t *state)
+static inline void full_counters(struct rt_counters *c, struct rt_submitter *submitters)
 {
 	for (unsigned int d = 0; d < RT_DIRECTIONS; d++) {
 		struct rt_flow *flow = &c->flow[d];
-		uint64_t most = d == RAIDTRACE_DIRECTION_WRITE ? 900 : 400000;
 
-#define X(member, attribute, ...) flow->member = (strstr(#member, "_ns") ? 1000000 : strstr(#member, "bytes") ? 4096 : \
-						  strstr(#member, "_sectors") ? 300 : 1) * (1 + full_named(*state, #member) % most);
+#define X(member, attribute, ...) flow->member = full_next();
 		RT_FLOW_COUNTERS(X)
 #undef X
-		flow->issued += 2 * most;
-		flow->queued += 2 * most;
-		flow->in_flight = 1 + (uint32_t)full_next(state) % 5;
-		flow->in_flight_max = 6 + (uint32_t)full_next(state) % 50;
+		flow->in_flight = (uint32_t)full_next();
+		flow->in_flight_max = (uint32_t)full_next();
 		for (unsigned int k = 0; k < RT_KINDS; k++)
-			full_histogram(&c->histogram[d][k], k, state);
+			full_histogram(&c->histogram[d][k], k);
 	}
-#define X(member, attribute, ...) c->disk.member = 1 + full_named(*state, #member) % 5000;
+#define X(member, attribute, ...) c->disk.member = full_next();
 	RT_DISK_COUNTERS(X)
 #undef X
 	c->disk.streams_alive = 3;
 	c->disk.streams_alive_queued = 5;
 	for (unsigned int i = 0; i < RT_CLASSES; i++) {
-#define X(member, attribute, ...) c->origin[i].member = full_named(*state, #member) % 70000;
+#define X(member, attribute, ...) c->origin[i].member = full_next();
 		RT_ORIGIN_COUNTERS(X)
 #undef X
-		full_next(state);
 	}
-	/* One class without seeks, one without requests. */
-	c->origin[1].seeks = 0;
-	memset(&c->origin[2], 0, sizeof(c->origin[2]));
 	for (unsigned int i = 0; i < FULL_SUBMITTERS; i++) {
 		struct rt_submitter *s = &submitters[i];
 
-		*s = (struct rt_submitter){ .index = i, .pid = 100 + i, .rest = i == FULL_SUBMITTERS - 1, .cgroup = i % 3 ? 70 + i : 0 };
+		*s = (struct rt_submitter){ .index = i, .pid = 100 + i, .rest = i == FULL_SUBMITTERS - 1 };
 		snprintf(s->comm, sizeof(s->comm), s->rest ? "" : "program%u", i);
-		snprintf(s->path, sizeof(s->path), i == 4 ? "/kubepods.slice/burstable.slice/\033[2Jcri-0123456789abcdef-%u.scope" :
-			 i % 3 == 1 ? "/a/b%u" : "", i);
-#define X(member, attribute, ...) s->member = 1 + full_named(*state, #member) % 800000;
+#define X(member, attribute, ...) s->member = full_next();
 		RT_SUBMITTER_COUNTERS(X)
 #undef X
-		full_next(state);
 	}
 	c->submitters = submitters;
 	c->nr_submitters = FULL_SUBMITTERS;
 	if (c->groups & RAIDTRACE_GROUP_HWQ)
-		full_hwqs(c, *state);
+		full_hwqs(c);
 }
 
 static inline uint64_t full_bin(const struct rt_histogram *h, unsigned int index)

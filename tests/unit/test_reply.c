@@ -232,12 +232,10 @@ TEST(invalid_parts)
 
 static int fill_full(void **state)
 {
-	uint64_t seed = 17;
-
 	(void)state;
 	full = (struct rt_counters){ .id = 9, .snapshot = 8, .since_ns = 7, .now_ns = 1000, .resets = 6, .readahead_sectors = 5,
 				     .gone = true, .groups = 0x1fff };
-	full_counters(&full, submitters, &seed);
+	full_counters(&full, submitters);
 	return 0;
 }
 

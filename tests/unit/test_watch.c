@@ -248,7 +248,36 @@ TEST(everything)
 		before.nr_processes = sizeof(then) / sizeof(then[0]);
 		memcpy(printed, all, sizeof(printed));
 	}
-	golden("golden/watch.txt", strdup(printed));
+	assert_string_equal(printed,
+			    "process: 7 x: cpu 700000000 ns, 1.0 to 3.5 s\n"
+			    "process: 7 x: read_bytes 397800 bytes, 1.0 to 3.5 s\n"
+			    "process: 10 x of the command: cpu 10000000 ns, 1.0 to 3.5 s\n"
+			    "process: 10 x of the command: read_bytes 2 bytes, 1.0 to 3.5 s\n"
+			    "process: 11 x (this recorder): cpu 20000000 ns, 1.0 to 3.5 s\n"
+			    "process: 11 x (this recorder): read_bytes 3 bytes, 1.0 to 3.5 s\n"
+			    "process: 13 x: cpu 10000000 ns, 1.0 to 3.5 s\n"
+			    "process: 13 x: read_bytes 163839 bytes, 1.0 to 3.5 s\n"
+			    "process: 14 x: cpu 120000000 ns, 1.0 to 3.5 s\n"
+			    "process: 14 x: read_bytes 163840 bytes, 1.0 to 3.5 s\n"
+			    "process: 14 x: write_bytes 1 bytes, 1.0 to 3.5 s\n"
+			    "process: 15 x: cpu 130000000 ns, 1.0 to 3.5 s\n"
+			    "processor process 7 (x) 700000000 ns, 1.0 to 3.5 s: process 7 (x) used 28 % of a processor\n"
+			    "process-io process 7 (x) 397800 bytes, 1.0 to 3.5 s: process 7 (x) read and wrote 155 KiB/s\n"
+			    "process-io process 14 (x) 163841 bytes, 1.0 to 3.5 s: process 14 (x) read and wrote 64.0 KiB/s\n"
+			    "processor process 15 (x) 130000000 ns, 1.0 to 3.5 s: process 15 (x) used 5 % of a processor\n"
+			    "disk sdb 163840 bytes, 1.0 to 3.5 s: disk sdb had 64 KiB/s of traffic\n"
+			    "disk sdn 163840 bytes, 1.0 to 3.5 s: disk sdn had 64 KiB/s of traffic\n"
+			    "network 24 (eth0) 250 interrupts, 1.0 to 3.5 s: network: 100 interrupts/s on line 24 (eth0)\n"
+			    "interrupts 9 (acpi) 25 interrupts, 1.0 to 3.5 s: interrupts: 10 interrupts/s on line 9 (acpi)\n"
+			    "input 1 (i8042) 1 interrupts, 1.0 to 3.5 s: input: 0 interrupts/s on line 1 (i8042)\n"
+			    "memory  250000000 ns, 1.0 to 3.5 s: tasks waited for memory 10 % of the time\n"
+			    "swap  5 pages, 1.0 to 3.5 s: 5 pages were swapped\n"
+			    "steal  50000000 ns, 1.0 to 3.5 s: the host of this virtual machine took 2.0 % of a processor\n"
+			    "suspend  3000000000 ns, 1.0 to 3.5 s: the machine slept for 3.000 s\n"
+			    "clock  -4000000000 ns, 1.0 to 3.5 s: the clock was set by -4.000 s\n"
+			    "clocksource hpet 1 , 1.0 to 3.5 s: clocksource changed: hpet\n"
+			    "governor powersave 1 , 1.0 to 3.5 s: governor changed: powersave\n"
+			    "thermal  3 times, 1.0 to 3.5 s: processors were too hot and slowed down 3 times\n");
 }
 
 /* Texts of disturbances that last; a moment is taken for a second. */

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -112,62 +111,6 @@ static inline void unit_write(const char *directory, const char *name, const cha
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
 	assert_int_equal(fclose(file), 0);
-}
-
-/* Long texts that are what a file of golden/ holds, byte by byte. UPDATE_GOLDEN=1 writes it anew. */
-
-/* json-c 0.18 prints a list or an object without members in one line, older versions in two. */
-static inline void empty_lists(char *text)
-{
-	char *to = text;
-
-	while ((*to = *text)) {
-		text++;
-		if ((*to == '[' && text[strspn(text, " \n")] == ']') || (*to == '{' && text[strspn(text, " \n")] == '}'))
-			text += strspn(text, " \n");
-		to++;
-	}
-}
-
-/*
- * The text of a file. @name: of the file; packed when it says so. @update: what to write into it first if
- * UPDATE_GOLDEN is set.
- */
-static inline const char *golden_text(const char *name, const char *update)
-{
-	static char expected[1 << 20];
-	gzFile file;
-	int len;
-
-	if (getenv("UPDATE_GOLDEN")) {
-		file = gzopen(name, strstr(name, ".gz") ? "wb9" : "wbT");
-		assert_non_null(file);
-		gzputs(file, update);
-		assert_int_equal(gzclose(file), Z_OK);
-	}
-	file = gzopen(name, "rb");
-	assert_non_null(file);
-	len = gzread(file, expected, sizeof(expected) - 1);
-	assert_true(len > 0);
-	gzclose(file);
-	expected[len] = '\0';
-	return expected;
-}
-
-/* Compare a text with a file. @name: of the file. @text: freed. */
-static inline void golden(const char *name, char *text)
-{
-	const char *expected;
-	size_t at = 0;
-
-	empty_lists(text);
-	expected = golden_text(name, text);
-	while (text[at] && text[at] == expected[at])
-		at++;
-	if (text[at] || expected[at])
-		fail_msg("%s is another, UPDATE_GOLDEN=1 if it should be: from byte %zu it is\n%.400s\ninstead of\n%.400s",
-			 name, at, text + at, expected + at);
-	free(text);
 }
 
 #endif
