@@ -13,7 +13,7 @@ from raidtrace.quantity.units import ratio
 from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
 from raidtrace.recording.breakdown import Breakdown
-from raidtrace.recording.looks import looks
+from raidtrace.recording.looks import Looks, looks
 from raidtrace.recording.observation import KERNEL_THREADS, Observation
 from raidtrace.recording.quantities import RAID_DRIVERS, Reading, is_virtual
 
@@ -38,6 +38,11 @@ class Case:
     def phase(self) -> Observation:
         return self.reading.phase
 
+    @property
+    def other(self) -> str:
+        """The direction of data that this case is not about."""
+        return "write" if self.direction == "read" else "read"
+
     def value(self, name: str, number: float | None, unit: str, *counters: str) -> Value:
         """A number of this reading, with its source."""
         return Value(name, number, unit, source(self.reading, *counters))
@@ -58,15 +63,20 @@ class Case:
         """Share of the time without a request in flight, from 0 to 1. None: not counted."""
         return q.idle_share(self.phase)
 
+    @functools.cached_property
+    def looks(self) -> Looks | None:
+        """The results of looks at the command. None: there are few, or none, or time is simulated."""
+        found = looks(self.phase.host)
+        return None if found is None or found.number < k.NUMBER or self.simulated() else found
+
     def stuck(self) -> tuple[str, str] | None:
         """The function in the kernel where looks found the command for half of the idle time, in addition to the busy time,
         and a clause about it. None: they did not, or there are few looks."""
-        found, idle = looks(self.phase.host), self.idle()
-        if found is None or found.number < k.NUMBER or idle is None or self.simulated():
+        if (found := self.looks) is None or (idle := self.idle()) is None:
             return None
         for place, nr in found.functions.items():
             if nr / found.number - (1 - idle) >= k.HALF * idle:
-                return (place, f"in {nr} of {found.number} looks the command was in {visible(place)}()")
+                return place, f"in {nr} of {found.number} looks the command was in {visible(place)}()"
         return None
 
     def waits_for_host(self) -> bool:
@@ -86,6 +96,14 @@ class Case:
     def wait_ms(self, counter: str, of: str) -> float | None:
         """Mean time of this direction in ms: a counter of ns divided by the counter `of`. None: not counted."""
         return ratio(self.phase.count(self.direction, counter), self.phase.count(self.direction, of), 1e6)
+
+    def before_issue_ms(self) -> float:
+        """Mean time of a request between its insertion and its issue, in ms. 0: none, or not counted."""
+        return self.wait_ms("i2d_sum_ns", "issued") or 0.0
+
+    def all_in_use(self, slots: tuple[int, str] | None) -> bool:
+        """Whether so many requests are in flight for half of the time. slots: a number, and its setting; None: not known."""
+        return slots is not None and (q.share_at_least(self.phase, "all", slots[0]) or 0.0) >= k.HALF
 
     def waiting(self) -> float | None:
         """Mean number of bios of this direction between their queueing and the issue of their request (Little's law).

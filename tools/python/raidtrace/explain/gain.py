@@ -196,8 +196,7 @@ def others_gone(case: Case, part: float, fast_ms: float) -> Gain:
     # With other sizes, the fastest requests may all belong to one process.
     if max(sizes.values(), default=0) < k.CERTAIN * sum(sizes.values()):
         return NO_GAIN
-    held_ms = case.wait_ms("i2d_sum_ns", "issued") or 0.0
-    return _figure((mean_ms + held_ms) / fast_ms, "without them")
+    return _figure((mean_ms + case.before_issue_ms()) / fast_ms, "without them")
 
 
 def unbroken(length: float, silent: float, interval: float) -> Gain:

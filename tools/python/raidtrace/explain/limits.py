@@ -90,7 +90,7 @@ def limits(
     if limits_device.platter(case) or (case.one_disk() and case.rotates() and case.streams() > 1):
         text = "a rotating disk reads ahead by itself: only an experiment can show whether more is faster"
         leave_open(ORDERED_CAUSES, text)
-    if (crowd := limits_device.crowd(case)) and _wait_for_each_other(case, crowd):
+    if case.one_disk() and (crowd := limits_device.crowd(case)) and _wait_for_each_other(case, crowd):
         # On a disk with heads each request still needs its seek, however many wait.
         text = (
             f"with {crowd.many:.0f} in flight a request takes {about_ms(crowd.many_ms)}, with {crowd.few:.0f} in "

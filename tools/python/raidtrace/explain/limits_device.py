@@ -70,20 +70,6 @@ def dry(reading: Reading, direction: str) -> tuple[int, float, float] | None:
     return times, alone[1], times * alone[1] / 1000 / reading.phase.seconds()
 
 
-def saturated(reading: Reading, direction: str) -> tuple[int, float] | None:
-    """The depth that at least half of the requests met at issue, as a row of depth-d2c, and the gain in throughput over
-    the row of half this depth (0.2: 20 % more). None: these rows do not exist or have too few requests.
-    """
-    rows = bins.rows(reading.phase.histogram(direction, "depth_d2c"))
-    at_issue = reading.phase.histogram("all", "depth_issue")
-    deep = _half(rows, at_issue)
-    shallow = deep // 2
-    if shallow not in rows or deep == shallow or min(rows[deep][0], rows[shallow][0]) < k.NUMBER:
-        return None
-    rate = [_in_flight(at_issue, row) / rows[row][1] for row in (shallow, deep)]
-    return deep, rate[1] / rate[0] - 1
-
-
 def _half(rows: Mapping[int, tuple[int, float]], at_issue: Mapping[int, int]) -> int:
     """The deepest row of depth-d2c that at least half of the issues reach. 0: none."""
     least = sum(at_issue.values()) / 2
@@ -96,17 +82,12 @@ def _in_flight(at_issue: Mapping[int, int], row: int) -> float:
     return 1 + sum(depth * n for depth, n in met.items()) / max(sum(met.values()), 1)
 
 
-def flat(case: Case) -> bool:
-    """Whether twice the depth added no throughput, although the depth keeps all drives of an array busy."""
-    grown = saturated(case.reading, case.direction)
-    return grown is not None and grown[0] >= k.FULL and grown[1] < k.MATTERS
-
-
 @dataclasses.dataclass(frozen=True)
 class Crowd:
-    """The effect of a higher depth on one disk: a low and a high number in flight, the ms of a request at each, and the
-    growth of the rate between them (0.2: 20 % more)."""
+    """The effect of a higher depth: a low and a high number in flight, the ms of a request at each, and the growth of the
+    rate between them (0.2: 20 % more). row: of depth-d2c, which half of the requests reach."""
 
+    row: int
     few: float
     many: float
     few_ms: float
@@ -120,22 +101,26 @@ def about_ms(ms: float) -> str:
 
 
 def crowd(case: Case) -> Crowd | None:
-    """The effect of a higher depth on one disk. None: an array, a depth that did not vary, or times that were not
-    counted."""
+    """The effect of a higher depth: that of half of the requests by half of it, or by any lower one of a single disk. None:
+    the depth did not vary, or times were not counted."""
     rows = bins.rows(case.phase.histogram(case.direction, "depth_d2c"))
     at_issue = case.phase.histogram("all", "depth_issue")
-    if not case.one_disk() or not rows or not at_issue:
-        return None
     deep = _half(rows, at_issue)
     below = [at for at in rows if at < deep]
-    if not below or rows[deep][0] < k.NUMBER:
-        return None
     near = [at for at in below if at <= deep // 2 and rows[at][0] >= k.NUMBER]
+    if not below or rows[deep][0] < k.NUMBER or not (near or case.one_disk()):
+        return None
     shallow = max(near) if near else min(below)
     few, many = _in_flight(at_issue, shallow), _in_flight(at_issue, deep)
     few_ms, many_ms = rows[shallow][1], rows[deep][1]
     growth = many / many_ms / (few / few_ms) - 1 if few_ms and many_ms else 0.0
-    return Crowd(few, many, few_ms, many_ms, growth)
+    return Crowd(deep, few, many, few_ms, many_ms, growth)
+
+
+def flat(case: Case) -> bool:
+    """Whether a higher depth added no throughput, although the depth keeps all drives of an array busy."""
+    grown = crowd(case)
+    return grown is not None and grown.row >= k.FULL and grown.growth < k.MATTERS
 
 
 def fastest_ms(times: Mapping[int, int]) -> float | None:
@@ -148,13 +133,10 @@ def waiting(case: Case) -> tuple[float, float] | None:
     """The times of the fastest request and of the mean in ms, if the mean is so much longer that requests wait for each
     other. None: they do not, or one cannot judge it: an array, a disk with heads, or requests of several sizes.
     """
-    sizes, times = case.phase.histogram(case.direction, "size"), case.phase.histogram(case.direction, "d2c")
+    least = fastest_ms(case.phase.histogram(case.direction, "d2c"))
     mean = q.d2c_mean_ms(case.phase, case.direction)
-    if not case.one_disk() or case.rotates() or not times or not sizes or not mean:
+    if not case.one_disk() or case.rotates() or least is None or not mean or not of_one_size(case):
         return None
-    if max(sizes.values()) < k.NEARLY_ALL * sum(sizes.values()):
-        return None
-    least = fastest_ms(times) or 0.0
     return (least, mean) if mean >= (1 + k.FEW) * least else None
 
 
@@ -172,7 +154,7 @@ def waits_ms(case: Case) -> tuple[float, float] | None:
         median = bins.quantile(times, 0.5)
         fastest = fastest_ms(times)
         return None if median is None or fastest is None else (fastest, median / 1e6)
-    crowded = crowd(case)
+    crowded = crowd(case) if case.one_disk() else None
     return (crowded.few_ms, crowded.many_ms) if crowded else None
 
 
@@ -180,7 +162,9 @@ def full(case: Case) -> Crowd | None:
     """The result of crowd() if a higher depth of one disk does not raise its rate, so that each request waits for
     others. None: it does, or is not known."""
     queued, waits = crowd(case), waits_ms(case)
-    if waits is None or waits[1] < k.SLOWER * waits[0]:  # more exact than depth-d2c, whose rows are octaves
+    if (
+        waits is None or not case.one_disk() or waits[1] < k.SLOWER * waits[0]
+    ):  # more exact than depth-d2c, whose rows are octaves
         return None
     return queued if queued is not None and queued.growth < k.MATTERS and not case.waits_for_host() else None
 
@@ -283,13 +267,13 @@ def device(case: Case) -> Limit:
 
 
 def _device(case: Case) -> Limit:
-    grown, idle = saturated(case.reading, case.direction), case.idle()
+    grown, idle = crowd(case), case.idle()
     near, rate = ceiling_near(case), q.mib_per_s(case.phase, case.direction) or 0.0
     if idle is None:
         return unknown("idle time was not counted")
     values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
     if grown is not None:
-        values.append(case.value("gain-of-depth", grown[1], "of 1", "depth-d2c"))
+        values.append(case.value("gain-of-depth", grown.growth, "of 1", "depth-d2c"))
     orderly = case.seeks_seldom()
     remedy = "no setting helps; other drives, another RAID level or another controller may"
     if case.waits_for_host():
@@ -324,11 +308,10 @@ def _device(case: Case) -> Limit:
     if flat(case) and k.SEVERAL * size <= most:
         text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}; up to {q.kib(most)} are possible"
         return open_question(f"{text}. With fewer in flight more of them are merged, which may be faster", *values)
-    other = "write" if case.direction == "read" else "read"
-    if (theirs := case.area(other)) >= k.MATTERS * (theirs + case.area(case.direction)):
-        rates = rate, q.mib_per_s(case.phase, other) or 0.0
-        both = f"{rates[0]:.0f} MiB/s of {case.direction}s and {rates[1]:.0f} MiB/s of {other}s at the same time"
-        return open_question(f"{_gain(grown)}{both}", *values)
+    if (theirs := case.area(case.other)) >= k.MATTERS * (theirs + case.area(case.direction)):
+        both = q.mib_per_s(case.phase, case.other) or 0.0
+        text = f"{rate:.0f} MiB/s of {case.direction}s and {both:.0f} MiB/s of {case.other}s at the same time"
+        return open_question(f"{_gain(grown)}{text}", *values)
     if flat(case) and orderly:
         text = f"{_gain(grown)}{rate:.0f} MiB/s is its rate"
         return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
@@ -398,10 +381,10 @@ def _mib(rate: float) -> str:
     return f"{rate:.0f} MiB/s" if rate >= 10 else f"{rate:.2g} MiB/s"
 
 
-def _gain(grown: tuple[int, float] | None) -> str:
+def _gain(grown: Crowd | None) -> str:
     if grown is None:
         return ""
     return (
-        f"with {grown[0]} or more in flight the throughput is {max(grown[1], 0):.0%} higher than with "
-        f"{grown[0] // 2}; "
+        f"with {grown.row} or more in flight the throughput is {max(grown.growth, 0):.0%} higher than with about "
+        f"{grown.few:.0f}; "
     )

@@ -204,7 +204,7 @@ def slow_part(case: Case) -> Limit:
         q.size_mode(phase, case.direction),
         in_order(case.reading),
     )
-    other = q.octets(phase, "write" if case.direction == "read" else "read") or 0
+    other = q.octets(phase, case.other) or 0
     steady = not case.waits_for_host() and other <= k.FEW * (q.octets(phase, case.direction) or 1)
     alike = mode is not None and mode[1] >= k.NEARLY_ALL and case.seeks_seldom()
     if case.one_disk():

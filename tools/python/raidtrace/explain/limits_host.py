@@ -13,7 +13,7 @@ from raidtrace.explain.steps import in_order
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
-from raidtrace.recording.looks import IN_KERNEL, RUNNING, looks
+from raidtrace.recording.looks import IN_KERNEL, RUNNING
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.spans import DATA
@@ -161,8 +161,7 @@ def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None
     """The verdict if looks at the command found a reason for most of the idle time. None: they did not, or there are few.
     They found it in the kernel for a request, too, but not for longer than the disk was busy.
     """
-    found = looks(case.phase.host)
-    if found is None or found.number < k.NUMBER or case.simulated():
+    if (found := case.looks) is None:
         return None
     number = case.value("looks", found.number, "looks", "look all")
     asleep = 1 - (found.by.get(RUNNING, 0) + found.by.get(IN_KERNEL, 0)) / found.number
@@ -324,9 +323,7 @@ def discards(case: Case) -> Limit:
     if sum(numbers.values()) < k.SEVERAL:
         return open_question(f"{text} were in flight {during}; their cost is unknown", *values)
     waits = waits_ms(case)
-    before = (
-        case.wait_ms("i2d_sum_ns", "issued") or 0.0
-    )  # a disk that discards alone lets the others wait in the scheduler
+    before = case.before_issue_ms()  # a disk that discards alone lets the others wait in the scheduler
     others = sum(case.phase.count(name, "completed") or 0 for name in DATA)
     alone = others < k.WORTH * sum(numbers.values())  # what the disk does is to discard
     if not alone and (waits is None or waits[1] + before < k.SLOWER * waits[0]):
@@ -405,10 +402,9 @@ def strangers(case: Case) -> Others:
 def _time_of(case: Case, bios: int, octets: int) -> float | None:
     """The share of the time of all requests that so many bios took at most, if all are of the other direction. None:
     they cannot be."""
-    other = "write" if case.direction == "read" else "read"
-    fits = bios <= (case.phase.count(other, "queued") or 0) and octets <= (case.phase.count(other, "bytes_queued") or 0)
-    areas = case.area(case.direction) + case.area(other)
-    return case.area(other) / areas if fits and areas else None
+    queued, moved = (case.phase.count(case.other, name) or 0 for name in ("queued", "bytes_queued"))
+    areas = case.area(case.direction) + case.area(case.other)
+    return case.area(case.other) / areas if bios <= queued and octets <= moved and areas else None
 
 
 def _all_its_own(case: Case) -> bool:
@@ -435,7 +431,7 @@ def _undelayed(case: Case) -> str:
     waits, mean = waits_ms(case), q.d2c_mean_ms(case.phase, case.direction)
     if not case.one_disk() or case.rotates() or waits is None or mean is None:
         return ""
-    took = max(mean, waits[1]) + (case.wait_ms("i2d_sum_ns", "issued") or 0.0)
+    took = max(mean, waits[1]) + (case.before_issue_ms())
     if took >= k.MIN_FACTOR * waits[0]:
         return ""
     return f"{case.direction}s take {took:.3g} ms, as long as the fastest: concurrent requests do not delay them"
@@ -444,7 +440,7 @@ def _undelayed(case: Case) -> str:
 @rule("competing", "Competing load", DISK)
 def competing(case: Case) -> Limit:
     """Concurrent load of the disk by other processes, or in the other direction."""
-    other = "write" if case.direction == "read" else "read"
+    other = case.other
     meanwhile = case.phase.timeline.meanwhile(case.direction)
     ours, theirs, issued = case.area(case.direction), case.area(other) * meanwhile, q.requests(case.phase)
     foreign, found = q.foreign(case.phase, case.direction), strangers(case)

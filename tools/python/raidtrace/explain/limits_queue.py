@@ -8,7 +8,7 @@ from raidtrace.explain import gain
 from raidtrace.explain.case import DISK, WAITING, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import ceiling_near, flat, waits_ms
-from raidtrace.explain.limits_host import above_waits, clears, strangers
+from raidtrace.explain.limits_host import above_waits, clears, run_sectors, strangers
 from raidtrace.explain.steps import ahead, in_order, windows_share
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural, ratio
@@ -203,7 +203,7 @@ def direct(case: Case) -> Limit:
     if reason := next((reason for holds, reason in enough if holds), ""):
         return open_question(f"{text}; {reason}", *values)
     few = slots(case)
-    if few and few[0] > 1 and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= k.HALF:
+    if few and few[0] > 1 and case.all_in_use(few):
         return open_question(f"{text}, and {few[1]} allows no more than {few[0]}", *values)
     if scattered(case):
         return open_question(f"{text}; through the page cache a read would wait for its seek, too", *values)
@@ -248,9 +248,7 @@ def _not_by_program(case: Case, depth: float) -> str:
 def scattered(case: Case) -> bool:
     """Whether most reads are random and short, on a disk with seeks that take time."""
     order = in_order(case.reading)
-    count = case.phase.count(case.direction, "queued") or 0
-    streams = case.phase.count(case.direction, "stream_queued") or 0
-    run = (case.phase.count(case.direction, "bytes_queued") or 0) / q.SECTOR / max(count - streams, 1)
+    run = run_sectors(case.reading) or 0.0
     return (
         case.rotates()
         and case.direction == "read"
@@ -425,7 +423,7 @@ def readahead(case: Case) -> Limit:
     unit = "request" if windows == 1 else "requests"
     text = f"{depth:.2f} requests in flight while busy; a readahead window is {windows:g} {unit}{each}"
     allowed = slots(case)
-    if allowed and (q.share_at_least(case.phase, "all", allowed[0]) or 0.0) >= k.HALF and allowed[0] < windows:
+    if allowed and allowed[0] < windows and case.all_in_use(allowed):
         return ruled_out(f"{text}: the queue takes at most {allowed[0]}", value)
     if (case.phase.count("read", "completed") or 0) < k.NUMBER:
         return open_question(f"{text}; too few requests to infer a cause", value)

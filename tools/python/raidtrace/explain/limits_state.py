@@ -68,8 +68,7 @@ def held(case: Case) -> Limit:
     inside = ratio(queued, waited) or 0.0
     if inside >= k.HALF:
         return ruled_out(f"{text}, mostly in the scheduler", *values)
-    few = slots(case)
-    if few and (q.share_at_least(case.phase, "all", few[0]) or 0.0) >= k.HALF:
+    if (few := slots(case)) and case.all_in_use(few):
         return ruled_out(f"{text}; all {few[0]} slots ({few[1]}) are in use", *values)
     text = f"{text}; slots are free, and no request exists yet for most of the wait"
     holders = _holders(case)

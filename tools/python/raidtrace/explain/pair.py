@@ -112,17 +112,9 @@ def behaviour(a: Reading, b: Reading) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _direct(reading: Reading) -> float | None:
-    return q.class_share(reading.phase, "direct")
-
-
 def _others(reading: Reading) -> float | None:
     others = limits_host.strangers(Case(reading, "read", {}))
     return others.part if others.whole else None  # else only a lower bound is known
-
-
-def _resets(reading: Reading) -> int:
-    return limits_events.resets(Case(reading, "read", {}))
 
 
 def _written(reading: Reading) -> float | None:
@@ -131,14 +123,14 @@ def _written(reading: Reading) -> float | None:
     return counts[1] / sum(counts) if sum(counts) else None
 
 
-def _failed(reading: Reading) -> int:
-    return q.total(reading.phase, "errors")
-
-
 SHARES: tuple[tuple[str, Callable[[Reading], float | None]], ...] = (
-    ("direct", _direct), ("in order", in_order), ("writes", _written), ("others", _others),
+    ("direct", lambda reading: q.class_share(reading.phase, "direct")),
+    ("in order", in_order), ("writes", _written), ("others", _others),
 )  # fmt: skip
-EVENTS: tuple[tuple[str, Callable[[Reading], int]], ...] = (("resets", _resets), ("errors", _failed))
+EVENTS: tuple[tuple[str, Callable[[Reading], int]], ...] = (
+    ("resets", lambda reading: limits_events.resets(Case(reading, "read", {}))),
+    ("errors", lambda reading: q.total(reading.phase, "errors")),
+)
 
 
 def _commands(a: str, b: str) -> list[tuple[str, str, str]]:

@@ -2,7 +2,7 @@
 """The links of the chain from the readahead setting to throughput and seeks, of one reading or of two side by side."""
 
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from raidtrace.explain import constants as k
 from raidtrace.explain.evidence import Distribution, Link, Source, Value, Verdict, worst
@@ -23,6 +23,16 @@ def each(readings: Sequence[Reading], say: Callable[[Reading], str]) -> str:
     if len(set(texts)) == 1:
         return texts[0]
     return "\n".join(f"{reading.letter}: {text}" for reading, text in zip(readings, texts, strict=True))
+
+
+def link(key: str, title: str, readings: Sequence[Reading], say: Callable[[Reading], str],
+         verdict: Callable[[Reading], Verdict], values: Callable[[Reading], Iterable[Value]],
+         distributions: Callable[[Reading], Iterable[Distribution]] = lambda _: ()) -> Link:  # fmt: skip
+    """The link of all readings, with the worst of their verdicts."""
+    return Link(
+        key, title, each(readings, say), worst(map(verdict, readings)), tuple(value for r in readings for value in values(r)),
+        tuple(distribution for r in readings for distribution in distributions(r)),
+    )  # fmt: skip
 
 
 def setting(readings: Sequence[Reading]) -> Link:
@@ -47,11 +57,7 @@ def setting(readings: Sequence[Reading]) -> Link:
 
 def window(readings: Sequence[Reading]) -> Link:
     """The link for readahead windows: the share of the bytes that was read ahead, and the size of the windows."""
-    return Link(
-        "window", "Readahead window", each(readings, _window), worst(_window_verdict(r) for r in readings),
-        tuple(value for r in readings for value in _window_values(r)),
-        tuple(distribution for r in readings for distribution in _windows(r)),
-    )  # fmt: skip
+    return link("window", "Readahead window", readings, _window, _window_verdict, _window_values, _windows)
 
 
 def in_order(reading: Reading) -> float | None:
@@ -172,14 +178,15 @@ def _window_values(reading: Reading) -> list[Value]:
 
 
 def _windows(reading: Reading) -> list[Distribution]:
-    distributions = []
-    for kind in ("ra_sync", "ra_async"):
-        sizes = reading.phase.histogram("all", kind)
-        rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(sizes[at])) for at in sorted(sizes))
-        if rows:
-            name = kind.replace("_", "-")
-            distributions.append(Distribution(name, "sectors", "windows", source(reading, name), rows))
-    return distributions
+    kinds = ("ra_sync", "ra_async")
+    found = [one for kind in kinds for one in _sizes(reading, "all", kind, kind.replace("_", "-"), "windows")]
+    return [one for one in found if one.bins]
+
+
+def _sizes(reading: Reading, direction: str, kind: str, name: str, unit: str) -> list[Distribution]:
+    table = reading.phase.histogram(direction, kind)
+    rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(table[at])) for at in sorted(table))
+    return [Distribution(name, "sectors", unit, source(reading, name), rows)]
 
 
 def bios(readings: Sequence[Reading], direction: str) -> Link:
@@ -239,11 +246,12 @@ def splits(readings: Sequence[Reading], direction: str) -> Link:
         queued, cut, issued, again, *merged = counts
         return f"{queued} bios + {cut} splits = {issued - again} requests + {sum(merged)} merges"
 
-    requests = ("issued", "reissued", "request_merges")
-    return Link("splits", "Splits and merges", each(readings, say), worst(verdict(r) for r in readings), tuple(
-        Value(name, n, "reqs." if name in requests else "bios", source(r, name.replace("_", "-")))
-        for r in readings for name, n in zip(names, numbers(r) or ())
-    ))  # fmt: skip
+    def values(reading: Reading) -> list[Value]:
+        requests = ("issued", "reissued", "request_merges")
+        return [Value(name, n, "reqs." if name in requests else "bios", source(reading, name.replace("_", "-")))
+                for name, n in zip(names, numbers(reading) or ())]  # fmt: skip
+
+    return link("splits", "Splits and merges", readings, say, verdict, values)
 
 
 def size(readings: Sequence[Reading], direction: str) -> Link:
@@ -274,13 +282,8 @@ def size(readings: Sequence[Reading], direction: str) -> Link:
             ),
         ]
 
-    def sizes(reading: Reading) -> Distribution:
-        table = reading.phase.histogram(direction, "size")
-        rows = tuple((float(bins.size(at)[0]), float(bins.size(at)[1]), float(table[at])) for at in sorted(table))
-        return Distribution("size", "sectors", "reqs.", source(reading, "size"), rows)
-
-    return Link("size", "Request size", each(readings, say), worst(verdict(r) for r in readings),
-                tuple(value for r in readings for value in values(r)), tuple(map(sizes, readings)))  # fmt: skip
+    return link("size", "Request size", readings, say, verdict, values,
+                lambda reading: _sizes(reading, direction, "size", "size", "reqs."))  # fmt: skip
 
 
 def depth(readings: Sequence[Reading], direction: str) -> Link:
@@ -304,12 +307,13 @@ def depth(readings: Sequence[Reading], direction: str) -> Link:
             return f"{text}, up to twice the predicted {tail}, as with POSIX_FADV_SEQUENTIAL"
         return f"{text}, NOT the predicted {tail}"
 
-    values = tuple(
-        Value("depth-mean", q.depth_mean(r.phase, direction), "reqs.", source(r, "depth-time"), predicted(r, direction))
-        for r in readings
-    ) + tuple(Value("depth-max", q.depth_max(r.phase, direction), "reqs.", source(r, "depth-time")) for r in readings)
-    return Link("depth", "In flight", each(readings, say), worst(depth_verdict(r, direction) for r in readings), values,
-                tuple(_depths(r, direction) for r in readings))  # fmt: skip
+    def values(reading: Reading) -> list[Value]:
+        of, mean = source(reading, "depth-time"), q.depth_mean(reading.phase, direction)
+        return [Value("depth-mean", mean, "reqs.", of, predicted(reading, direction)),
+                Value("depth-max", q.depth_max(reading.phase, direction), "reqs.", of)]  # fmt: skip
+
+    return link("depth", "In flight", readings, say, lambda reading: depth_verdict(reading, direction), values,
+                lambda reading: [_depths(reading, direction)])  # fmt: skip
 
 
 def depth_verdict(reading: Reading, direction: str) -> Verdict:
@@ -335,25 +339,24 @@ def _depths(reading: Reading, direction: str) -> Distribution:
 def busy(readings: Sequence[Reading]) -> Link:
     """The link for the share of the time that the disk was busy."""
 
-    def say(reading: Reading) -> str:
+    def part(reading: Reading) -> float | None:
         idle = q.idle_share(reading.phase)
-        if idle is None:
+        return None if idle is None else 1 - idle
+
+    def say(reading: Reading) -> str:
+        if (share := part(reading)) is None:
             return "busy time was not counted"
-        return f"the disk was busy for {q.percent(1 - idle)} of the time" + (
-            "" if 1 - idle >= k.CERTAIN else f" and idle for {q.percent(idle)}"
-        )
+        idle = "" if share >= k.CERTAIN else f" and idle for {q.percent(1 - share)}"
+        return f"the disk was busy for {q.percent(share)} of the time{idle}"
 
     def verdict(reading: Reading) -> Verdict:
-        idle = q.idle_share(reading.phase)
-        return Verdict.NOT_AVAILABLE if idle is None else Verdict.SHOWN if 1 - idle >= k.CERTAIN else Verdict.NOT_SHOWN
+        share = part(reading)
+        return Verdict.NOT_AVAILABLE if share is None else Verdict.SHOWN if share >= k.CERTAIN else Verdict.NOT_SHOWN
 
-    values = []
-    for r in readings:
-        idle = q.idle_share(r.phase)
-        values.append(
-            Value("busy-share", None if idle is None else 1 - idle, "of 1", source(r, "depth-time"), (k.CERTAIN, 1.0))
-        )
-    return Link("busy", "Busy and idle", each(readings, say), worst(map(verdict, readings)), tuple(values))
+    def values(reading: Reading) -> list[Value]:
+        return [Value("busy-share", part(reading), "of 1", source(reading, "depth-time"), (k.CERTAIN, 1.0))]
+
+    return link("busy", "Busy and idle", readings, say, verdict, values)
 
 
 def little(reading: Reading, direction: str) -> float | None:
@@ -406,8 +409,7 @@ def throughput(readings: Sequence[Reading], direction: str) -> Link:
             Value("d2c-mean", q.d2c_mean_ms(reading.phase, direction), "ms", source(reading, "d2c-sum-ns", "completed")),
         ]  # fmt: skip
 
-    return Link("throughput", "Throughput", each(readings, say), worst(map(verdict, readings)),
-                tuple(value for r in readings for value in values(r)))  # fmt: skip
+    return link("throughput", "Throughput", readings, say, verdict, values)
 
 
 def seeks(readings: Sequence[Reading]) -> Link:
@@ -428,13 +430,13 @@ def seeks(readings: Sequence[Reading]) -> Link:
             return Verdict.NOT_AVAILABLE
         return Verdict.NOT_SHOWN if number <= k.FEW * issued else Verdict.SHOWN
 
-    values = []
-    for r in readings:
-        number = q.seeks(r.phase)
-        far = q.seek_sectors(r.phase) / number if number else None
-        values += [Value("seeks", number, "reqs.", source(r, "seek")),
-                   Value("seek-mean", far, "sectors", source(r, "seek-forward-sectors", "seek-backward-sectors"))]  # fmt: skip
-    return Link("seeks", "Seeks", each(readings, say), worst(map(verdict, readings)), tuple(values))
+    def values(reading: Reading) -> list[Value]:
+        number = q.seeks(reading.phase)
+        far = q.seek_sectors(reading.phase) / number if number else None
+        of = source(reading, "seek-forward-sectors", "seek-backward-sectors")
+        return [Value("seeks", number, "reqs.", source(reading, "seek")), Value("seek-mean", far, "sectors", of)]
+
+    return link("seeks", "Seeks", readings, say, verdict, values)
 
 
 def blamed(reading: Reading) -> list[tuple[int, str, str]]:
@@ -462,12 +464,11 @@ def blame(readings: Sequence[Reading]) -> Link:
     def verdict(reading: Reading) -> Verdict:
         return Verdict.NOT_AVAILABLE if reading.phase.origin is None else Verdict.SHOWN
 
-    values = tuple(
-        Value(f"{origin} to {to}", count, "reqs.", source(r, "blame"))
-        for r in readings
-        for count, origin, to in blamed(r)
-    )
-    return Link("blame", "Source of seeks", each(readings, say), worst(map(verdict, readings)), values)
+    def values(reading: Reading) -> list[Value]:
+        of = source(reading, "blame")
+        return [Value(f"{origin} to {to}", count, "reqs.", of) for count, origin, to in blamed(reading)]
+
+    return link("blame", "Source of seeks", readings, say, verdict, values)
 
 
 def cost(reading: Reading) -> Link:
@@ -532,10 +533,9 @@ def cache(readings: Sequence[Reading], direction: str) -> Link:
             return Verdict.NOT_AVAILABLE
         return Verdict.SHOWN if counts[1] >= k.CERTAIN * counts[0] else Verdict.NOT_SHOWN
 
-    values = []
-    for r in readings:
-        counts = numbers(r)
-        name = "rchar" if direction == "read" else "wchar"
-        values += [Value("asked", counts[0] if counts else None, "bytes", source(r, name)),
-                   Value("served", counts[1] if counts else None, "bytes", source(r, "bytes-completed"))]  # fmt: skip
-    return Link("cache", "Caches", each(readings, say), worst(map(verdict, readings)), tuple(values))
+    def values(reading: Reading) -> list[Value]:
+        calls, served = numbers(reading) or (None, None)
+        return [Value("asked", calls, "bytes", source(reading, "rchar" if direction == "read" else "wchar")),
+                Value("served", served, "bytes", source(reading, "bytes-completed"))]  # fmt: skip
+
+    return link("cache", "Caches", readings, say, verdict, values)
