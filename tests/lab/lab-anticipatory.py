@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import TOP, check, finish, lab  # noqa: E402
+from lab_checks import TOP, check, finish, guest  # noqa: E402
 
 sys.path.append(str(TOP / "tools/lab"))
 from raidlab.base.progress import Progress  # noqa: E402
@@ -65,10 +65,9 @@ def waits(some: list[Command]) -> list[float]:
 
 def run(directory: Path, think_ms: int, ko: Path | None) -> list[Command]:
     """One guest."""
-    options = ["--kernel", SERIES, "--no-raidtrace", "--mem", "192M", "--out", str(directory)]
     insert = f"insmod {ko} && " if ko else ""
     words = f"{insert}python3 {GUEST} {think_ms} {NAME if ko else ''}"
-    done = lab("run", "-q", *options, "--", "sh", "-c", words)
+    done = guest(directory, "sh", "-c", words, kernel=SERIES, options=["--no-raidtrace", "--mem", "192M"])
     check(f"{directory.name}: data reads back, and the kernel prints no complaint", done.returncode == 0, done.stderr)
     if done.returncode:
         finish()

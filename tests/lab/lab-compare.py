@@ -11,12 +11,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, skip  # noqa: E402
+from lab_checks import LAB, LIMIT_S, TOP, check, lab, scratch, skip  # noqa: E402
 
 sys.path[:0] = [str(TOP / "tools/lab"), str(TOP / "tools/python")]
 from raidlab.verbs import compare, measures  # noqa: E402
@@ -272,13 +271,12 @@ def main() -> None:
     findings()
     chances()
     os.environ.pop("LAB_KERNEL", None)
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
-        expects(Path(name, "expect"))
-        bisect(Path(name))
-        compares(Path(name, "ab"))
-        judges(Path(name, "judge"))
-        stops(Path(name, "stopped"))
-    finish()
+    with scratch() as top:
+        expects(top / "expect")
+        bisect(top)
+        compares(top / "ab")
+        judges(top / "judge")
+        stops(top / "stopped")
 
 
 main()

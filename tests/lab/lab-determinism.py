@@ -14,11 +14,10 @@ import concurrent.futures
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, check, finish, lab, skip  # noqa: E402
+from lab_checks import KERNELS, check, lab, scratch, skip  # noqa: E402
 
 LOGS = ("ground-truth.csv", "ground-truth-1.csv")
 BENCHED = ("ext2", "ext3", "xfs", "md")  # by bonnie++
@@ -82,13 +81,12 @@ def twice(kernel: str, directory: Path, benched: tuple[str, ...]) -> None:
 
 def main() -> None:
     os.environ.pop("LAB_KERNEL", None)
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         words = sys.argv[1:]
         for kernel in [word for word in words if word != "all"] or (
             KERNELS if "all" in words else (KERNELS[0], KERNELS[-1])
         ):
-            twice(kernel, Path(name), BENCHED if "all" in words or kernel == KERNELS[0] else FEWER)
-    finish()
+            twice(kernel, top, BENCHED if "all" in words or kernel == KERNELS[0] else FEWER)
 
 
 main()

@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import check, finish, lab  # noqa: E402
+from lab_checks import check, lab, scratch  # noqa: E402
 
 TOP = Path(__file__).resolve().parents[2]
 RAIDCTL = TOP / "tools/bin/raidctl"
@@ -87,8 +86,7 @@ def verdicts(chain: dict[str, Any]) -> dict[str, str]:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
-        out = Path(name)
+    with scratch() as out:
         record(out)
         low, high = explain(out, "raid0/untuned"), explain(out, "raid0/tuned")
         check(
@@ -144,7 +142,6 @@ def main() -> None:
         text = " ".join(subprocess.run(words, capture_output=True, text=True, check=False).stdout.split())
         check("ext2 against xfs: readahead is not why", "so it is not the cause" in text, text)
         check("ext2 against xfs: metadata in between is", "they account for the difference" in text, text)
-    finish()
 
 
 main()

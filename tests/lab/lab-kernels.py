@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, check, finish, lab, processor_s, skip  # noqa: E402
+from lab_checks import KERNELS, check, lab, processor_s, scratch, skip  # noqa: E402
 
 BOOT_S = 1.0  # of processor, with raidctl itself: 0.4 measured on a busy machine
 
@@ -34,15 +33,14 @@ def boots(kernel: str, directory: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         for kernel in KERNELS:
             build = lab("build", "-q", "--werror", "--kernel", kernel)
             if "not offered" in build.stderr:
                 skip(kernel, build.stderr.splitlines()[0])
                 continue
             check(f"{kernel}: kernel and modules build, modules without a warning", build.returncode == 0, build.stderr)
-            boots(kernel, Path(name))
-    finish()
+            boots(kernel, top)
 
 
 main()

@@ -10,14 +10,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 import terminal  # noqa: E402
-from lab_checks import LAB, LIMIT_S, TOP, check, finish, lab, run  # noqa: E402
+from lab_checks import LAB, LIMIT_S, TOP, check, lab, run, scratch  # noqa: E402
 
 BARE = ("--bare",)
 PATIENCE = 20 * LIMIT_S  # looks at what comes, 50 ms apart
@@ -238,11 +237,9 @@ def shell(out: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as directory:
-        out = Path(directory)
+    with scratch() as out:
         for part in (exit_status, output, surroundings, results, complaints, refusals, single_requests, deaths, shell):
             part(out)
-    finish()
 
 
 main()

@@ -14,11 +14,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, TOP, check, finish, lab, offered  # noqa: E402
+from lab_checks import KERNELS, TOP, check, lab, offered, scratch  # noqa: E402
 
 RAIDCTL = TOP / "tools" / "bin" / "raidctl"
 VERSIONS = "VERSION = {}\nPATCHLEVEL = {}\nSUBLEVEL = 7\nEXTRAVERSION = -rc1\n"
@@ -176,14 +175,13 @@ def forget(name: str) -> None:
 
 def main() -> None:
     os.environ.pop("LAB_KERNEL", None)
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
-        refusals(Path(name))
+    with scratch() as top:
+        refusals(top)
         try:
-            builds(Path(name))
+            builds(top)
         finally:
             forget(TREE)
-        patches(Path(name))
-    finish()
+        patches(top)
 
 
 main()

@@ -14,14 +14,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import types
 from collections.abc import Callable
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import TOP, check, finish, lab  # noqa: E402
+from lab_checks import TOP, check, lab, scratch  # noqa: E402
 
 sys.path.insert(0, str(TOP / "tools" / "lab"))
 from raidlab.base import cache  # noqa: E402
@@ -214,9 +213,9 @@ def of_host(directory: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as place:
+    with scratch() as place:
         for step in (no_network, broken_packages, old_qemu, verbs, hanging, busy, of_host):
-            directory = Path(place, step.__name__)
+            directory = place / step.__name__
             directory.mkdir()
             before = dict(os.environ)
             os.environ.update(XDG_CACHE_HOME=str(directory / "cache"), PATH=f"{directory}:{before['PATH']}")
@@ -224,7 +223,6 @@ def main() -> None:
             os.environ.update(before)
             for name in os.environ.keys() - before.keys():
                 del os.environ[name]
-    finish()
 
 
 main()

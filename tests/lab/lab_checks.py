@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import resource
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -48,6 +51,14 @@ def finish() -> None:
     sys.exit(1 if _counts["failed"] or not any(_counts.values()) else 0)
 
 
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A directory for the files of a suite. After the block the suite ends with its totals."""
+    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+        yield Path(name)
+    finish()
+
+
 def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run raidctl lab with these words, its guests with the host's programs unless LAB_ROOT is given."""
     return subprocess.run(
@@ -79,3 +90,18 @@ def offered(name: str, kernel: str, variant: str = "") -> bool:
 def run(out: Path, *command: str, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run a command in a guest, results in `out`."""
     return lab("run", "-q", "--no-raidtrace", "--out", str(out), *options, "--", *command)
+
+
+def guest(out: Path, *command: object, kernel: str = "", profile: str = "", settings: Iterable[str] = (),
+          options: Iterable[str] = ()) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """Run a command in a guest with a simulated device: a profile, with settings KEY=VALUE. Results are in `out`."""
+    words = ["--kernel", kernel] if kernel else []
+    words += ["--profile", profile] if profile else []
+    words += [word for setting in settings for word in ("--set", setting)]
+    return lab("run", "-q", "--out", str(out), *words, *options, "--", *map(str, command))
+
+
+def output_of(name: str, done: subprocess.CompletedProcess[str]) -> str:
+    """A check: the guest ended well. Returns its output, or an empty text."""
+    check(f"{name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
+    return "" if done.returncode else done.stdout

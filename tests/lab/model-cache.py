@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import KEEP, KERNELS, check, finish, lab, offered  # noqa: E402
+from lab_checks import KEEP, KERNELS, check, guest, offered, output_of, scratch  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_cache_guest.py"
 CUT = 4_000_000  # a sector that nobody else reads
@@ -25,13 +24,10 @@ LEAST_NS = 16 * 1024 * 10**9 // 70312 // 7
 def run(top: Path, kernel: str, profile: str, *settings: str) -> tuple[str, dict[str, Any], str]:
     """A name for it, what the guest reports (empty if the run failed), the kernel's log."""
     name = " ".join((kernel, profile, *settings))
-    words = [word for setting in settings for word in ("--set", setting)]
-    cut = str(CUT) if POWER in settings else "0"
+    cut = CUT if POWER in settings else 0
     out = top / str(abs(hash(name)))
-    done = lab("run", "-q", "--kernel", kernel, "--profile", profile, *KEEP, "--out", str(out), *words, "--",
-               "python3", str(GUEST), cut)  # fmt: skip
-    check(f"{name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
-    if done.returncode:
+    done = guest(out, "python3", GUEST, cut, kernel=kernel, profile=profile, settings=settings, options=KEEP)
+    if not output_of(name, done):
         return name, {}, ""
     result = json.loads(done.stdout)
     check(f"{name}: raidtrace's invariants hold", not result["violations"], result["violations"])
@@ -101,13 +97,12 @@ def power(top: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         for kernel in sys.argv[1:] or KERNELS:
             if offered(kernel, kernel):
-                flushes(Path(name), kernel)
-        unreported(Path(name))
-        power(Path(name))
-    finish()
+                flushes(top, kernel)
+        unreported(top)
+        power(top)
 
 
 main()

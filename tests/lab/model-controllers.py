@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, check, finish, lab, offered  # noqa: E402
+from lab_checks import KERNELS, check, guest, offered, output_of, scratch  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_controllers_guest.py"
 LOGS = ("ground-truth.csv", "ground-truth-1.csv")
@@ -21,11 +20,8 @@ LOGS = ("ground-truth.csv", "ground-truth-1.csv")
 
 def run(out: Path, kernel: str, *settings: str) -> dict[str, Any]:
     """The report of the guest; empty if the run failed."""
-    words = [word for setting in settings for word in ("--set", setting)]
-    options = ("--kernel", kernel, "--profile", "two-controllers", "--out", str(out), *words)
-    done = lab("run", "-q", *options, "--", "python3", str(GUEST))
-    check(f"{kernel}: the run succeeds {' '.join(settings)}", done.returncode == 0, done.stderr + done.stdout)
-    return json.loads(done.stdout) if done.returncode == 0 else {}
+    done = guest(out, "python3", GUEST, kernel=kernel, profile="two-controllers", settings=settings)
+    return json.loads(output_of(" ".join((kernel, *settings)), done) or "{}")
 
 
 def striped(kernel: str, top: Path) -> None:
@@ -61,11 +57,8 @@ def many(top: Path) -> None:
     script += "; dd if=/dev/zero bs=64k count=4 of=/dev/sdbl oflag=direct 2>/dev/null && sync"
     for device, controllers, units in (("0x1002", 4, 16), ("0x1004", 2, 32)):
         keys = (*small, f"controller.device_id={device}", f"controller.count={controllers}", f"array.units={units}")
-        words = [word for key in keys for word in ("--set", key)]
         out = top / device
-        done = lab(
-            "run", "-q", "--kernel", "6.1", "--profile", "jbod-4", *words, "--out", str(out), "--", "sh", "-c", script
-        )
+        done = guest(out, "sh", "-c", script, kernel="6.1", profile="jbod-4", settings=keys)
         expected = [str(controllers * units), "log", *(f"log-{i}" for i in range(1, controllers)), "status"]
         check(f"{controllers} controllers of {units} units are {controllers * units} disks",
               done.stdout.split() == expected, done)  # fmt: skip
@@ -73,18 +66,17 @@ def many(top: Path) -> None:
         rows = [line.split(",") for line in last.read_text().splitlines()] if last.exists() else []
         units_written = [row[4] for row in rows if row[3] == "WRITE"]
         check(f"the last of {units} units has been written", units_written == [str(units - 1)] * 4, units_written)
-    done = lab("run", "-q", "--profile", "jbod-4", "--set", "array.units=17", "--out", str(top / "17"), "--", "true")
+    done = guest(top / "17", "true", profile="jbod-4", settings=["array.units=17"])
     check("a 9500S with 17 units is refused", done.returncode == 125 and "array.units" in done.stderr, done)
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         for kernel in sys.argv[1:] or KERNELS:
             if offered(kernel, kernel):
-                striped(kernel, Path(name))
-        faulty(Path(name))
-        many(Path(name))
-    finish()
+                striped(kernel, top)
+        faulty(top)
+        many(top)
 
 
 main()

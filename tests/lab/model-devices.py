@@ -14,12 +14,11 @@ import concurrent.futures
 import json
 import statistics
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, check, finish, lab  # noqa: E402
+from lab_checks import KERNELS, check, guest, lab, output_of, scratch  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 GUEST = HERE / "model_devices_guest.py"
@@ -49,25 +48,18 @@ fsck.ext4 -fn /dev/{disk} >/dev/null 2>&1 && echo same
 """
 
 
-def guest(top: Path, kernel: str, profile: str, name: str, command: list[str], *more: str) -> Any:
-    """A run that leaves its results below `top`."""
-    words = ["run", "-q", "--kernel", kernel, "--profile", profile, "--out", str(top / name), *more, "--", *command]
-    return lab(*words)
-
-
 def moved(top: Path, kernel: str, profile: str, *load: object) -> dict[str, Any]:
     """The device's log of a load (direction, operations, depth, bytes)."""
-    words = ["python3", str(GUEST), DISKS[profile], *map(str, load)]
-    done = guest(top, kernel, profile, "-".join(map(str, load)), words, "--no-raidtrace")
-    check(f"{kernel}: {profile}: {load} runs", done.returncode == 0, done.stderr + done.stdout)
-    result: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
+    done = guest(top / "-".join(map(str, load)), "python3", GUEST, DISKS[profile], *load, kernel=kernel,
+                 profile=profile, options=["--no-raidtrace"])  # fmt: skip
+    result: dict[str, Any] = json.loads(output_of(f"{kernel}: {profile}: {load}", done) or "{}")
     return result
 
 
 def counts(top: Path, kernel: str) -> None:
     """All that raidtrace counts."""
     for profile, disk in DISKS.items():
-        done = guest(top, kernel, profile, "truth", ["python3", str(TRUTH), disk])
+        done = guest(top / "truth", "python3", TRUTH, disk, kernel=kernel, profile=profile)
         message = done.stdout.strip().splitlines()[-1:]
         check(
             f"{kernel}: {profile}: counts are those of the log",
@@ -109,10 +101,10 @@ def again(top: Path, kernel: str) -> None:
     """Two runs side by side."""
     for profile, disk in DISKS.items():
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            runs = list(pool.map(
-                lambda name: guest(top, kernel, profile, name, ["sh", "-c", KEEP_DATA.format(disk=disk)]), ("one", "other")
-            ))  # fmt: skip
-        for done in runs:
+            script = KEEP_DATA.format(disk=disk)
+            runs = [pool.submit(guest, top / name, "sh", "-c", script, kernel=kernel, profile=profile)
+                    for name in ("one", "other")]  # fmt: skip
+        for done in (run.result() for run in runs):
             check(
                 f"{kernel}: {profile}: what is written comes back", done.stdout == "same\n", done.stdout + done.stderr
             )
@@ -125,8 +117,8 @@ def again(top: Path, kernel: str) -> None:
 
 def faults(top: Path, kernel: str) -> None:
     """Each fault, from the command to the error of the program."""
-    command = ["sh", "-c", COPY.format(disk="vda")]
-    done = guest(top, kernel, "virtio-capped", "medium", command, "--set", "fault.medium_lba=20000")
+    done = guest(top / "medium", "sh", "-c", COPY.format(disk="vda"), kernel=kernel, profile="virtio-capped",
+                 settings=["fault.medium_lba=20000"])  # fmt: skip
     check(f"{kernel}: virtio-capped: a bad sector ends dd with 1", done.stdout.split() == ["1", "there"], done.stdout)
     for profile in ("nvme-970pro", "sata-hdd-7200", "sata-ssd"):
         disk = DISKS[profile]
@@ -139,7 +131,9 @@ def faults(top: Path, kernel: str) -> None:
             ("gone", 1, pulled),
         ):
             setting = "fault.medium_lba=20000" if fault == "medium" else f"fault.{fault}_command=15"
-            done = guest(top, kernel, profile, fault, ["sh", "-c", COPY.format(disk=disk)], "--set", setting)
+            done = guest(
+                top / fault, "sh", "-c", COPY.format(disk=disk), kernel=kernel, profile=profile, settings=[setting]
+            )
             if (kernel, profile, fault) == KNOWN[:3]:
                 check(
                     f"{kernel}: {profile}: {setting}: the driver's known warning", KNOWN[3] in done.stderr, done.stderr
@@ -147,9 +141,8 @@ def faults(top: Path, kernel: str) -> None:
                 continue
             check(f"{kernel}: {profile}: {setting}: dd ends with {status}, the disk is {place}",
                   done.stdout.split() == [str(status), place], done.stdout + done.stderr)  # fmt: skip
-        done = guest(
-            top, kernel, profile, "kept", ["sh", "-c", KEEP_DATA.format(disk=disk)], "--set", "fault.reset_command=150"
-        )
+        done = guest(top / "kept", "sh", "-c", KEEP_DATA.format(disk=disk), kernel=kernel, profile=profile,
+                     settings=["fault.reset_command=150"])  # fmt: skip
         check(f"{kernel}: {profile}: data outlives a reset", done.stdout == "same\n", done.stdout + done.stderr)
         lost = (top / "kept" / "ground-truth.csv").read_text(encoding="ascii").count(",reset\n")
         check(f"{kernel}: {profile}: the reset ended commands", lost > 0, lost)
@@ -171,7 +164,8 @@ def queues(top: Path, kernel: str) -> None:
     for profile, setting, message, since in QUEUES:
         script = f"cd /sys/block/{DISKS[profile]}/queue; echo $(cat rotational optimal_io_size)"
         expected = message if (major, minor) >= since else "0 0"
-        done = guest(top, kernel, profile, "queue", ["sh", "-c", script], "--no-raidtrace", "--set", setting)
+        done = guest(top / "queue", "sh", "-c", script, kernel=kernel, profile=profile, settings=[setting],
+                     options=["--no-raidtrace"])  # fmt: skip
         check(f"{kernel}: {profile}: {setting}: {expected}", done.stdout.strip() == expected, done.stdout + done.stderr)
 
 
@@ -189,7 +183,7 @@ def refusals(top: Path) -> None:
         (("--profile", ",".join(["virtio-capped"] * 17)), "17 devices"),
         (("--profile", "nvme-4,nvme-4"), "the same serial numbers"),
     ):
-        done = guest(top, KERNELS[0], "nvme-970pro", "refused", ["true"], *words)
+        done = guest(top / "refused", "true", kernel=KERNELS[0], profile="nvme-970pro", options=words)
         check(f"{' '.join(words)} is refused: {message}", done.returncode != 0 and message in done.stderr, done.stderr)
     for setting, warned in (("fault.lose_ms=600000", True), ("fault.lose_ms=0", False)):
         words = ["--profile", "virtio-capped", "--set", setting, "--out", str(top / "note")]
@@ -199,12 +193,11 @@ def refusals(top: Path) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         for kernel in sys.argv[1:] or (KERNELS[0], KERNELS[-1]):
             for part in (counts, rates, again, faults, queues):
-                part(Path(name), kernel)
-        refusals(Path(name))
-    finish()
+                part(top, kernel)
+        refusals(top)
 
 
 main()

@@ -8,14 +8,13 @@ from __future__ import annotations
 import csv
 import json
 import sys
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import KEEP, KERNELS, check, finish, lab, offered  # noqa: E402
+from lab_checks import KEEP, KERNELS, check, guest, offered, output_of, scratch  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_faults_guest.py"
 SMALL = ("drive.sectors=1000000", "store_mib=128")
@@ -146,19 +145,15 @@ def check_truth(case: Case, out: Path, counted: dict[str, int]) -> None:
 
 def main() -> None:
     chosen = [case for case in CASES if not sys.argv[1:] or case.name in sys.argv[1:]]
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         for number, case in enumerate(chosen):
-            out = Path(name, str(number))
-            settings = [word for setting in case.settings for word in ("--set", setting)]
-            command = ("python3", str(GUEST), case.disk, str(case.rounds), str(case.pause_s))
+            out = top / str(number)
             if not offered(case.name, case.kernel):
                 continue
-            done = lab("run", "-q", "--kernel", case.kernel, "--out", str(out), "--profile", case.profile, *settings,
-                       *KEEP, "--", *command)  # fmt: skip
-            check(f"{case.name}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
-            if done.returncode == 0:
+            done = guest(out, "python3", GUEST, case.disk, case.rounds, case.pause_s, kernel=case.kernel,
+                         profile=case.profile, settings=case.settings, options=KEEP)  # fmt: skip
+            if output_of(case.name, done):
                 examine(case, out, json.loads(done.stdout))
-    finish()
 
 
 main()

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, check, finish, lab, processor_s  # noqa: E402
+from lab_checks import KERNELS, check, guest, output_of, processor_s, scratch  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 FIRST, LAST = KERNELS[0], KERNELS[-1]
@@ -55,18 +54,12 @@ DATA_SHEETS = (("nvme-970pro", "nvme0n1", (
 NEAR = 0.02  # of the page's figures
 
 
-def guest(top: Path, kernel: str, profile: str, program: str, words: list[str], *options: str) -> str:
-    """The output of a program in a guest; empty if it failed."""
-    options = ("--no-raidtrace", "--kernel", kernel, "--profile", profile, "--out", str(top / "out"), *options)
-    done = lab("run", "-q", *options, "--", "python3", str(HERE / program), *words)
-    check(f"{kernel}: {profile}: {' '.join(words)} runs", done.returncode == 0, done.stderr + done.stdout)
-    return done.stdout if done.returncode == 0 else ""
-
-
 def per_second(top: Path, profile: str, disk: str, load: tuple[str | int, ...], settings: dict[str, int]) -> float:
     """Commands a second of a load after its first fifth, by the device's log."""
-    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    output = guest(top, LAST, profile, "model_devices_guest.py", [disk, *map(str, load)], *words)
+    sets = [f"{key}={value}" for key, value in settings.items()]
+    done = guest(top / "out", "python3", HERE / "model_devices_guest.py", disk, *load, kernel=LAST, profile=profile,
+                 settings=sets, options=["--no-raidtrace"])  # fmt: skip
+    output = output_of(f"{LAST}: {profile}: {load}", done)
     if not output:
         return 0
     ends = json.loads(output)["completions_ns"]
@@ -93,7 +86,9 @@ def rates(top: Path) -> None:
 
 def readahead(top: Path, kernel: str, profile: str, disk: str, cases: list[str], *options: str) -> dict[str, Any]:
     """Case -> the result of model_readahead_guest.py."""
-    output = guest(top, kernel, profile, "model_readahead_guest.py", [disk, *cases], "--mem", "512M", *options)
+    done = guest(top / "out", "python3", HERE / "model_readahead_guest.py", disk, *cases, kernel=kernel, profile=profile,
+                 options=["--no-raidtrace", "--mem", "512M", *options])  # fmt: skip
+    output = output_of(f"{kernel}: {profile}: {cases}", done)
     results = dict(zip(cases, map(json.loads, output.splitlines())))
     for case, one in results.items():
         print(f"# {kernel} {profile} {case}: read_ahead_kb {one['read_ahead_kb']}, {one['mb_s']:.1f} MB/s, "
@@ -164,12 +159,11 @@ def rotating(top: Path) -> None:
 
 def main() -> None:
     parts = {"rates": rates, "volume": volume, "rotating": rotating}
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         for part in sys.argv[1:] or parts:
             before = processor_s()
-            parts[part](Path(name))
+            parts[part](top)
             print(f"# {part}: {processor_s() - before:.1f} s of processor")
-    finish()
 
 
 main()

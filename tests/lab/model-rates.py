@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import TOP, check, finish, lab  # noqa: E402
+from lab_checks import TOP, check, finish, guest, output_of, scratch  # noqa: E402
 
 GUEST = Path(__file__).resolve().parent / "model_rates_guest.py"
 PROFILE = "9650se-8-raid5"
@@ -35,17 +34,20 @@ def documented() -> dict[str, list[int]]:
 
 
 def main() -> None:
-    rates = {}
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    rates: dict[str, list[int]] = {}
+    with scratch() as top:
         for kind, settings in KINDS.items():
-            words = [word for setting in settings for word in ("--set", setting)]
-            options = ("--kernel", "6.1", "--no-raidtrace", "--profile", PROFILE, "--out", f"{name}/{kind}", *words)
-            done = lab("run", "-q", *options, "--", "python3", str(GUEST))
-            check(f"{kind}: the run succeeds", done.returncode == 0, done.stderr + done.stdout)
-            if done.returncode:
+            done = guest(top / kind, "python3", GUEST, kernel="6.1", profile=PROFILE, settings=settings,
+                         options=["--no-raidtrace"])  # fmt: skip
+            if not output_of(kind, done):
                 finish()
             rates[kind] = list(json.loads(done.stdout).values())
             print(f"# {kind}: alone {rates[kind][0]}, during reads {rates[kind][1]}, reads {rates[kind][2]} KiB/s")
+        compare(rates)
+
+
+def compare(rates: dict[str, list[int]]) -> None:
+    """With each other, and with the documentation."""
     for kind, (alone, concurrent, reads) in rates.items():
         if kind == "none":
             check("without background work there is no progress", alone == concurrent == 0, rates)
@@ -58,7 +60,6 @@ def main() -> None:
         abs(one - other) <= NEAR * other for kind in rates for one, other in zip(published[kind], rates[kind])
     )
     check("the documentation has the same, within 5 %", same, (published, rates))
-    finish()
 
 
 main()

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from lab_checks import KERNELS, check, finish, lab, skip  # noqa: E402
+from lab_checks import KERNELS, check, guest, scratch, skip  # noqa: E402
 
 DRIVES = "/dev/nvme0n1 /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1"
 SECTORS = 1 << 21  # of each drive
@@ -85,11 +84,10 @@ echo clean
 def stack(top: Path, kernel: str, variant: str, on: str, system: str) -> None:
     put, device = DEVICES[on]
     make, fsck = (command.format(device=device) for command in SYSTEMS[system])
-    words = ["--kernel", kernel, *(("--variant", variant) if variant else ()), "--profile", "nvme-4"]
     out = top / f"{on} {system}".replace(" ", "-")
-    words += ["--set", "fault.reset_command=150", "--out", str(out), "--no-raidtrace"]
     script = SCRIPT.format(put=put, make=make, device=device, fsck=fsck)
-    done = lab("run", "-q", *words, "--", "bash", "-c", script)
+    done = guest(out, "bash", "-c", script, kernel=kernel, profile="nvme-4", settings=["fault.reset_command=150"],
+                 options=["--no-raidtrace", *(("--variant", variant) if variant else ())])  # fmt: skip
     steps = (out / "steps").read_text(encoding="utf-8", errors="replace") if (out / "steps").exists() else ""
     name = f"{kernel}: {system} on {on}"
     check(f"{name}: data comes back, all is clean", done.stdout == "clean\n", (done.stdout, done.stderr, steps[-2000:]))
@@ -100,13 +98,12 @@ def stack(top: Path, kernel: str, variant: str, on: str, system: str) -> None:
 def main() -> None:
     kernel = sys.argv[1] if len(sys.argv) > 1 else KERNELS[-1]
     variant = sys.argv[2] if len(sys.argv) > 2 else ""
-    with tempfile.TemporaryDirectory(prefix="lab-test-", dir="/var/tmp") as name:
+    with scratch() as top:
         for on, system in PLAIN + (STORAGE if variant else ()):
             if on == "LVM" and not shutil.which("lvcreate", path="/usr/sbin:/sbin"):
                 skip(f"{kernel}: {system} on {on}", "no lvm2 on this machine")
                 continue
-            stack(Path(name), kernel, variant, on, system)
-    finish()
+            stack(top, kernel, variant, on, system)
 
 
 main()
