@@ -121,8 +121,7 @@ def test_unbind_and_bind() -> None:
     """The same SCSI device with a new disk, its queue kept, is not counted by the old target"""
     name = kmod.scsi_debug(dev_size_mb=16, delay=0)
     device = pathlib.Path(f"/sys/block/{name}/device").resolve()
-    with kmod.Client() as client:
-        old = client.add(name)
+    with kmod.counted(name) as (client, old):
         reads = read_some(name)
         (device / "driver/unbind").write_text(device.name, encoding="ascii")
         pathlib.Path("/sys/bus/scsi/drivers/sd/bind").write_text(device.name, encoding="ascii")
@@ -132,7 +131,6 @@ def test_unbind_and_bind() -> None:
         time.sleep(1)
         read_some(again)
         still_readable(client, old, reads)
-        client.delete(old)
     kmod.run("modprobe -r scsi_debug")
 
 

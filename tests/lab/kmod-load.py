@@ -30,9 +30,8 @@ def slow_null_blk(**parameters: object) -> str:
 def test_snapshots() -> None:
     """Every one of 300 snapshots under load holds all invariants, and deltas are never negative"""
     name = slow_null_blk()
-    with kmod.Client() as client:
-        before = kmod.diskstats(name)
-        target = client.add(name)
+    before = kmod.diskstats(name)
+    with kmod.counted(name) as (client, target):
         last = client.counters(target)
         busy = 0
         with load(name):
@@ -48,13 +47,10 @@ def test_snapshots() -> None:
                 last = now
         end = client.counters(target)
         after = kmod.diskstats(name)
-        client.delete(target)
     kmod.equal("snapshots with requests in flight", busy > 100, True)
+    kmod.as_diskstats(end, before, after)
     for direction in ("read", "write"):
         flow = end.flow[direction]
-        kmod.equal(f"{direction}s", flow["completed"], after[f"{direction}s"] - before[f"{direction}s"])
-        sectors = after[f"{direction}_sectors"] - before[f"{direction}_sectors"]
-        kmod.equal(f"{direction} bytes", flow["bytes-completed"], 512 * sectors)
         bios = flow["queued"] + flow["splits"]
         merged = flow["back-merges"] + flow["front-merges"] + flow["request-merges"]
         kmod.equal(f"{direction} bios were issued or merged", bios, flow["issued"] - flow["reissued"] + merged)
@@ -80,9 +76,8 @@ def test_resets() -> None:
     """Fifty resets under load lose no request: what they counted in pieces is what one target counted in whole"""
     name = slow_null_blk()
     fields = ("issued", "completed", "bytes-issued", "bytes-completed", "queued", "splits")
-    with kmod.Client() as client:
-        before = kmod.diskstats(name)
-        target = client.add(name)
+    before = kmod.diskstats(name)
+    with kmod.counted(name) as (client, target):
         carried = 0
         with load(name):
             for number in range(50):
@@ -95,7 +90,6 @@ def test_resets() -> None:
         client.ask("target-reset", id=target["id"])
         zero = client.counters(target)
         after = kmod.diskstats(name)
-        client.delete(target)
     kmod.equal("requests were carried over", carried > 0, True)
     kmod.equal("all zero", [zero.total(field) for field in fields], [0] * len(fields))
     kmod.equal("fewer than all in the last piece", last.total("completed") < after["reads"] - before["reads"], True)
@@ -144,9 +138,7 @@ def test_queue_changes() -> None:
         end = client.counters(target)
         after = kmod.diskstats(name)
     kmod.equal("reads", end.flow["read"]["completed"], after["reads"] - before["reads"])
-    kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
-    kmod.equal("abandoned", end.total("abandoned"), 0)
-    kmod.equal("unmatched", end.total("unmatched"), 0)
+    kmod.all_ended(end)
 
 
 def test_depth_changes() -> None:
@@ -167,12 +159,10 @@ def test_depth_changes() -> None:
                 highest = client.counters(target).flow["all"]["in-flight-max"]
                 kmod.equal(f"highest depth with {depth}", highest, min(depth, WORKERS))
         client.ask("target-reset", id=target["id"])
-        kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+        kmod.idle(name)
         end = client.counters(target)
     kmod.run("modprobe -r scsi_debug")
-    kmod.equal("in flight at the end", end.flow["all"]["in-flight"], 0)
-    kmod.equal("abandoned", end.total("abandoned"), 0)
-    kmod.equal("unmatched", end.total("unmatched"), 0)
+    kmod.all_ended(end)
 
 
 def test_fio() -> None:

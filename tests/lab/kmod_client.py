@@ -167,6 +167,27 @@ def wait_for(what: str, condition: Callable[[], bool], seconds: float = 10) -> N
         time.sleep(0.01)
 
 
+def idle(disk: str) -> None:
+    """Wait until nothing is in flight."""
+    wait_for("end of I/O", lambda: not diskstats(disk)["in_flight"])
+
+
+def as_diskstats(counters: Counters, before: dict[str, int], after: dict[str, int]) -> None:
+    """Raise unless as many reads and writes completed, of as many bytes, as the kernel counted in between."""
+    for direction in ("read", "write"):
+        flow = counters.flow[direction]
+        equal(f"{direction}s", flow["completed"], after[f"{direction}s"] - before[f"{direction}s"])
+        sectors = after[f"{direction}_sectors"] - before[f"{direction}_sectors"]
+        equal(f"{direction} bytes", flow["bytes-completed"], 512 * sectors)
+
+
+def all_ended(counters: Counters) -> None:
+    """Raise unless each issued request completed, and each completed one was issued since the disk was added."""
+    equal("in flight at the end", counters.flow["all"]["in-flight"], 0)
+    equal("abandoned", counters.total("abandoned"), 0)
+    equal("unmatched", counters.total("unmatched"), 0)
+
+
 def null_blk(**parameters: object) -> list[str]:
     """Load null_blk anew; names of its disks."""
     run("modprobe -r null_blk", check=False)

@@ -126,7 +126,7 @@ class Measured:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            kmod.wait_for("end of I/O", lambda: not kmod.diskstats(self.disk)["in_flight"])
+            kmod.idle(self.disk)
             self.counters = self.client.counters(self.target)
             now = kmod.diskstats(self.disk)
             self.stat = {name: now[name] - value for name, value in self.stat.items()}

@@ -68,8 +68,7 @@ def main() -> None:
     disk = Disk()
     report: dict[str, Any] = {"write_cache": queue("write_cache"), "fua": queue("fua")}
     before = len(rows())
-    with kmod.Client() as client:
-        target = client.add(DISK)
+    with kmod.counted(DISK) as (client, target):
         disk.write(FLUSHED, flushed)
         os.fsync(disk.file)
         os.fsync(disk.file)
@@ -81,9 +80,8 @@ def main() -> None:
             disk.touch(cut)
         report["flushed_lost"] = blocks_lost(disk.read(FLUSHED, SIZE), flushed)
         report["unflushed_lost"] = blocks_lost(disk.read(UNFLUSHED, SIZE), unflushed)
-        kmod.wait_for("end of I/O", lambda: not kmod.diskstats(DISK)["in_flight"])
+        kmod.idle(DISK)
         counters = client.counters(target)
-        client.delete(target)
     report["violations"] = counters.violations()
     names = ("issued", "completed", "requeued", "errors", "in-flight")
     report["flush"] = {name: counters.flow["flush"][name] for name in names}

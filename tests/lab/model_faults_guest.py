@@ -102,13 +102,11 @@ def driver() -> dict[str, int]:
 def main() -> None:
     disk, rounds, pause_s = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     image = Image(disk)
-    with kmod.Client() as client:
-        target = client.add(disk)
+    with kmod.counted(disk) as (client, target):
         work(image, rounds, pause_s)
         sha256 = digests(image)
-        kmod.wait_for("end of I/O", lambda: not kmod.diskstats(disk)["in_flight"])
+        kmod.idle(disk)
         counters = client.counters(target)
-        client.delete(target)
     names = ("issued", "completed", "requeued", "errors", "abandoned", "in-flight")
     print(
         json.dumps(

@@ -34,8 +34,7 @@ def test_two_processors() -> None:
 def test_one_stream() -> None:
     """One sequential stream whose requests both processors issue in turn is sequential; each has its hardware queue"""
     name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=2, irqmode=2, completion_nsec=50000)[0]
-    with kmod.Client() as client:
-        target = client.add(name, groups=kmod.GROUPS)
+    with kmod.counted(name, groups=kmod.GROUPS) as (client, target):
         disk = kmod.Disk(name)
         for i in range(1000):
             on(i)
@@ -43,7 +42,6 @@ def test_one_stream() -> None:
         disk.close()
         counters = client.counters(target)
         flow, queues = counters.flow["read"], counters.reply["hwq"]
-        client.delete(target)
     os.sched_setaffinity(0, CPUS)
     names = ("issued", "sequential", "stream", "sequential-queued", "stream-queued", "seek-forward-sectors")
     kmod.equal("one stream", [flow[n] for n in names], [1000, 999, 999, 999, 999, 0])
@@ -57,16 +55,14 @@ def test_another_processor() -> None:
     name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=1, irqmode=1, hw_queue_depth=1)[0]
     for setting, value in (("scheduler", "mq-deadline"), ("rq_affinity", "2")):
         pathlib.Path(f"/sys/block/{name}/queue/{setting}").write_text(value, encoding="ascii")
-    with kmod.Client() as client:
-        target = client.add(name, groups=kmod.GROUPS)
+    with kmod.counted(name, groups=kmod.GROUPS) as (client, target):
         for _ in range(20):  # which processor issues is chance, and on a busy host one of them may wait for long
             with kmod_nullb.load([name] * 8, cpus=CPUS[:2] * 4):
                 time.sleep(0.5)
-            kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+            kmod.idle(name)
             [one] = client.counters(target).reply["hwq"]
             if one["completed-other-cpu"]:
                 break
-        client.delete(target)
     print(f"# {one['completed-same-cpu']} on the same processor, {one['completed-other-cpu']} on another", flush=True)
     kmod.equal("some complete on another processor", one["completed-other-cpu"] > 0, True)
     kmod.equal("of the same node", one["completed-other-node"], 0)
@@ -75,18 +71,16 @@ def test_another_processor() -> None:
 def test_hardware_queues() -> None:
     """Hardware queues come and go under load of both: none is lost, none is abandoned"""
     with kmod_nullb.configured(size=256, submit_queues=1, irqmode=2, completion_nsec=100000) as (name, here):
-        with kmod.Client() as client:
-            target = client.add(name)
+        with kmod.counted(name) as (client, target):
             before = kmod.diskstats(name)
             with kmod_nullb.load([name] * 4):
                 for number in range(20):
                     (here / "submit_queues").write_text("21"[number % 2], encoding="ascii")
                     time.sleep(0.05)
                     client.counters(target)
-            kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+            kmod.idle(name)
             counters = client.counters(target)
             stat = kmod.diskstats(name)
-            client.delete(target)
     for direction in ("read", "write"):
         flow = counters.flow[direction]
         ended = stat[f"{direction}s"] - before[f"{direction}s"]
@@ -100,27 +94,21 @@ def test_hardware_queues() -> None:
 def test_load_of_both() -> None:
     """Snapshots and resets under load of both hold, and what they counted is what diskstats counts"""
     name = kmod.null_blk(nr_devices=1, gb=1, submit_queues=2, irqmode=2, completion_nsec=100000)[0]
-    with kmod.Client() as client:
-        before = kmod.diskstats(name)
-        target = client.add(name)
+    before = kmod.diskstats(name)
+    with kmod.counted(name) as (client, target):
         with kmod_nullb.load([name] * 4):
             for _ in range(25):
                 time.sleep(0.01)
                 client.counters(target)
-        kmod.wait_for("end of I/O", lambda: not kmod.diskstats(name)["in_flight"])
+        kmod.idle(name)
         counters = client.counters(target)
         stat = kmod.diskstats(name)
-        for direction in ("read", "write"):
-            flow = counters.flow[direction]
-            kmod.equal(f"{direction}s", flow["completed"], stat[f"{direction}s"] - before[f"{direction}s"])
-            sectors = stat[f"{direction}_sectors"] - before[f"{direction}_sectors"]
-            kmod.equal(f"{direction} bytes", flow["bytes-completed"], 512 * sectors)
+        kmod.as_diskstats(counters, before, stat)
         kmod.equal("unmatched", counters.total("unmatched"), 0)
         with kmod_nullb.load([name] * 4):
             for _ in range(10):
                 client.ask("target-reset", id=target["id"])
                 client.counters(target)
-        client.delete(target)
     print(f"# {counters.total('completed')} requests", flush=True)
 
 
@@ -142,8 +130,7 @@ def test_reading_while_another_is_detached() -> None:
     mine, its = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.Process(target=come_and_go, args=(other, 40, its))
     reads = []
-    with kmod.Client() as client:
-        target = client.add(read)
+    with kmod.counted(read) as (client, target):
         process.start()
         while not mine.poll():
             begin = time.monotonic()
@@ -153,7 +140,6 @@ def test_reading_while_another_is_detached() -> None:
             reads.append((begin, time.monotonic()))
         spans = mine.recv()
         process.join()
-        client.delete(target)
     begun = [(done, end) for a, done in reads for begin, end in spans if begin < a < end]
     answered = sum(done < end for done, end in begun)
     print(
