@@ -804,3 +804,14 @@ def test_without_what_the_rules_compare_nothing_is_inferred(lacks):
     assert not [limit for limit in found if limit.verdict is INFERRED]
     assert any(f"{lacks.replace('_', '-')}" in limit.statement or meta for limit in found)
     assert [limit for limit in limits.limits(Reading("A", whole), "read", {}) if limit.verdict is INFERRED]
+
+
+@pytest.mark.parametrize(("sectors", "seconds", "title"), [
+    (512, 4.0, "IOPS cap"), (512, 8.0, "Bandwidth cap"), (500, 4.0, "Throttling"), (512, 6.0, "Throttling"),
+])  # fmt: skip
+def test_another_phase_with_requests_of_twice_the_size_shows_the_kind_of_a_limit(sectors, seconds, title):
+    """Both phases have an even rate; the other one has as many requests a second, or as many bytes."""
+    other = phase(**{**THROTTLED, "sectors": sectors, "seconds": seconds})
+    every_limit = limits.limits(Reading("A", phase(**THROTTLED)), "read", {}, (other,))
+    limit = next(limit for limit in every_limit if limit.key == "throttled")
+    assert (limit.verdict, limit.title) == (INFERRED, title)

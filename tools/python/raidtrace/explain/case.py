@@ -120,11 +120,6 @@ class Case:
         kernel = sum(one.bios for one in rows if (one.comm or "").startswith(KERNEL_THREADS))
         return kernel / max(sum(one.bios for one in rows), 1)
 
-    def share_with(self, *directions: str) -> float:
-        """Share of the time with a request of one of these directions in flight, from 0 to 1; with several, at most. 0:
-        none, or not counted."""
-        return min(sum(q.share_at_least(self.phase, name, 1) or 0.0 for name in directions), 1.0)
-
     def streams(self) -> int:
         """Number of sequential streams, at least 1."""
         return max(self.phase.timeline.streams or 1, 1)

@@ -101,46 +101,23 @@ def summary(reading: Reading, direction: str, ahead: str, limits: Sequence[Limit
     """The sentences of the summary. ahead: the sentence about the effect of readahead, or an empty text."""
     rate, mean = q.mib_per_s(reading.phase, direction), q.depth_mean(reading.phase, direction)
     if reading.phase.disk.bio_based:
-        return (
-            (
-                f"{rate or 0:.1f} MiB/s. It receives only bios; requests and their number in flight are counted at "
-                "the disks below it."
-            ),
-        )
-    reached = (
-        _rate(reading, direction, rate or 0.0)
-        + (f" with {mean:.2f} {direction}s in flight" if mean is not None else "")
-        + longest(reading, direction)
-    )
+        of = "It receives only bios; requests and their number in flight are counted at the disks below it."
+        return (f"{rate or 0:.1f} MiB/s. {of}",)
+    mean_text = f" with {mean:.2f} {direction}s in flight" if mean is not None else ""
+    reached = f"{_rate(reading, direction, rate or 0.0)}{mean_text}{longest(reading, direction)}"
     inferred = [limit for limit in limits if limit.verdict is Verdict.INFERRED]
     open_ = [limit for limit in limits if limit.verdict is Verdict.NOT_SHOWN]
     failed = [limit.statement for limit in open_ if limit.key == "errors" or limit.remedy]  # whatever they cost
-    if not inferred:
-        missing = [limit for limit in open_ if limit.key not in ("errors", "degraded")]
-        why = (
-            f" Open: {'; '.join(f'{lower_initial(limit.title)} ({limit.statement})' for limit in missing[:2])}."
-            if missing
-            else ""
-        )
-        return tuple(
-            text
-            for text in (f"The evidence does not show what limits it: {reached}.{why}", ahead, *_sentences(failed))
-            if text
-        )
-    first, others = inferred[0], inferred[1:]
-    proof = [first.statement] if first.key in NEED_EVIDENCE else []
-    also = f" Also: {', '.join(lower_initial(limit.title) for limit in others)}." if others else ""
-    return tuple(
-        text
-        for text in (
-            f"Limited by {lower_initial(first.title)}: {reached}.{also}",
-            *_sentences(proof),
-            _remedy(first),
-            ahead,
-            *_sentences(failed),
-        )
-        if text
-    )
+    if inferred:
+        first, *others = inferred
+        also = f" Also: {', '.join(lower_initial(limit.title) for limit in others)}." if others else ""
+        proof = [first.statement] if first.key in NEED_EVIDENCE else []
+        lines = [f"Limited by {lower_initial(first.title)}: {reached}.{also}", *_sentences(proof), _remedy(first)]
+    else:
+        missing = [limit for limit in open_ if limit.key not in ("errors", "degraded")][:2]
+        why = "; ".join(f"{lower_initial(limit.title)} ({limit.statement})" for limit in missing)
+        lines = [f"The evidence does not show what limits it: {reached}.{f' Open: {why}.' if why else ''}"]
+    return tuple(filter(None, (*lines, ahead, *_sentences(failed))))
 
 
 def _rate(reading: Reading, direction: str, mib_per_s: float) -> str:

@@ -10,7 +10,7 @@ from raidtrace.explain.case import DISK, ONE_DISK, Case, inferred, open_question
 from raidtrace.explain.evidence import Limit, Value
 from raidtrace.explain.gain import even, local, straight
 from raidtrace.explain.steps import in_order
-from raidtrace.quantity import bins
+from raidtrace.quantity import bins, units
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import lab_config
 from raidtrace.recording.quantities import Reading
@@ -223,15 +223,12 @@ def parity(case: Case) -> Limit:
     mean = q.size_mean(case.phase, case.direction)
     top, above = lab_ceiling(case.meta, case.direction), case.reading.above
     level = above.settings.get("md_level", "") if above else top.level if top else ""
-    whole = (
-        top.stripe_sectors
-        if top and not above
-        else case.reading.members() * (above.setting("md_chunk_bytes") or 0) // 512
-        if above
-        else 0
-    )
     if case.direction != "write" or mean is None or not level:
         return unknown("the level of the array is not recorded, or nothing was written")
+    whole = top.stripe_sectors if top else 0
+    if above:
+        whole = case.reading.members() * (above.setting("md_chunk_bytes") or 0) // q.SECTOR
+    remedy = "write whole stripes, or use a level without parity (RAID 10)"
     values = (case.value("size-mean", mean, "sectors", "bytes-issued", "issued"),)
     text = f"{level}, whose stripe holds {q.kib(whole)} of data; a write is {q.kib(mean)} on average"
     if level not in PARITY_LEVELS or mean >= whole:
@@ -241,83 +238,73 @@ def parity(case: Case) -> Limit:
     if above and part >= k.MATTERS and case.by_kernel() >= 1 - k.MATTERS and not case.phase.by_command.get("read"):
         return inferred(
             f"{text}: md reads old data and parity for them, and these reads are {part:.0%} of the requests in flight",
-            "write whole stripes, or use a level without parity (RAID 10)",
+            remedy,
             *values,
             share=part * case.share_of(DISK),
             gain=gain.at_most(part),
         )
-    wait, busy = (
-        q.d2c_mean_ms(case.phase, case.direction) or 0.0,
-        not case.waits_for_host() and (case.depth() or 0.0) >= 2,
-    )
+    wait = q.d2c_mean_ms(case.phase, case.direction) or 0.0
+    busy = not case.waits_for_host() and (case.depth() or 0.0) >= k.TWICE
     if not busy or not case.seeks_often() or wait < k.MIN_DRIVE_WRITE_MS:
         text = f"{text} and takes {wait:.2f} ms; {case.elsewhere():.0%} are not sequential"
         return open_question(f"{text}; it is unknown whether the array merges them into whole stripes", *values)
-    return inferred(
-        f"{text} and takes {wait:.1f} ms, because the array computes parity for each",
-        "write whole stripes, or use a level without parity (RAID 10)",
-        *values,
-    )
+    return inferred(f"{text} and takes {wait:.1f} ms, because the array computes parity for each", remedy, *values)
 
 
 @rule("device", "Rate of the array", DISK)
 def device(case: Case) -> Limit:
+    """The rate of the disk or array, if a higher depth does not raise it."""
     limit = _device(case)
     return dataclasses.replace(limit, title=DISK_TITLE) if case.phase.disk.driver in ONE_DISK else limit
 
 
 def _device(case: Case) -> Limit:
-    grown, idle = crowd(case), case.idle()
-    near, rate = ceiling_near(case), q.mib_per_s(case.phase, case.direction) or 0.0
+    grown, idle, near = crowd(case), case.idle(), ceiling_near(case)
+    rate = q.mib_per_s(case.phase, case.direction) or 0.0
     if idle is None:
         return unknown("idle time was not counted")
     values = [case.value("mib-per-s", rate, "MiB/s", "bytes-completed")]
     if grown is not None:
         values.append(case.value("gain-of-depth", grown.growth, "of 1", "depth-d2c"))
-    orderly = case.seeks_seldom()
+    text = f"{_gain(grown)}{units.three(rate)} MiB/s"
     remedy = "no setting helps; other drives, another RAID level or another controller may"
     if case.waits_for_host():
-        return ruled_out(f"{_gain(grown)}{rate:.0f} MiB/s, and the disk was idle for {idle:.0%} of the time", *values)
+        return ruled_out(f"{text}, and the disk was idle for {idle:.0%} of the time", *values)
     if case.one_disk() and platter(case):
         return _one_disk(case, values, rate)
     if case.one_disk() and (waits := even_rate(case)):
-        text = (
-            f"{rate:.0f} MiB/s in {_iops(case):,.0f} {case.direction}s a second at even intervals; the fastest "
-            f"took {waits[0]:.3g} ms, the median is {waits[1]:.3g} ms: the difference is the wait for other "
-            "requests"
+        return inferred(
+            f"{rate:.0f} MiB/s in {_iops(case):,.0f} {case.direction}s a second at even intervals; the fastest took "
+            f"{waits[0]:.3g} ms, the median is {waits[1]:.3g} ms: the difference is the wait for other requests",
+            "a higher depth does not help: this is the rate of the disk, or of its link (lspci -vv: LnkSta)",
+            *values,
+            gain=gain.MORE_IN_FLIGHT,
         )
-        remedy = "a higher depth does not help: this is the rate of the disk, or of its link (lspci -vv: LnkSta)"
-        return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if ran := emptied(case):
         alone = 1 - (q.share_at_least(case.phase, "all", 2) or 0.0)
-        text = (
-            f"{_gain(grown)}{_mib(rate)}, but the queue ran empty {ran[0]} times: the disk had at most one request for"
-        )
-        return open_question(f"{text} {alone:.0%} of the time, so it may do more", *values)
+        text = f"{text}, but the queue ran empty {ran[0]} times: the disk had at most one request for {alone:.0%} of the time"
+        return open_question(f"{text}, so it may do more", *values)
     if near:
         text = (
-            f"{_gain(grown)}{_mib(rate)} is {rate / min(near.controller, near.drives):.0%} of what the {near.lower()} can "
-            f"reach in the profile {near.profile} (controller {near.controller:.0f} MiB/s, drives {near.drives:.0f})"
+            f"{text} is {rate / min(near.controller, near.drives):.0%} of what the {near.lower()} can reach in the profile "
+            f"{near.profile} (controller {near.controller:.0f} MiB/s, drives {near.drives:.0f})"
         )
-        return inferred(
-            text, remedy, *values, gain=gain.MORE_IN_FLIGHT, key=near.lower(), title=near.lower().capitalize()
-        )
+        name = near.lower()
+        return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT, key=name, title=name.capitalize())
     if case.one_disk():
         return _one_disk(case, values, rate)
     size, most = q.size_mean(case.phase, case.direction) or 0.0, case.reading.largest_sectors() or 0
     if flat(case) and k.SEVERAL * size <= most:
-        text = f"{_gain(grown)}{rate:.0f} MiB/s in requests of {q.kib(size)}; up to {q.kib(most)} are possible"
+        text = f"{text} in requests of {q.kib(size)}; up to {q.kib(most)} are possible"
         return open_question(f"{text}. With fewer in flight more of them are merged, which may be faster", *values)
     if (theirs := case.area(case.other)) >= k.MATTERS * (theirs + case.area(case.direction)):
-        both = q.mib_per_s(case.phase, case.other) or 0.0
-        text = f"{rate:.0f} MiB/s of {case.direction}s and {both:.0f} MiB/s of {case.other}s at the same time"
-        return open_question(f"{_gain(grown)}{text}", *values)
-    if flat(case) and orderly:
-        text = f"{_gain(grown)}{rate:.0f} MiB/s is its rate"
-        return inferred(text, remedy, *values, gain=gain.MORE_IN_FLIGHT)
+        both = f"and {q.mib_per_s(case.phase, case.other) or 0:.0f} MiB/s of {case.other}s at the same time"
+        return open_question(f"{text} of {case.direction}s {both}", *values)
+    if flat(case) and case.seeks_seldom():
+        return inferred(f"{text} is its rate", remedy, *values, gain=gain.MORE_IN_FLIGHT)
     if grown is None:
-        return open_question("the depth varied too little to show whether a higher one is faster", *values)
-    return open_question(f"{_gain(grown)}{rate:.0f} MiB/s", *values)
+        text = "the depth varied too little to show whether a higher one is faster"
+    return open_question(text, *values)
 
 
 def _iops(case: Case) -> float:
@@ -343,16 +330,11 @@ def _one_disk(case: Case, values: list[Value], rate: float) -> Limit:
     return inferred(
         f"{text}: with about {queued.many:.0f} in flight instead of {queued.few:.0f} the rate is "
         f"{max(queued.growth, 0):.0%} higher, so a higher depth does not help",
-        _other_than_depth(case),
+        "a higher depth does not help: this is the rate of the disk, or the limit of its volume. "
+        + (cheaper(case) or "If that limit counts requests, larger requests move more"),
         *values,
         gain=gain.MORE_IN_FLIGHT,
     )
-
-
-def _other_than_depth(case: Case) -> str:
-    """The remedy if a higher depth does not help."""
-    text = "a higher depth does not help: this is the rate of the disk, or the limit of its volume"
-    return f"{text}. {cheaper(case) or 'If that limit counts requests, larger requests move more'}"
 
 
 def cheaper(case: Case) -> str:
@@ -374,11 +356,6 @@ def cheaper(case: Case) -> str:
     if k.SEVERAL * size <= largest and case.direction == "read" and case.reads_ahead():
         return f"If the limit counts requests, larger requests move more: blockdev --setra 4096 /dev/{name}"
     return ""
-
-
-def _mib(rate: float) -> str:
-    """A rate with three digits, in MiB/s."""
-    return f"{rate:.0f} MiB/s" if rate >= 10 else f"{rate:.2g} MiB/s"
 
 
 def _gain(grown: Crowd | None) -> str:

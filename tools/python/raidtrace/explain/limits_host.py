@@ -21,6 +21,8 @@ from raidtrace.recording.spans import DATA
 # Processor time by the time that the disk was idle. From MOST on, computing explains the idle time. Below
 # HALF it does not. The accounts miss scheduling, completions, and work of the kernel for the command.
 SYNCHRONOUS = {"sync", "dirsync"}  # mount options that make writes wait for the disk
+BLOCK_LAYER = "the block layer holds them before the disk (scheduler, slots, wbt, io.latency, io.cost)"
+DISCARD_LIMITS = ("discard_max_bytes", "discard_max_hw_bytes")
 SEVERAL_FILES = "read several files at once, or store the data in fewer, larger files"
 # The ends of files cut requests if these are larger than a call, and smaller than a window, by these factors.
 # Share of the requests that were issued to an idle disk. If fewer were, even the fastest may have waited for others.
@@ -45,18 +47,17 @@ def host(case: Case) -> Limit:
         return unknown("idle time was not counted")
     value = case.value("idle-share", idle, "of 1", "depth-time")
     interval = case.phase.timeline.interval or 0
-    if case.waits_for_host() and idle * case.phase.seconds() * 1e9 <= interval:
-        text = f"the disk was idle for {q.percent(idle)} of the time, less than the length of a sample"
-        return open_question(text, value)
+    nothing = f"the disk was idle for {q.percent(idle)} of the time"
     if not case.waits_for_host():
-        return ruled_out(f"the disk was idle for {q.percent(idle)} of the time", value)
+        return ruled_out(nothing, value)
+    if idle * case.phase.seconds() * 1e9 <= interval:
+        return open_question(f"{nothing}, less than the length of a sample", value)
     if (computing := _kernel_computes(case, idle, value)) is not None:
         return computing
     if case.reading.above is not None:
-        text = f"the disk was idle for {q.percent(idle)} of the time: {above_waits(case)}"
         title = "Other member" if case.reading.above.disk.members > 1 else "Layer above"
-        return dataclasses.replace(open_question(text, value), title=title)
-    nothing, limit = f"the disk was idle for {q.percent(idle)} of the time", io_max(case)
+        return dataclasses.replace(open_question(f"{nothing}: {above_waits(case)}", value), title=title)
+    limit = io_max(case)
     if limit.verdict is Verdict.INFERRED:
         return ruled_out(f"{nothing}: io.max delayed requests", value)
     if limit.verdict is Verdict.NOT_SHOWN and limit.values:
@@ -74,13 +75,8 @@ def host(case: Case) -> Limit:
         text = f"{nothing}, and kernel threads queued {q.percent(part)} of its bios, as after a limit of a cgroup"
         return open_question(f"{text} (io.max, blkio.throttle), or below a loop device", value)
     if (waiting := case.waiting()) is not None and waiting >= idle * k.HALF:
-        text = (
-            f"the disk was idle for {q.percent(idle)} of the time, but {waiting:.1f} bios waited on average: the block"
-        )
-        held = "layer holds them before the disk (scheduler, slots, wbt, io.latency, io.cost)"
-        return open_question(
-            f"{text} {held}", value, case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
-        )
+        held = case.value("waiting", waiting, "bios", "q2c-sum-ns", "d2c-sum-ns")
+        return open_question(f"{nothing}, but {waiting:.1f} bios waited on average: {BLOCK_LAYER}", value, held)
     late = q.waited_for_processor(case.phase, case.meta.get("host_available", ""))
     if late is not None and late + computed >= k.MOST * idle and late > computed:
         return _processor(
@@ -131,7 +127,7 @@ def host(case: Case) -> Limit:
         f"find out what the program does between its calls{hints[1]}",
         value,
         share=idle,
-        gain=_bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0])),
+        gain=_without_pauses(case, idle),
     )
 
 
@@ -169,8 +165,7 @@ def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None
         most = next(iter(waits))
         words, remedy = WAITS.get(most, WAITS["other"])
         text = f"{nothing}: in {found.by[most]} of {found.number} looks at it, the command {words}"
-        most_gain = _bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]))
-        return inferred(text, remedy, value, number, share=min(idle, asleep), gain=most_gain)
+        return inferred(text, remedy, value, number, share=min(idle, asleep), gain=_without_pauses(case, idle))
     for place, (reason, remedy) in KERNEL_WAITS.items():
         nr = found.functions.get(place, 0)
         if (share := nr / found.number) >= k.HALF * idle:
@@ -192,6 +187,10 @@ def _processor(text: str, remedy: str, idle: float, most: Gain, *values: Value) 
 def _bound(case: Case, most: Gain) -> Gain:
     """The gain of a command that does not pause; none if the disk was busy for others, too: the command may need less of it."""
     return most if strangers(case).part < k.MATTERS else NO_GAIN
+
+
+def _without_pauses(case: Case, idle: float) -> Gain:
+    return _bound(case, gain.no_pauses(case, idle, (waits_ms(case) or (0.0,))[0]))
 
 
 def above_waits(case: Case) -> str:
@@ -301,53 +300,52 @@ def _fewer_flushes(case: Case) -> str:
 def clears(case: Case) -> str:
     """A clause about discards and zeroing, if they were in flight for so long that other requests may wait for them;
     else empty."""
-    part = sum(case.area(name) for name in q.CLEARING)
-    number = sum(case.phase.count(name, "completed") or 0 for name in q.CLEARING)
-    return f"{number:,} discards or zeroing requests were in flight {_during(part)}" if part >= k.MATTERS else ""
+    text, _, part = _cleared(case)
+    return f"{text} were in flight {_during(part)}" if part >= k.MATTERS else ""
+
+
+def _cleared(case: Case) -> tuple[str, int, float]:
+    """The discards and zeroings in words, their number, and their mean number in flight."""
+    numbers = {name: case.phase.count(name, "completed") or 0 for name in q.CLEARING}
+    words = [
+        f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
+        for name, number in numbers.items()
+        if number
+    ]
+    return " and ".join(words) or "0 discards", sum(numbers.values()), sum(map(case.area, q.CLEARING))
 
 
 @rule("discard", "Discards", DISK)
 def discards(case: Case) -> Limit:
     """Discards and zeroing (fstrim, the mount option discard) that delay the requests of this direction."""
-    numbers = {name: case.phase.count(name, "completed") or 0 for name in q.CLEARING}
-    part = sum(case.area(name) for name in q.CLEARING)
+    text, number, part = _cleared(case)
     values = (
-        case.value("discards", sum(numbers.values()), "reqs.", *(f"completed of {name}" for name in q.CLEARING)),
+        case.value("discards", number, "reqs.", *(f"completed of {name}" for name in q.CLEARING)),
         case.value("discard-share", part, "of 1", *(f"d2c-sum-ns of {name}" for name in q.CLEARING)),
     )
-    text = " and ".join(f"{number:,} {name.replace('_', ' ')}{'s' if name == 'discard' else ''}"
-                        for name, number in numbers.items() if number) or "0 discards"  # fmt: skip
     during = _during(part)
     if part < k.MATTERS:
         return ruled_out(f"{text} were in flight {during}", *values)
-    if sum(numbers.values()) < k.SEVERAL:
+    if number < k.SEVERAL:
         return open_question(f"{text} were in flight {during}; their cost is unknown", *values)
     waits = waits_ms(case)
     before = case.before_issue_ms()  # a disk that discards alone lets the others wait in the scheduler
     others = sum(case.phase.count(name, "completed") or 0 for name in DATA)
-    alone = others < k.WORTH * sum(numbers.values())  # what the disk does is to discard
+    alone = others < k.WORTH * number  # what the disk does is to discard
     if not alone and (waits is None or waits[1] + before < k.SLOWER * waits[0]):
         text = f"{text} were in flight {during}; the recording does not show that {case.direction}s take longer"
         return open_question(text, *values)
     part = min(part, 0.999)
-    each, cut, most = q.size_mean(case.phase, "discard"), *map(
-        case.phase.setting, ("discard_max_bytes", "discard_max_hw_bytes")
-    )
+    each, cut, most = q.size_mean(case.phase, "discard"), *map(case.phase.setting, DISCARD_LIMITS)
     small = each and cut and most and cut < most and each * q.SECTOR >= (1 - q.AGREEMENT) * cut
     waited = f", which wait {before:.2g} ms before their issue" if waits and waits[1] < k.SLOWER * waits[0] else ""
     beside = f"next to {others:,} reads and writes" if alone else f"concurrently with {case.direction}s{waited}"
-    return inferred(
-        f"{text} were in flight {during}, {beside}"
-        + (f"; discard_max_bytes cuts them to {units.octets(cut)}" if small and cut else ""),
-        (
-            f"echo {most} >/sys/block/{case.phase.disk.name}/queue/discard_max_bytes makes them larger and fewer; or "
-            if small
-            else ""
-        )
-        + "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)",
-        *values,
-        share=part,
-    )
+    remedy = "trim at another time (fstrim.timer) instead of the mount option discard, or in smaller parts (fstrim --minimum)"
+    if small and cut:
+        beside = f"{beside}; discard_max_bytes cuts them to {units.octets(cut)}"
+        where = f"/sys/block/{case.phase.disk.name}/queue/discard_max_bytes"
+        remedy = f"echo {most} >{where} makes them larger and fewer; or {remedy}"
+    return inferred(f"{text} were in flight {during}, {beside}", remedy, *values, share=part)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,7 +8,7 @@ from raidtrace.explain import gain
 from raidtrace.explain.case import DISK, WAITING, Case, inferred, open_question, rule, ruled_out, unknown
 from raidtrace.explain.evidence import NO_GAIN, Limit
 from raidtrace.explain.limits_device import ceiling_near, flat, waits_ms
-from raidtrace.explain.limits_host import above_waits, clears, run_sectors, strangers
+from raidtrace.explain.limits_host import BLOCK_LAYER, above_waits, clears, run_sectors, strangers
 from raidtrace.explain.steps import ahead, in_order, windows_share
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural, ratio
@@ -20,7 +20,6 @@ from raidtrace.recording.quantities import Reading, is_layer
 ASYNC_DEPTH = "async_depth"  # of Linux 7 a setting of the queue, before of the scheduler
 ASYNC_DEPTHS = (ASYNC_DEPTH, f"iosched.{ASYNC_DEPTH}")
 OTHER_SCHEDULER = "mq-deadline"  # to try first in place of another
-BLOCK_LAYER = "the block layer holds them (scheduler, slots, wbt, io.latency, io.cost)"
 
 
 def slots(case: Case) -> tuple[int, str] | None:
@@ -225,7 +224,7 @@ def held_before(case: Case) -> str:
     mean, waiting = q.depth_mean(case.phase, case.direction), case.waiting()
     if mean is None or waiting is None or waiting < max(1.0, mean):
         return ""
-    return f"{mean:.2f} requests are in flight on average, and {waiting:.1f} bios wait before the disk: {BLOCK_LAYER}"
+    return f"{mean:.2f} requests are in flight on average, and {waiting:.1f} bios wait: {BLOCK_LAYER}"
 
 
 def _not_by_program(case: Case, depth: float) -> str:
