@@ -224,7 +224,7 @@ def test_a_readahead_that_is_set_already_is_not_advised():
     assert limit.verdict is OPEN and "the setting is 16384 sectors" in limit.statement
 
 
-def test_readahead_is_open_if_the_rates_by_depth_show_no_gain(monkeypatch):
+def test_readahead_and_direct_io_are_open_if_the_rates_by_depth_show_no_gain(monkeypatch):
     made = runs.breakdown.of(phase(**AHEAD).span)
     flat = [
         dataclasses.replace(way, more=dataclasses.replace(way.more, verdict=runs.breakdown.More.NO_HELP))
@@ -232,6 +232,11 @@ def test_readahead_is_open_if_the_rates_by_depth_show_no_gain(monkeypatch):
     ]
     monkeypatch.setattr(runs.breakdown, "of", lambda *_: dataclasses.replace(made, ways=tuple(flat)))
     assert "more in flight does not help" in judged("readahead", **AHEAD).statement
+    direct = {**AHEAD, "direct": 1.0, "ahead": 0.0}
+    limit = judged("direct", **direct)
+    assert limit.verdict is OPEN and "more in flight does not help" in limit.statement
+    monkeypatch.undo()
+    assert verdict("direct", **direct) is INFERRED
 
 
 def test_lost_events_are_a_note():

@@ -52,6 +52,11 @@ class Case:
         """Where the time of the phase went. None: it has no request."""
         return breakdown.of(self.phase.span)
 
+    def deeper_does_not_help(self) -> bool:
+        """Whether the intervals of the rates by depth show that more in flight is no faster. False: it is, or is not known."""
+        ways = self.times.ways if self.times else ()
+        return any(way.direction == self.direction and way.more.verdict is breakdown.More.NO_HELP for way in ways)
+
     def share_of(self, state: str) -> float:
         """Share of the time in which a cause can act, from 0 to 1: WAITING: bios wait before the disk; DISK: requests are at
         the disk; EMPTY: nothing is in flight; ALL: any time. Of WAITING without this counter: at the disk."""

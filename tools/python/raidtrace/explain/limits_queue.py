@@ -12,28 +12,25 @@ from raidtrace.explain.limits_host import BLOCK_LAYER, above_waits, clears, run_
 from raidtrace.explain.steps import ahead, in_order, windows_share
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural, ratio
-from raidtrace.recording import breakdown
 from raidtrace.recording import quantities as q
 from raidtrace.recording.observation import Observation
 from raidtrace.recording.quantities import Reading, is_layer
 
 ASYNC_DEPTH = "async_depth"  # of Linux 7 a setting of the queue, before of the scheduler
 ASYNC_DEPTHS = (ASYNC_DEPTH, f"iosched.{ASYNC_DEPTH}")
+NO_DEEPER = "the rates by depth show that more in flight does not help"
 OTHER_SCHEDULER = "mq-deadline"  # to try first in place of another
 
 
 def slots(case: Case) -> tuple[int, str] | None:
     """The limit of requests in flight, and the setting that causes it: queue_depth of the driver, nr_requests or, of
     writes, async_depth of the scheduler, the lowest one. None: none is known."""
-    deep, number = (
-        case.reading.queue_limit(),
-        (case.phase.setting("nr_requests") or 0) * case.reading.hardware_queues(),
-    )
+    queues, number = case.reading.hardware_queues(), case.phase.setting("nr_requests") or 0
     # reads of a scheduler that limits asynchronous requests are never asynchronous
     few = next((n for name in ASYNC_DEPTHS if (n := case.phase.setting(name))), 0) if case.direction == "write" else 0
-    known = [(n, name) for n, name in ((deep, "queue_depth"), (number, "nr_requests"),
-                                       (few * case.reading.hardware_queues(), ASYNC_DEPTH)) if n]  # fmt: skip
-    return min(known) if known else None
+    deep = case.reading.queue_limit() or 0
+    every = ((deep, "queue_depth"), (number * queues, "nr_requests"), (few * queues, ASYNC_DEPTH))
+    return min((one for one in every if one[0]), default=None)
 
 
 @rule("queue depth", "Queue depth", WAITING)
@@ -54,8 +51,7 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
     ended = sum(case.phase.histogram(case.direction, "q2c").values())  # some complete in the next phase
     whole = ratio(case.phase.count(case.direction, "q2c_sum_ns"), ended, 1e6) or 0.0
     waited = max(i2d, whole - served) if name != "queue_depth" else i2d
-    times = case.times
-    waits = times.waits_share if times else 0.0
+    waits = case.times.waits_share if case.times else 0.0
     enough = waited >= k.QUARTER * served or waits >= k.HALF
     values = (
         case.value("queue-depth", limit, "reqs.", name),
@@ -89,10 +85,8 @@ def _queue(case: Case, limit: int, name: str) -> Limit:
 def _more_requests(case: Case) -> int:
     """The value of nr_requests to try next. Without a scheduler the kernel allows no more than the tags of
     the driver."""
-    tags = case.phase.disk.nr_tags or 0
-    if tags and case.phase.settings.get("scheduler") == "none":
-        return min(tags, k.DEFAULT_NR_REQUESTS)
-    return k.DEFAULT_NR_REQUESTS
+    tags = (case.phase.settings.get("scheduler") == "none" and case.phase.disk.nr_tags) or k.DEFAULT_NR_REQUESTS
+    return min(tags, k.DEFAULT_NR_REQUESTS)
 
 
 @rule("scheduler", "Scheduler", WAITING)
@@ -110,11 +104,8 @@ def scheduler(case: Case) -> Limit:
     if name == "none" or wait < k.HALF * served or depth > k.HALF * allowed[0]:
         return ruled_out(text, *values)
     if strangers(case).part >= k.MATTERS:
-        text = (
-            f"{text}; other processes use the disk, and the scheduler may delay their requests in favour of the "
-            "command's"
-        )
-        return open_question(text, *values)
+        others = "other processes use the disk, and the scheduler may delay their requests in favour of the command's"
+        return open_question(f"{text}; {others}", *values)
     if clearing := clears(case):
         return open_question(f"{text}; {clearing}, and the driver may accept nothing else meanwhile", *values)
     other = "none" if name == OTHER_SCHEDULER else f"{OTHER_SCHEDULER} (or none)"
@@ -198,6 +189,7 @@ def direct(case: Case) -> Limit:
         (case.direction != "read", "the gain of more writes in flight is unknown"),
         (depth >= k.ENOUGH, f"{k.ENOUGH} are enough for most disks"),
         ((flat(case) and delayed) or bool(ceiling_near(case)), "the rate hardly grows with the depth"),
+        (case.deeper_does_not_help(), NO_DEEPER),
     )
     if reason := next((reason for holds, reason in enough if holds), ""):
         return open_question(f"{text}; {reason}", *values)
@@ -437,10 +429,8 @@ def readahead(case: Case) -> Limit:
         return open_question(
             f"{text}; the setting is {set_to} sectors, and only an experiment can show whether more is faster", value
         )
-    times = case.times
-    ways = times.ways if times else ()
-    if any(way.direction == "read" and way.more.verdict is breakdown.More.NO_HELP for way in ways):
-        return open_question(f"{text}; but the rates by depth show that more in flight does not help", value)
+    if case.deeper_does_not_help():
+        return open_question(f"{text}; but {NO_DEEPER}", value)
     doubled = " (twice the setting, as with POSIX_FADV_SEQUENTIAL)" if depth > high else ""
     return inferred(
         f"{text}, and the kernel keeps one or two windows in flight{doubled}",

@@ -263,10 +263,10 @@ def io_max(case: Case) -> Limit:
         return ruled_out(f"{names} have a limit, but queued less than half of the bytes")
     best = max(near, key=lambda one: (one.least, one.most))
     value = case.value("of-limit", best.least, "of 1", IO_MAX, "bytes-queued", "queued", "splits")
-    at_most = "" if best.most - best.least < k.FEW else f" to {best.most:.0%}"
+    reach = " to ".join(dict.fromkeys((f"{best.least:.0%}", f"{best.most:.0%}")))
     file = best.allowed.file or best.allowed.name
     allows = f"{file} of {best.allowed.path} allows {best.allowed.text(best.allowed.rate)}"
-    text = f"{allows}; the rate reached {best.least:.0%}{at_most} of this"
+    text = f"{allows}; the rate reached {reach} of this"
     if best.most < k.NEARLY_ALL and best.by_kernel and _asks_itself(case):
         return open_question(f"{text}; but {best.by_kernel} bios were delayed", value)
     if best.most < k.NEARLY_ALL:
