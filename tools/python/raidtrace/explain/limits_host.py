@@ -405,17 +405,18 @@ def _time_of(case: Case, bios: int, octets: int) -> float | None:
     return case.area(case.other) / areas if bios <= queued and octets <= moved and areas else None
 
 
-def _all_its_own(case: Case) -> bool:
-    """Whether kernel threads and other processes than the command queued only a small share of the bios."""
-    return bool(case.phase.submitters) and strangers(case).part + case.by_kernel() < k.MATTERS
-
-
 def _own(case: Case, direction: str) -> str:
-    """The reason why the bytes of a direction may belong to the command; empty: they do not.
+    """The reason why the requests of a direction may belong to the command; empty: they do not.
 
-    A kernel thread writes data back that the command wrote to memory, maybe in an earlier phase.
-    """
+    A kernel thread writes data back that the command wrote to memory, maybe in an earlier phase."""
+    above, by_kernel = case.reading.above, case.by_kernel()
+    if above is not None and above.settings.get("md_level") in PARITY_LEVELS and by_kernel >= k.MATTERS:
+        return "md reads old data and parity before it writes new parity"
+    if case.phase.submitters and strangers(case).part + by_kernel < k.MATTERS:
+        return "they belong to the command"
     own, moved = case.phase.by_command.get(direction), q.octets(case.phase, direction) or 0
+    if q.foreign(case.phase, case.direction):
+        return ""
     if own is None:
         return f"the processes of these {direction}s were not recorded"
     done = "read" if direction == "read" else "wrote"
@@ -441,7 +442,7 @@ def competing(case: Case) -> Limit:
     other = case.other
     meanwhile = case.phase.timeline.meanwhile(case.direction)
     ours, theirs, issued = case.area(case.direction), case.area(other) * meanwhile, q.requests(case.phase)
-    foreign, found = q.foreign(case.phase, case.direction), strangers(case)
+    found = strangers(case)
     part, others = found.part, found.text
     share = theirs / (ours + theirs) if ours + theirs else 0.0
     requests = case.phase.of(other).issued * meanwhile / issued if issued else 0.0
@@ -458,11 +459,8 @@ def competing(case: Case) -> Limit:
         text = f"{text}. Or all of them waited: the disk was never idle when a request was issued"
         return open_question(text, *values)
     if delays and case.phase.settings.get("scheduler") == SHARING_SCHEDULER:
-        text = (
-            f"{others}; {SHARING_SCHEDULER} divides the disk between processes, so only an experiment can show "
-            "their cost"
-        )
-        return open_question(text, *values)
+        text = f"{others}; {SHARING_SCHEDULER} divides the disk between processes"
+        return open_question(f"{text}, so only an experiment can show their cost", *values)
     if delays:
         waits = waits_ms(case)
         remedy = "run the other load at another time, or lower its weight: ionice, io.weight, bfq"
@@ -473,30 +471,15 @@ def competing(case: Case) -> Limit:
             share=part * busy,
             gain=gain.others_gone(case, part, waits[0]) if waits and found.whole else NO_GAIN,
         )
-    if competes and _reads_parity(case):
-        text = f"{other}s are {share:.0%} of the requests in flight: md reads old data and parity before it writes new parity"
-        return open_question(text, *values)
-    if competes and _all_its_own(case):
-        text = (
-            f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests, and belong to "
-            "the command"
-        )
-        return open_question(text, *values)
-    if competes and (why := _own(case, other)) and not foreign:
-        text = f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests; {why}"
-        return open_question(text, *values)
     if competes:
-        who = next(
-            (
-                one.comm or ""
-                for one in sorted(case.phase.submitters or (), key=lambda one: -one.bytes)
-                if (one.comm or "").startswith(KERNEL_THREADS)
-            ),
-            "",
-        )
-        through = f", queued by {who}" if who and other == "write" else ""
+        text = f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests"
+        if why := _own(case, other):
+            return open_question(f"{text}; {why}", *values)
+        by_bytes = sorted(case.phase.submitters or (), key=lambda one: -one.bytes)
+        names = [one.comm for one in by_bytes if one.comm and one.comm.startswith(KERNEL_THREADS)]
+        through = f", queued by {names[0]}" if names and other == "write" else ""
         return inferred(
-            f"{other}s are {share:.0%} of the requests in flight and {requests:.0%} of all requests{through}",
+            f"{text}{through}",
             f"separate the {other}s from the {case.direction}s: another time, another disk, or a scheduler that divides the "
             "disk (bfq)",
             *values,
@@ -508,12 +491,6 @@ def competing(case: Case) -> Limit:
     if part >= k.MATTERS:
         text = f"{text}, and the disk is idle for {q.percent(case.idle() or 0.0)} of the time"
     return ruled_out(text, *values)
-
-
-def _reads_parity(case: Case) -> bool:
-    """Whether the disk is a member of an array of md with parity, whose threads queue the reads."""
-    above = case.reading.above
-    return above is not None and above.settings.get("md_level") in PARITY_LEVELS and case.by_kernel() >= k.MATTERS
 
 
 def run_sectors(reading: Reading) -> float | None:
@@ -535,15 +512,13 @@ def pieces(case: Case) -> Limit:
         return unknown("not counted for this direction")
     value = case.value("run", run, "sectors", "bytes-queued", "queued", "stream-queued")
     text = f"contiguous runs average {q.kib(run)}, readahead is {q.kib(readahead)}"
-    mounted = bool(
-        case.phase.settings.get("fstype") or (case.reading.above and case.reading.above.settings.get("fstype"))
-    )
+    stack = (case.phase, case.reading.above)
+    mounted = any(one.settings.get("fstype") for one in stack if one)
+    end = "the files end before the readahead window"
     if mounted and (order or 0) >= k.HALF and not case.waits_for_host() and (ended := _windows_end(case)):
-        text = (
-            f"requests average {q.kib(ended[0])}, readahead is {q.kib(readahead)}, and the program reads "
-            f"{units.octets(ended[1])} with each call"
-        )
-        return inferred(f"{text}: the files end before the readahead window", SEVERAL_FILES, value)
+        calls = f"the program reads {units.octets(ended[1])} with each call"
+        text = f"requests average {q.kib(ended[0])}, readahead is {q.kib(readahead)}, and {calls}"
+        return inferred(f"{text}: {end}", SEVERAL_FILES, value)
     for holds, why in (
         (run >= readahead, "so the runs are not shorter"),
         ((order or 0) < k.HALF, f"but only {q.percent(order or 0)} of the bios continue a stream"),
@@ -557,7 +532,7 @@ def pieces(case: Case) -> Limit:
     if 2 * (blocks := metadata(case.reading)) >= number:
         text = f"{text}; with {blocks} blocks of metadata for {number} runs, the files may be fragmented"
         return open_question(text, value)
-    return inferred(f"{text}: the files end before the readahead window", SEVERAL_FILES, value)
+    return inferred(f"{text}: {end}", SEVERAL_FILES, value)
 
 
 def _windows_end(case: Case) -> tuple[float, float] | None:
