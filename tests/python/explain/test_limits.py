@@ -184,7 +184,7 @@ SIDES = [
         ({"d2c": SLOW}, {"d2c": {2.0: 100, 10.0: 800, 38.0: 100}}),
         ({"d2c": SLOW}, {"d2c": {3.5: 100, 10.0: 800, 45.0: 100}}),
         ({"d2c": SLOW, "seeks": 0.05}, {"seeks": 0.051}),
-        ({"d2c": SLOW, "order": 0.85}, {"order": 0.84}),
+        ({"d2c": SLOW, "order": 0.5}, {"order": 0.49}),
         ({"d2c": SLOW, "share_of_size": 0.85}, {"share_of_size": 0.84}),
         ({"d2c": SLOW, "idle": 0.14}, {"idle": 0.16}),
         ({"d2c": SLOW, "other": (49, 0.1)}, {"other": (51, 0.1)}),

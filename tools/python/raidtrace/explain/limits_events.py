@@ -209,7 +209,7 @@ def slow_part(case: Case) -> Limit:
     alike = mode is not None and mode[1] >= k.NEARLY_ALL and case.seeks_seldom()
     if case.one_disk():
         return ruled_out("it is one disk, or one volume")
-    if case.direction != "read" or not times or not steady or not alike or (order or 0) < k.NEARLY_ALL:
+    if case.direction != "read" or not times or not steady or not alike or (order or 0) < k.HALF:
         return unknown("only sequential reads of one size by one reader, on a disk that is always busy, can show it")
     low, middle, high = (bins.quantile(times, part) or 1.0 for part in (0.05, 0.5, 0.95))
     late = sum(count for at, count in times.items() if bins.time(at)[0] >= 2 * middle) / sum(times.values())
