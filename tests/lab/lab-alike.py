@@ -40,7 +40,7 @@ from raidlab.base.progress import Progress  # noqa: E402
 from raidlab.kernel import tree  # noqa: E402
 from raidlab.uml import modules, runner  # noqa: E402
 from raidlab.verbs import judge, measures, options  # noqa: E402
-from raidlab.verbs.judge import Verdict  # noqa: E402
+from raidlab.verbs.judge import Decided  # noqa: E402
 from raidlab.verbs.workloads import Workload  # noqa: E402
 
 from raidtrace.compare import comparison  # noqa: E402
@@ -256,7 +256,7 @@ class Row:
 
     profile: str
     workload: str
-    same: Verdict
+    same: Decided
     chance: float | None
     compared: bool
     loss: tuple[float, float]
@@ -297,7 +297,7 @@ def row(runs: Runs, workload: Workload, seeds: int) -> Row:
     needs = needed(a + b, of(PLANTED, seeds))
     count = needs if seeds < needs <= MOST else seeds
     loss = measures.interval(of(0, count), of(PLANTED, count)) or (1.0, 1.0)
-    trials = comparison.Row((), comparison.Figures(tuple(a), "s"), comparison.Figures(tuple(b or a), "s"))
+    trials = comparison.FigurePair((), comparison.Figures(tuple(a), "s"), comparison.Figures(tuple(b or a), "s"))
     return Row(runs.name, workload.name, same, apart(a, b) if b else None, bool(trials.exceeds()), loss, needs)
 
 

@@ -142,6 +142,6 @@ def test_a_sweep_says_it_in_its_table_and_makes_no_ratio(tmp_path):
 def test_rows_are_named():
     figures = comparison.normal((1.0,), "KiB/s")
     keys = ((("chunk", "4"), ("phase", "read")), (("chunk", "8"), ("phase", "read")))
-    compared = comparison.Compared("a", "b", tuple(comparison.Row(key, figures, figures) for key in keys))
+    compared = comparison.Compared("a", "b", tuple(comparison.FigurePair(key, figures, figures) for key in keys))
     assert "Rows: chunk" in comparison.lines(compared, 100)
     assert compare_sides.QUIET

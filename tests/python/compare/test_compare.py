@@ -21,7 +21,7 @@ RATES = st.lists(st.floats(1, 1e6), min_size=1, max_size=6)
 
 
 def row(a, b, unit="KiB/s"):
-    return comparison.Row((("phase", "read"),), comparison.normal(a, unit), comparison.normal(b, unit))
+    return comparison.FigurePair((("phase", "read"),), comparison.normal(a, unit), comparison.normal(b, unit))
 
 
 @given(RATES, RATES)

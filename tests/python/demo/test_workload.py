@@ -74,7 +74,7 @@ def test_a_read_phase_without_reads_is_an_error(maker):
 
 def test_the_table_fits_and_shows_ratios_and_gaps():
     def row(setra, rate, published, mean):
-        return workload.Row(
+        return workload.PhaseRow(
             workload.Cell("bonnie++", "xfs", setra, 1), "read", rate, published, mean, 128, 131072, 0.99987, 123456
         )
 
@@ -86,7 +86,7 @@ def test_the_table_fits_and_shows_ratios_and_gaps():
 
 
 def test_the_verification_names_what_differs():
-    verdict = truth.Verdict(
+    verdict = truth.Agreement(
         {"read": 9, "write": 2}, {"read": 9, "write": 3}, {"INQUIRY": 1}, truth.Depths(0.001, 0.002, 3, ()), ()
     )
     lines = demo.verification(RAW, verdict, ())
@@ -100,7 +100,7 @@ def test_draws_of_chance_are_reported_per_phase_that_has_a_rate(tmp_path):
     cell = workload.Cell("bonnie++", "xfs", 256, 10)
 
     def row(phase, rate):
-        return workload.Row(cell, phase, rate, None, 2.0, 2, 131072, 1.0, 0)
+        return workload.PhaseRow(cell, phase, rate, None, 2.0, 2, 131072, 1.0, 0)
 
     draws = [[row("read", rate), row("seeks", None)] for rate in (1024.0, 3072.0, 2048.0)]
     result = workload.spreads(draws)

@@ -78,7 +78,7 @@ class Made(experiment.Place):
         return self.stack
 
 
-def outcome(place: Made) -> tuple[experiment.Table, verdict.Verdict]:
+def outcome(place: Made) -> tuple[experiment.Table, verdict.Answer]:
     """The whole experiment."""
     table = experiment.Experiment(place, "seconds", lambda *_: None).run()
     lines = verdict.lines(table, verdict.judge(table, "sdx"), True)

@@ -85,7 +85,7 @@ def test_a_reader_that_could_not_measure() -> None:
     )
 
 
-def judged(mine: float, below: float, *rows: experiment.Row) -> verdict.Verdict:
+def judged(mine: float, below: float, *rows: experiment.Tried) -> verdict.Answer:
     """The verdict on a command that moves `mine` times as much as the reads through the layer, at a limit of requests."""
     layer = Layer("dm-0", "dm-crypt", "sda", 131072, 2, True, ((100.0, 100.0 * below),) * 3)
     run = dataclasses.replace(RUN, disk_bytes={"read": int(2 * 12.5 * MIB * mine)}, read_back={"read_ahead_kb": "128"})
@@ -110,8 +110,8 @@ def test_a_layer_that_costs_nothing_is_not_named() -> None:
 
 
 def test_a_layer_comes_before_a_small_gain() -> None:
-    row = experiment.Row(changes.setting("read_ahead_kb", "1024"), [(1.1, 1.0)] * 3, shown=True,
-                         effect=chance.Effect(1.1, 1.1, 1.1, 3, 0.0))  # fmt: skip
+    row = experiment.Tried(changes.setting("read_ahead_kb", "1024"), [(1.1, 1.0)] * 3, shown=True,
+                           effect=chance.Effect(1.1, 1.1, 1.1, 3, 0.0))  # fmt: skip
     result = judged(1.0, 3.0, row)
     assert result.causes == ("layer dm-crypt", "readahead")
     assert result.sentence.startswith("Layer dm-crypt: reads of 128 KiB")

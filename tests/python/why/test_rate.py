@@ -96,10 +96,10 @@ def test_a_reader_measures(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
         rate.measure(str(path), rate.Reads(4096, 2, "random"))
 
 
-def cause_and_sentence(run: Run, rates: Rates, *more: tuple[Change, float]) -> verdict.Verdict:
+def cause_and_sentence(run: Run, rates: Rates, *more: tuple[Change, float]) -> verdict.Answer:
     """The verdict on a table in which nothing helps, except `more`."""
-    rows = [experiment.Row(change, [(factor, 1.0)], effect=experiment.chance.Effect(factor, factor, factor, 3, 0.0),
-                           shown=factor > 1) for change, factor in ((DEEP, 1.0), *more)]  # fmt: skip
+    rows = [experiment.Tried(change, [(factor, 1.0)], effect=experiment.chance.Effect(factor, factor, factor, 3, 0.0),
+                             shown=factor > 1) for change, factor in ((DEEP, 1.0), *more)]  # fmt: skip
     return verdict.judge(experiment.Table(run, [1.0], "seconds", 0.0, rows, rates=rates), "sdx")
 
 

@@ -77,7 +77,7 @@ def test_the_least_effect_is_5_percent_or_twice_the_noise_of_a_pair(noise: float
 @pytest.mark.parametrize("factor, shown", [(1.16, True), (1.145, False)])
 def test_an_effect_below_the_noise_is_not_shown_however_often_it_came(factor: float, shown: bool) -> None:
     """20 pairs that agree to the last digit, of baselines with 5 % deviation: 1.152 is the least."""
-    row = experiment.Row(changes.setting("queue_depth", "32"), [(factor, 1.0)] * 20)
+    row = experiment.Tried(changes.setting("queue_depth", "32"), [(factor, 1.0)] * 20)
     here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
     here.table = experiment.Table(Run(), [1.0], "seconds", 0.05, [row])
     costs = [cost for cost, _ in row.costs], [cost for _, cost in row.costs]
@@ -201,9 +201,9 @@ def test_a_cause_in_the_program_has_a_command_to_type_too() -> None:
         assert text.commands == expected, text
 
 
-def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Verdict:
+def bounded(high: float, factor: float = 1.0, noise: float = 0.0) -> verdict.Answer:
     """Nothing settable, and a bound with this interval."""
-    row = experiment.Row(FREE, [(1.0, 1.0)] * 3, effect=chance.Effect(factor, 0.9, high, 3, 1.0))
+    row = experiment.Tried(FREE, [(1.0, 1.0)] * 3, effect=chance.Effect(factor, 0.9, high, 3, 1.0))
     return verdict.judge(experiment.Table(Run(), [1.0], "seconds", noise, [row]), "sdx")
 
 
@@ -230,7 +230,9 @@ def test_the_latency_of_the_best_is_not_reported_twice() -> None:
     assert "For latency" not in sentence.sentence
     assert "p99 latency of a request goes from 2 to 0.5 ms" in sentence.sentence
     table = experiment.Table(Run(), [2.0], "seconds", 0.0)
-    row = experiment.Row(changes.ALONE, [(2.0, 1.0)] * 3, [(2.0, 0.5)] * 3, effect=chance.Effect(2.0, 2.0, 2.0, 3, 0.0))
+    row = experiment.Tried(
+        changes.ALONE, [(2.0, 1.0)] * 3, [(2.0, 0.5)] * 3, effect=chance.Effect(2.0, 2.0, 2.0, 3, 0.0)
+    )
     assert "For latency" not in verdict.judge(dataclasses.replace(table, rows=[row]), "sdx").sentence
 
 
@@ -246,7 +248,7 @@ def test_of_pairs_both_must_count_and_a_failed_one_is_not_run_again() -> None:
         all(row.wrong == "3 failed requests, but 0 for the unchanged command" for row in table.rows)
         and not sentence.causes
     )
-    row = experiment.Row(changes.setting("queue_depth", "32"), wrong="x")
+    row = experiment.Tried(changes.setting("queue_depth", "32"), wrong="x")
     here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
     here.table = experiment.Table(Run(), [1.0], "seconds", 0.0, [row])
     here._confirm([row])
@@ -254,7 +256,9 @@ def test_of_pairs_both_must_count_and_a_failed_one_is_not_run_again() -> None:
 
 
 def test_two_pairs_are_too_few_to_tell() -> None:
-    row = experiment.Row(changes.setting("queue_depth", "32"), [(3.0, 1.0)] * 2, effect=chance.Effect(3, 3, 3, 2, 0.0))
+    row = experiment.Tried(
+        changes.setting("queue_depth", "32"), [(3.0, 1.0)] * 2, effect=chance.Effect(3, 3, 3, 2, 0.0)
+    )
     here = experiment.Experiment(Made(ahead), "seconds", lambda *_: None)
     here.table = experiment.Table(Run(), [1.0], "seconds", 0.0, [row])
     here._judge()

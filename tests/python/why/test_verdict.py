@@ -18,15 +18,15 @@ SLEEP = Change("without its sleeps", "program sleeps", Kind.PROGRAM, program="sl
 GROUP = changes.group({"queue_depth": "32", "read_ahead_kb": "2048"})
 
 
-def row(change: Change, factor: float, **more: object) -> experiment.Row:
+def row(change: Change, factor: float, **more: object) -> experiment.Tried:
     """A change with its factor, in three pairs that agree; p99_ms is of each."""
-    result = experiment.Row(
+    result = experiment.Tried(
         change, [(factor, 1.0)] * 3, effect=chance.Effect(factor, factor, factor, 3, 0.0), shown=True
     )
     return dataclasses.replace(result, **more)  # type: ignore[arg-type]
 
 
-def sentence_of(*rows: experiment.Row) -> verdict.Verdict:
+def sentence_of(*rows: experiment.Tried) -> verdict.Answer:
     """The verdict on a command that takes 9 s unchanged."""
     return verdict.judge(
         experiment.Table(Run(read_back={"queue_depth": "2"}), [9.0], "seconds", 0.0, list(rows)), "sdx"
@@ -77,12 +77,12 @@ OTHERS = [row(DEEP, 3.0), row(changes.ALONE, 1.04), row(NONE, 1.0)]
 QUICK = row(SLOTS, 1.1, p99_ms=[(2.0, 0.9)] * 3)
 
 
-def late(best: float) -> experiment.Row:
+def late(best: float) -> experiment.Tried:
     """The best change, with a p99 of so many ms instead of 2."""
     return row(DEEP, 3.0, p99_ms=[(2.0, best)] * 3)
 
 
-SENTENCES: dict[str, tuple[list[experiment.Row], str]] = {
+SENTENCES: dict[str, tuple[list[experiment.Tried], str]] = {
     "the model gains less": ([row(DEEP, 3.0), row(SEEKS, 2.9)], Without("In the model")),
     "the model gains more": ([row(DEEP, 3.0), row(SEEKS, 3.1)], "In the model, with seeks free: "),
     "the other change": ([*SAME, row(SLOTS, 1.02)], "The other change gave 1.02x."),

@@ -38,7 +38,7 @@ class How:
     interactive: bool = False
 
 
-def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], out: Path, how: How) -> verdict.Verdict:
+def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], out: Path, how: How) -> verdict.Exit:
     """Boot `lab_kernel` with the devices of the options, run `command` in it, and leave its results in `out`."""
     devices = profiles_of(arguments, how.progress)
     for note in devices.notes if devices else ():
@@ -79,7 +79,7 @@ def boot(arguments: argparse.Namespace, lab_kernel: Kernel, command: list[str], 
     result = verdict.judge(ending, log, arguments.timeout, out / "kernel.log")
     if lab_root and result.status == _NOT_FOUND:
         hint = "the guest has its own programs; to use this machine's: --host"
-        result = verdict.Verdict(result.status, (*result.messages, hint))
+        result = verdict.Exit(result.status, (*result.messages, hint))
     verdict.write_json(
         out / "lab.json", result.status, ending, devices.name if devices else None, lab_kernel, _how(machine)
     )
@@ -123,10 +123,7 @@ def profiles_of(arguments: argparse.Namespace, progress: Progress) -> profile.De
 
 
 def _modules(
-    arguments: argparse.Namespace,
-    devices: profile.Devices | None,
-    lab_kernel: Kernel,
-    progress: Progress,
+    arguments: argparse.Namespace, devices: profile.Devices | None, lab_kernel: Kernel, progress: Progress
 ) -> list[tuple[Path, str]]:
     if devices is None:
         return []

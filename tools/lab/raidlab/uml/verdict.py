@@ -39,7 +39,7 @@ _EXCUSED = re.compile("|".join(_ITS_OWN), re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Exit:
     status: int
     messages: tuple[str, ...]
 
@@ -55,7 +55,7 @@ def model_status(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
 
 
-def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict:
+def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Exit:
     """The exit status of `raidctl lab run`, and the reason if it is not the command's."""
     model = model_status(ending.model_status)
     bad = complaints(log)
@@ -66,9 +66,9 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
     if bad:
         more = [f"... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
         lines = [f"the guest's kernel complained, see {log_path}:"]
-        return Verdict(GUEST_COMPLAINED, tuple(lines + [f"  {line}" for line in bad[:_SHOWN] + more]))
+        return Exit(GUEST_COMPLAINED, tuple(lines + [f"  {line}" for line in bad[:_SHOWN] + more]))
     if ending.timed_out:
-        return Verdict(
+        return Exit(
             TIMEOUT,
             (
                 f"no end after {timeout_s:g} s of real time, so the guest was stopped; to allow more time: --timeout SECONDS",
@@ -76,9 +76,9 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
             ),
         )
     if ending.code is not None:
-        return Verdict(ending.code, ())
+        return Exit(ending.code, ())
     if _NO_PTRACE in log:
-        return Verdict(
+        return Exit(
             LAB_FAILED,
             (
                 "this machine forbids ptrace(2), which a guest needs to run its processes",
@@ -88,7 +88,7 @@ def judge(ending: Ending, log: str, timeout_s: float, log_path: Path) -> Verdict
         )
     why = ending.failure or f"the guest ended without a message (status {ending.process_code})"
     last = [line for line in log.splitlines() if line.strip()][-3:]
-    return Verdict(LAB_FAILED, (f"{why}; the end of {log_path}:", *(f"  {line}" for line in last)))
+    return Exit(LAB_FAILED, (f"{why}; the end of {log_path}:", *(f"  {line}" for line in last)))
 
 
 def _number(model: dict[str, str], key: str) -> int | None:

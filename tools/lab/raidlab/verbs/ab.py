@@ -231,7 +231,7 @@ def _simulated(arguments: argparse.Namespace, lab_kernel: Kernel, progress: Prog
         with open(out / "output", "wb") as output:
             how = runner.How(Progress(quiet=True), (output, output))
 
-            def boot(command: list[str], directory: Path) -> verdict.Verdict:
+            def boot(command: list[str], directory: Path) -> verdict.Exit:
                 return runner.boot(mine, lab_kernel, command, directory, how)
 
             return measures.run(mine, lab_kernel.name, boot, out)
@@ -248,7 +248,7 @@ def _virtual(arguments: argparse.Namespace, name: str) -> Contender:
         mine = argparse.Namespace(**vars(arguments) | {"kernel": name, "out": str(out), "quiet": True})
         with open(out / "output", "wb") as output:
 
-            def boot(command: list[str], _directory: Path) -> verdict.Verdict:
+            def boot(command: list[str], _directory: Path) -> verdict.Exit:
                 return virtual.run(mine, command, (output.fileno(), output.fileno()))
 
             return measures.run(mine, f"Debian's {name}", boot, out)

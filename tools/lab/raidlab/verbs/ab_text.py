@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from raidlab.kernel import coverage
 from raidlab.kernel.patched import Pair
-from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, OTHER, SLOWER, Verdict
+from raidlab.verbs.judge import CHANCE, EQUAL, FASTER, IDENTICAL, OTHER, SLOWER, Decided
 
 from raidtrace.quantity import units
 
@@ -26,7 +26,7 @@ class Judged:
 
     names: tuple[str, ...]
     pair: Pair | None
-    verdicts: list[Verdict]
+    verdicts: list[Decided]
     lacking: dict[str, list[str]]
     real_time: bool = False
     ran: list[coverage.Ran] | None = None
@@ -51,7 +51,7 @@ def text(arguments: argparse.Namespace, judged: Judged) -> str:
     return "\n".join(_as_text(arguments, judged))
 
 
-def summary(verdicts: list[Verdict]) -> str:
+def summary(verdicts: list[Decided]) -> str:
     """The result in one line."""
     parts = []
     for verdict in (SLOWER, FASTER, OTHER, CHANCE, EQUAL, IDENTICAL):
@@ -61,7 +61,7 @@ def summary(verdicts: list[Verdict]) -> str:
     return f"{len(verdicts)} workload{'s' if len(verdicts) != 1 else ''}: " + ", ".join(parts)
 
 
-def _is_wide(one: Verdict) -> bool:
+def _is_wide(one: Decided) -> bool:
     return (
         one.verdict == CHANCE
         and one.between is not None
@@ -127,7 +127,7 @@ def _time(seconds: float) -> str:
     return units.ns(seconds * 1e9)
 
 
-def _table(verdicts: list[Verdict]) -> list[str]:
+def _table(verdicts: list[Decided]) -> list[str]:
     """The table, at most 72 columns wide so that it fits into a mail."""
     lines = [f"{'workload':18}{'A':>9}{'B':>9}{'speed':>7}  {'95 %':13}{'seeds':>5}  verdict"]
     for one in verdicts:
@@ -198,7 +198,7 @@ def _as_json(arguments: argparse.Namespace, judged: Judged) -> dict[str, object]
     }
 
 
-def _figures(one: Verdict) -> dict[str, object]:
+def _figures(one: Decided) -> dict[str, object]:
     kept = ("name", "does", "command", "prepare", "filesystem", "profile")
     return {
         **{key: getattr(one.workload, key) for key in kept},

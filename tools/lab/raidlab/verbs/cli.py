@@ -160,7 +160,7 @@ def _virtual_machine(arguments: argparse.Namespace, command: list[str], size: tu
     return _said(virtual.run(arguments, command, terminal=size))
 
 
-def _said(result: verdict.Verdict) -> int:
+def _said(result: verdict.Exit) -> int:
     for message in result.messages:
         print(message if message.startswith(" ") else f"raidctl lab: {message}", file=sys.stderr)
     return result.status

@@ -41,7 +41,7 @@ _COUNTS = (
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasureRow:
     """One measure on each kernel; the first kernel is the reference. `values` are means over the seeds. `between` has the
     interval of the ratio of each other kernel; None with a single seed."""
 
@@ -63,7 +63,7 @@ class Section:
     phase: str
     disk: str
     direction: str
-    rows: list[Row]
+    rows: list[MeasureRow]
     findings: list[str]
 
 
@@ -93,7 +93,7 @@ def _section(spans: list[Sample], direction: str, timed: bool) -> Section:
         values = [span.value(direction, name) for span in spans]
         texts = ["-" if value is None else form.format(value * factor) for value in values]
         first, *others = (span.values(direction, name) for span in spans)
-        rows.append(Row(name, label, values, texts, [measures.interval(first, other) for other in others]))
+        rows.append(MeasureRow(name, label, values, texts, [measures.interval(first, other) for other in others]))
     findings = []
     if timed:
         findings = [finding(spans[0], span, direction, letter(number)) for number, span in enumerate(spans) if number]

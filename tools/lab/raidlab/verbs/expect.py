@@ -113,7 +113,7 @@ def _in_simulated_time(arguments: argparse.Namespace) -> tuple[Callable[[], str]
     def run(seed: int) -> measures.Recorded:
         mine = argparse.Namespace(**vars(arguments) | {"seed": seed})
 
-        def boot(command: list[str], out: Path) -> verdict.Verdict:
+        def boot(command: list[str], out: Path) -> verdict.Exit:
             return runner.boot(mine, lab_kernel, command, out, how)
 
         return measures.run(mine, lab_kernel.name, boot, Path(f"{mine.out}-seed-{seed}" if seed else mine.out))
@@ -134,7 +134,7 @@ def _in_virtual_machine(
     name = f"Debian's {arguments.kernel or virtual.DEFAULT_SERIES}"
     facts: dict[str, Any] = {}
 
-    def boot(command: list[str], _out: Path) -> verdict.Verdict:
+    def boot(command: list[str], _out: Path) -> verdict.Exit:
         return virtual.run(arguments, command, (2, 2))
 
     def run(_seed: int) -> measures.Recorded:

@@ -41,7 +41,7 @@ Runs = Callable[[Iterable[tuple[Workload, int, int]]], list[Recorded]]  # argume
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Decided:
     """The verdict on one workload. `seconds` are the means of both kernels. `speed` is the ratio of the second kernel's
     speed, `between` its interval at 95 % (None with one seed), `seeds` their number. `mechanism` has the other changes, the
     largest first. `spread` is the ratio of the first kernel's slowest to its fastest run. `means` are those of both kernels
@@ -58,7 +58,7 @@ class Verdict:
     means: dict[str, tuple[measures.Value, measures.Value]]
 
 
-def judged(workloads: Iterable[Workload], seeds: int, run: Runs) -> list[Verdict]:
+def judged(workloads: Iterable[Workload], seeds: int, run: Runs) -> list[Decided]:
     """Run each kernel with `seeds` (2 or more) seeds to detect a difference, and with as many again to confirm it."""
     every = list(workloads)
     runs_of: dict[str, list[list[Recorded]]] = {one.name: [[], []] for one in every}
@@ -79,7 +79,7 @@ def judged(workloads: Iterable[Workload], seeds: int, run: Runs) -> list[Verdict
     return [_verdict(one, runs_of[one.name], seeds) for one in every]
 
 
-def _verdict(workload: Workload, runs: list[list[Recorded]], seeds: int) -> Verdict:
+def _verdict(workload: Workload, runs: list[list[Recorded]], seeds: int) -> Decided:
     a, b = (measures.mean(_seconds(side)) for side in runs)
     speed = (a or 0.0) / (b or 1.0)
     between = _between(runs)
@@ -97,7 +97,7 @@ def _verdict(workload: Workload, runs: list[list[Recorded]], seeds: int) -> Verd
     mechanism = _mechanism(sides) if kind in (FASTER, SLOWER) else ()
     known = [value for value in _seconds(runs[0]) if value]
     spread = max(known) / min(known) if known else 1.0
-    return Verdict(workload, (a or 0.0, b or 0.0), speed, between, len(runs[0]), kind, mechanism, spread, sides.means())
+    return Decided(workload, (a or 0.0, b or 0.0), speed, between, len(runs[0]), kind, mechanism, spread, sides.means())
 
 
 def _confirmed(runs: list[list[Recorded]], seeds: int) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 from raidlab.base import cache
 from raidlab.base.failure import LabError
 from raidlab.uml import runner
-from raidlab.uml.verdict import Verdict
+from raidlab.uml.verdict import Exit
 
 from raidtrace.quantity.trials import student_quantile
 from raidtrace.recording import work
@@ -187,7 +187,7 @@ def spans(document: dict[str, Any]) -> list[Span]:
 RAIDCTL = cache.CHECKOUT / "tools" / "bin" / "raidctl"
 _RECORDING = "lab.rtdb"
 
-Boot = Callable[[list[str], Path], Verdict]  # runs a command in a guest and leaves its results in a directory
+Boot = Callable[[list[str], Path], Exit]  # runs a command in a guest and leaves its results in a directory
 
 
 @dataclass(frozen=True)

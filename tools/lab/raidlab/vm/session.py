@@ -225,7 +225,7 @@ def lab_run(
     array: Profile | None,
     outputs: tuple[int, int] = (1, 2),
     terminal: tuple[int, int] | None = None,
-) -> verdict.Verdict:
+) -> verdict.Exit:
     """`raidctl lab VERB --vm`: its options, command and profile. The exit status is as without --vm."""
     session = Session(
         series=arguments.kernel or DEFAULT_SERIES,
@@ -257,15 +257,15 @@ def _environment(pairs: Sequence[str], interactive: bool) -> dict[str, str]:
     return environment
 
 
-def _judge(ended: Ended) -> verdict.Verdict:
+def _judge(ended: Ended) -> verdict.Exit:
     """Judge like verdict.judge for User Mode Linux: the log of commands must be complete."""
     # Check this first: if the store is full, the controller stops the guest, which then ended badly.
     if ended.model.get("store_exhausted", "no") != "no":
         why = "the simulated disks' contents did not fit; to give them more memory: --store SIZE"
-        return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))
+        return verdict.Exit(verdict.GUEST_COMPLAINED, (why,))
     if ended.outcome.reason:
-        return verdict.Verdict(ended.outcome.status, (ended.outcome.reason,))
+        return verdict.Exit(ended.outcome.status, (ended.outcome.reason,))
     if ended.model.get("log_lost", "0") != "0":
         why = f"the ground-truth log lost {ended.model['log_lost']} commands: raise log_entries in the profile"
-        return verdict.Verdict(verdict.GUEST_COMPLAINED, (why,))
-    return verdict.Verdict(ended.outcome.status, ())
+        return verdict.Exit(verdict.GUEST_COMPLAINED, (why,))
+    return verdict.Exit(ended.outcome.status, ())

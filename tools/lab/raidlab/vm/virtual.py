@@ -20,7 +20,7 @@ def run(
     command: list[str],
     outputs: tuple[int, int] = (1, 2),
     terminal: tuple[int, int] | None = None,
-) -> verdict.Verdict:
+) -> verdict.Exit:
     """Boot and run `command`, with its output to these descriptors or on the terminal, if `terminal` has its size."""
     if arguments.kernel and tree.is_directory(arguments.kernel):
         raise _own_kernel(arguments.kernel, arguments.verb)

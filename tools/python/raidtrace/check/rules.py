@@ -22,7 +22,7 @@ END_THEM = "end processes that the run does not need, or wait for them"
 WHO = "as root, rule process-io names the processes"
 
 
-class Verdict(enum.Enum):
+class Grade(enum.Enum):
     """From good to bad. The last is for facts that are not available."""
 
     PASS = "pass"
@@ -31,8 +31,8 @@ class Verdict(enum.Enum):
     UNKNOWN = "not available"
 
 
-PASS, WARN, FAIL, UNKNOWN = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.UNKNOWN
-ORDER = tuple(Verdict)
+PASS, WARN, FAIL, UNKNOWN = Grade.PASS, Grade.WARN, Grade.FAIL, Grade.UNKNOWN
+ORDER = tuple(Grade)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Result:
     text: str
     advice: str = ""
     value: float | None = None
-    verdict: Verdict | None = None
+    verdict: Grade | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Finding:
 
     rule: Rule
     disk: str
-    verdict: Verdict
+    verdict: Grade
     value: float | None
     text: str
     remedy: str

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from raidtrace.check import facts, rules
-from raidtrace.check.rules import Finding, Verdict
+from raidtrace.check.rules import Finding, Grade
 from raidtrace.quantity import shown, terminal, units, usage
 from raidtrace.quantity.shown import UserError
 from raidtrace.sweep.device import Machine
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     findings = rules.judge(machine_facts, looked_at)
     out = shown.raw(sys.stdout)
     out.write(as_json(machine_facts, findings) if options.json else as_text(machine_facts, findings))
-    return int(any(finding.verdict is Verdict.FAIL for finding in findings))
+    return int(any(finding.verdict is Grade.FAIL for finding in findings))
 
 
 def as_text(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
@@ -59,18 +59,18 @@ def as_text(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
     lines = ["simulated: this machine is a guest of the lab\n"] if machine_facts.profile is not None else []
     lines.append(f"{bold}{'VERDICT':<14} {'RULE':<13} {'DISK':<8} FOUND{plain}\n")
     for one in findings:
-        mark = ("", "") if one.verdict is Verdict.PASS else (bold, plain)
+        mark = ("", "") if one.verdict is Grade.PASS else (bold, plain)
         first = f"{mark[0]}{one.verdict.value:<14}{mark[1]} {one.rule.name:<13} {one.disk or '-':<8} "
         lines.append(first + terminal.wrapped(shown.visible(one.text), columns, COLUMN).removeprefix(" " * COLUMN))
         if one.remedy:
             lines.append(terminal.wrapped(shown.visible(one.remedy), columns, COLUMN + 3, f"{'':{COLUMN}}-> "))
-        if one.verdict in (Verdict.WARN, Verdict.FAIL):
+        if one.verdict in (Grade.WARN, Grade.FAIL):
             lines.append(terminal.wrapped(f"({one.rule.why})", columns, COLUMN))
     count = Counter(one.verdict for one in findings)
     lines.append(
-        f"{', '.join(f'{count[one]} {one.value}' for one in Verdict)}; activity of {machine_facts.activity.seconds:.1f} s\n"
+        f"{', '.join(f'{count[one]} {one.value}' for one in Grade)}; activity of {machine_facts.activity.seconds:.1f} s\n"
     )
-    if count[Verdict.WARN] + count[Verdict.FAIL]:
+    if count[Grade.WARN] + count[Grade.FAIL]:
         lines.append("To measure the gain of a change: raidctl why --disk DISK -- COMMAND\n")
     return "".join(lines)
 
@@ -82,7 +82,7 @@ def as_json(machine_facts: facts.Facts, findings: Sequence[Finding]) -> str:
         "simulated": machine_facts.profile is not None,
         "lab_profile": machine_facts.profile or None,
         "activity_seconds": machine_facts.activity.seconds,
-        **{one.value.replace(" ", "_"): count[one] for one in Verdict},
+        **{one.value.replace(" ", "_"): count[one] for one in Grade},
         "findings": [
             {
                 "rule": one.rule.name,

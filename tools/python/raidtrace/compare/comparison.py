@@ -51,7 +51,7 @@ class Figures:
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class FigurePair:
     """One figure of both sides. key: (name, value) pairs that identify it. published: A is published, so B should be
     the same test. Otherwise a different term may be the subject of the experiment."""
 
@@ -115,10 +115,11 @@ def normal(values: Sequence[float], unit: str, note: str = "", of: Terms = terms
 
 
 def pair(a: Mapping[tuple[tuple[str, str], ...], Figures],
-         b: Mapping[tuple[tuple[str, str], ...], Figures], published: bool = False) -> tuple[list[Row], list[str]]:  # fmt: skip
+         b: Mapping[tuple[tuple[str, str], ...], Figures],
+         published: bool = False) -> tuple[list[FigurePair], list[str]]:  # fmt: skip
     """The rows of the figures that both have in the same unit, in the order of a, and texts about all others.
     published: a is a published table."""
-    rows = [Row(key, a[key], b[key], published) for key in a if key in b and a[key].unit == b[key].unit]
+    rows = [FigurePair(key, a[key], b[key], published) for key in a if key in b and a[key].unit == b[key].unit]
     left = [f"only A: {text(key)}" for key in a if key not in b]
     left += [f"only B: {text(key)}" for key in b if key not in a]
     left += [f"other units: {text(key)}" for key in a if key in b and a[key].unit != b[key].unit]
@@ -129,7 +130,7 @@ def text(key: Sequence[tuple[str, str]]) -> str:
     return " ".join(value for _, value in key if value)
 
 
-def unlike(rows: Iterable[Row]) -> list[str]:
+def unlike(rows: Iterable[FigurePair]) -> list[str]:
     """Sentences about the terms in which the tests of A and B differ, with the rows of each. Terms that make tests
     incomparable come first."""
     by: dict[tuple[bool, str], list[str]] = {}
@@ -162,7 +163,7 @@ class Compared:
 
     a: str
     b: str
-    rows: tuple[Row, ...]
+    rows: tuple[FigurePair, ...]
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     published: bool = False
@@ -239,7 +240,7 @@ def lines(compared: Compared, width: int) -> list[str]:
     return out
 
 
-def _alike(rows: Sequence[Row]) -> dict[str, str]:
+def _alike(rows: Sequence[FigurePair]) -> dict[str, str]:
     """The parts of the key that are the same in all rows."""
     if len(rows) < 2:
         return {}
@@ -248,7 +249,7 @@ def _alike(rows: Sequence[Row]) -> dict[str, str]:
     return {name: str(distinct.pop() or "") for name, distinct in values.items() if len(distinct) == 1}
 
 
-def _row(row: Row, alike: Container[str], published: bool) -> list[str]:
+def _row(row: FigurePair, alike: Container[str], published: bool) -> list[str]:
     ratio, percent, exceeds = row.ratio(), row.percent(), row.exceeds()
     unit, numbers = _shown(row, published)
     return [
@@ -258,7 +259,7 @@ def _row(row: Row, alike: Container[str], published: bool) -> list[str]:
     ]  # fmt: skip
 
 
-def _shown(row: Row, published: bool) -> tuple[str, list[str]]:
+def _shown(row: FigurePair, published: bool) -> tuple[str, list[str]]:
     """The unit and the medians, in the format of report; those of a published table in its own unit."""
     both = (row.a.middle(), row.b.middle())
     if row.a.unit == KIB_PER_S and published:

@@ -3,7 +3,7 @@
 
 import csv
 
-from raidtrace.compare.comparison import UNITS, Check, Figures, Row, normal, percent_of
+from raidtrace.compare.comparison import UNITS, Check, FigurePair, Figures, normal, percent_of
 from raidtrace.published import tables as published
 from raidtrace.quantity.shown import UserError
 
@@ -22,7 +22,7 @@ def find(name: str) -> str:
     raise UserError(f"unknown published table {name}; known tables: {', '.join(TABLES)}")
 
 
-def own(table: str) -> tuple[list[Row], list[Check]]:
+def own(table: str) -> tuple[list[FigurePair], list[Check]]:
     """The comparisons within a table, and the checks of its words."""
     if table == "amcc":
         return _tuned(), [*_seconds(), *_words()]
@@ -33,7 +33,7 @@ def own(table: str) -> tuple[list[Row], list[Check]]:
     return _blocks(), []
 
 
-def _tuned() -> list[Row]:
+def _tuned() -> list[FigurePair]:
     """Tuned compared with untuned: each of the tests 4, 6, 8, ... with the test before it."""
     by_test: dict[tuple[str, int, str], list[published.Row]] = {}
     for one in published.rows("amcc"):
@@ -48,7 +48,7 @@ def _tuned() -> list[Row]:
                 ("filesystem", high[0]["filesystem"]),
                 ("metric", metric),
             )
-            rows.append(Row(key, _trials(low, "setra 256"), _trials(high, "setra 16384")))
+            rows.append(FigurePair(key, _trials(low, "setra 256"), _trials(high, "setra 16384")))
     return rows
 
 
@@ -115,7 +115,7 @@ def _ranges() -> list[Check]:
     return checks
 
 
-def _steps() -> list[Row]:
+def _steps() -> list[FigurePair]:
     """Each change of the Caltech page compared with the state before it, for xfs and a chunk of 512 KiB."""
     rows = []
     alike = [r for r in published.rows("caltech") if (r["filesystem"], r["md_chunk_kib"]) == ("xfs", "512")]
@@ -126,7 +126,7 @@ def _steps() -> list[Row]:
             a, b = first.get((str(before), metric)), first.get((str(after), metric))
             if a and b:
                 key = (("step", f"{before} to {after}"), ("change", b["change"]), ("metric", metric))
-                rows.append(Row(key, _caltech(a), _caltech(b)))
+                rows.append(FigurePair(key, _caltech(a), _caltech(b)))
     return rows
 
 
@@ -134,7 +134,7 @@ def _caltech(row: published.Row) -> Figures:
     return Figures(tuple(sorted({float(row["low"]) * 1000, float(row["high"]) * 1000})), "KiB/s")
 
 
-def _frames() -> list[Row]:
+def _frames() -> list[FigurePair]:
     """Coraid: large frames compared with those of 1500 bytes."""
     by = {(r["appliance"], r["mtu"], r["array"], r["disks"], r["metric"]): r for r in published.rows("coraid")}
     rows = []
@@ -142,12 +142,12 @@ def _frames() -> list[Row]:
         small = by.get((appliance, "1500", array, disks, metric))
         if mtu != "1500" and small:
             key = (("appliance", appliance), ("array", f"{array} of {disks}"), ("metric", metric))
-            rows.append(Row(key, normal((float(small["value"]),), "KiB/s", "MTU 1500"),
-                            normal((float(row["value"]),), "KiB/s", f"MTU {mtu}")))  # fmt: skip
+            rows.append(FigurePair(key, normal((float(small["value"]),), "KiB/s", "MTU 1500"),
+                                   normal((float(row["value"]),), "KiB/s", f"MTU {mtu}")))  # fmt: skip
     return rows
 
 
-def _blocks() -> list[Row]:
+def _blocks() -> list[FigurePair]:
     """The HOWTO: ext2 blocks of 4 KiB compared with those of 1 KiB."""
     by = {(r["level"], r["tcq"], r["chunk_kib"], r["fs_block_kib"], r["metric"]): r for r in published.rows("howto")}
     rows = []
@@ -155,6 +155,6 @@ def _blocks() -> list[Row]:
         large = by.get((level, tcq, chunk, "4", metric))
         if block == "1" and large:
             key = (("level", level), ("chunk", f"{chunk} KiB"), ("metric", metric))
-            rows.append(Row(key, normal((float(row["value"]),), "K/sec", "1 KiB"),
-                            normal((float(large["value"]),), "K/sec", "4 KiB")))  # fmt: skip
+            rows.append(FigurePair(key, normal((float(row["value"]),), "K/sec", "1 KiB"),
+                                   normal((float(large["value"]),), "K/sec", "4 KiB")))  # fmt: skip
     return rows

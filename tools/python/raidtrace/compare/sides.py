@@ -12,7 +12,7 @@ from raidtrace.benchmark import registry as benchmark
 from raidtrace.benchmark import terms
 from raidtrace.benchmark.terms import Terms
 from raidtrace.compare import comparison
-from raidtrace.compare.comparison import Figures, Row, normal
+from raidtrace.compare.comparison import FigurePair, Figures, normal
 from raidtrace.published import tables as published
 from raidtrace.recording import invariants, observation
 from raidtrace.recording import quantities as q
@@ -212,7 +212,7 @@ def against(side: Side, table: str) -> tuple[dict[Key, Figures], dict[Key, Figur
     return ours, theirs
 
 
-def pair(a: Side, b: Side) -> tuple[list[Row], list[str], list[str]]:
+def pair(a: Side, b: Side) -> tuple[list[FigurePair], list[str], list[str]]:
     """The rows of both sides, texts about figures of one side, and sentences about axes that differ but are constant in
     each."""
     names = {name for side in (a, b) for key in side.figures for name, _ in key}

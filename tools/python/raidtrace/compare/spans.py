@@ -119,7 +119,7 @@ OF_DIRECTION = tuple(
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class NumberPair:
     """One number of both recordings. other_times: the times of one are not comparable with those of the other."""
 
     quantity: Quantity | SpanQuantity | RowQuantity
@@ -153,8 +153,8 @@ class Pair:
     b: Span
     other_times: bool
 
-    def row(self, quantity: Quantity | SpanQuantity | RowQuantity, of: Callable[[Span], Number]) -> Row:
-        return Row(quantity, of(self.a), of(self.b), self.other_times)
+    def row(self, quantity: Quantity | SpanQuantity | RowQuantity, of: Callable[[Span], Number]) -> NumberPair:
+        return NumberPair(quantity, of(self.a), of(self.b), self.other_times)
 
     def outside(self) -> bool:
         """Whether it is the time outside the named phases."""
@@ -175,20 +175,20 @@ class Pair:
         a, b = ({state: share * seconds for state, share in states.items()} for states, seconds, _ in known)
         return a, b
 
-    def length(self) -> Row:
+    def length(self) -> NumberPair:
         return self.row(figures.LENGTH, figures.LENGTH.of)
 
-    def directions(self) -> dict[str, list[Row]]:
+    def directions(self) -> dict[str, list[NumberPair]]:
         """The numbers of each direction with an event."""
         used = [direction for direction in COUNTED if not (self.a.idle(direction) and self.b.idle(direction))]
         both = {direction: (Figures(self.a, direction), Figures(self.b, direction)) for direction in used}
-        return {direction: [Row(one, one.number(a), one.number(b), self.other_times) for one in OF_DIRECTION]
+        return {direction: [NumberPair(one, one.number(a), one.number(b), self.other_times) for one in OF_DIRECTION]
                 for direction, (a, b) in both.items()}  # fmt: skip
 
-    def disk(self) -> list[Row]:
+    def disk(self) -> list[NumberPair]:
         return [self.row(quantity, quantity.of) for quantity in figures.OF_DISK]
 
-    def classes(self) -> dict[str, list[Row]]:
+    def classes(self) -> dict[str, list[NumberPair]]:
         """The bios and requests of each class."""
         return {
             name: [
@@ -197,17 +197,17 @@ class Pair:
             for name in CLASSES
         }
 
-    def blame(self) -> Iterator[tuple[str, str, Row]]:
+    def blame(self) -> Iterator[tuple[str, str, NumberPair]]:
         """The seeks from one class to another, if there are any."""
         a, b = figures.blame(self.a), figures.blame(self.b)
         for cause in CLASSES:
             for to in CLASSES:
                 ours, theirs = (None if counts is None else counts.get((cause, to), 0) for counts in (a, b))
-                row = Row(figures.SEEKS, ours, theirs, self.other_times)
+                row = NumberPair(figures.SEEKS, ours, theirs, self.other_times)
                 if row.worth():
                     yield cause, to, row
 
-    def submitters(self) -> dict[str | None, list[Row]]:
+    def submitters(self) -> dict[str | None, list[NumberPair]]:
         """The sums of all processes with the same name. None: the processes without a row in the module's table."""
         names = dict.fromkeys(
             one.comm for span in (self.a, self.b) if "submitter" in span.groups for one in span.submitters
@@ -268,7 +268,7 @@ class Comparison:
         return json.dumps(self.members(), indent=1, ensure_ascii=False)
 
 
-def _members(rows: Iterable[Row]) -> dict[str, Json]:
+def _members(rows: Iterable[NumberPair]) -> dict[str, Json]:
     return {row.quantity.name: row.to_json() for row in rows}
 
 
@@ -369,7 +369,7 @@ def differences(comparison: Comparison, width: int) -> Iterator[str]:
     yield from _lacking(comparison.differences, width)
 
 
-def _quantity(row: Row) -> str:
+def _quantity(row: NumberPair) -> str:
     line = f"    {row.quantity.label:22} " + " ".join(
         f"{units.text(row.quantity.shown, v):>14}" for v in (row.a, row.b)
     )
@@ -384,7 +384,7 @@ def _quantity(row: Row) -> str:
     return f"{line} {times:>10}" + (f" {100 * (ratio - 1):+10.1f} %" if ratio < MAX_RATIO else "")
 
 
-def _table(heading: str, rows: Iterable[Row]) -> list[str]:
+def _table(heading: str, rows: Iterable[NumberPair]) -> list[str]:
     """Lines below a heading. Rows without a value in both are left out, and a heading without rows, too."""
     lines = [_quantity(row) for row in rows if row.worth()]
     return [f"  {visible(heading)}", *lines] if lines else []

@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from raidtrace.demo import truth, workload
-from raidtrace.demo.truth import CLOCK_READ_NS, CLOCK_READS, Verdict
-from raidtrace.demo.workload import Cell, Row, Spread
+from raidtrace.demo.truth import CLOCK_READ_NS, CLOCK_READS, Agreement
+from raidtrace.demo.workload import Cell, PhaseRow, Spread
 from raidtrace.explain import runs as explain_runs
 from raidtrace.plot import style as plot
 from raidtrace.quantity.shown import UserError
@@ -129,11 +129,11 @@ class Run:
 
     cell: workload.Cell
     recording: Recorded
-    rows: tuple[workload.Row, ...]
+    rows: tuple[workload.PhaseRow, ...]
     evidence: workload.ReadPhase
     page_cache_kib: int
     fetched: float  # share of the data that the read phase read from the disk
-    verdict: truth.Verdict
+    verdict: truth.Agreement
     complaints: tuple[str, ...]
 
 
@@ -224,14 +224,14 @@ def text(cells: Sequence[workload.Cell], runs: Mapping[workload.Cell, Run], out:
 
 
 def repeated(
-    cells: Sequence[workload.Cell], guests: Guests, first: Sequence[workload.Row], seeds: int
+    cells: Sequence[workload.Cell], guests: Guests, first: Sequence[workload.PhaseRow], seeds: int
 ) -> list[workload.Spread]:
     """Run the cells again with the seeds 1 to seeds - 1, verify each, and return the spread of the rates."""
     draws = [list(first)]
     for seed in range(1, seeds):
         place = guests.out / f"seed-{seed}"
         place.mkdir(exist_ok=True)
-        rows: dict[workload.Cell, tuple[workload.Row, ...]] = {}
+        rows: dict[workload.Cell, tuple[workload.PhaseRow, ...]] = {}
 
         def ended(cell: workload.Cell) -> None:
             repeated = examine(cell, place / cell.name())  # noqa: B023
@@ -417,10 +417,10 @@ def spread_text(spreads: Sequence[Spread]) -> list[str]:
     return lines
 
 
-def table(rows: Sequence[Row]) -> list[str]:
+def table(rows: Sequence[PhaseRow]) -> list[str]:
     """Lines of a table of the read phases, with the ratio tuned/untuned after each pair."""
     lines = [_line(*HEADINGS)]
-    first: dict[str, Row] = {}
+    first: dict[str, PhaseRow] = {}
     for row in rows:
         size = None if row.request_bytes_mode is None else row.request_bytes_mode // SECTOR_BYTES
         lines.append(
@@ -442,21 +442,13 @@ def table(rows: Sequence[Row]) -> list[str]:
     return [*lines, *LEGEND]
 
 
-def _ratio(untuned: Row, tuned: Row) -> str:
+def _ratio(untuned: PhaseRow, tuned: PhaseRow) -> str:
     def ratio(what: str) -> str:
         before, after = getattr(untuned, what), getattr(tuned, what)
         return f"x{after / before:.2f}" if before and after else "-"
 
     return _line(
-        "  ratio",
-        "",
-        ratio("kib_per_s"),
-        ratio("published_kib_per_s"),
-        ratio("inflight_reads_mean"),
-        "",
-        "",
-        "",
-        "",
+        "  ratio", "", ratio("kib_per_s"), ratio("published_kib_per_s"), ratio("inflight_reads_mean"), "", "", "", ""
     )
 
 
@@ -464,7 +456,7 @@ def paragraph(sentences: Sequence[str]) -> list[str]:
     return textwrap.wrap(" ".join(sentences), WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
-def verification(cell: Cell, verdict: Verdict, complaints: Sequence[str]) -> list[str]:
+def verification(cell: Cell, verdict: Agreement, complaints: Sequence[str]) -> list[str]:
     """The comparison of one run with the controller's log, and each disagreement."""
     if complaints:
         return [f"  {cell.name():<11} DISAGREES:"] + [f"    {line}" for line in complaints]

@@ -54,7 +54,7 @@ class Depths:
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class Agreement:
     """The result of one comparison. It is positive if there is no mismatch."""
 
     commands: Mapping[str, int]  # direction -> commands of the controller
@@ -102,7 +102,7 @@ def depth_time(commands: Iterable[Command], start_ns: int, end_ns: int) -> dict[
     return {depth: time for depth, time in times.items() if time}
 
 
-def compare(ours: Span, log: Iterable[Command]) -> Verdict:
+def compare(ours: Span, log: Iterable[Command]) -> Agreement:
     """Compare the counters of a span with the commands that arrived in (start_ns, end_ns]."""
     log = list(log)
     arrived = [command for command in log if ours.start_ns < command.arrival_ns <= ours.end_ns]
@@ -115,7 +115,7 @@ def compare(ours: Span, log: Iterable[Command]) -> Verdict:
     if others != added.total():
         wrong.append(f"other commands: raidtrace {others}, controller {dict(added)}")
     depths = _depths(ours, log, arrived)
-    return Verdict(
+    return Agreement(
         {direction: len(commands) for direction, commands in by_direction.items()},
         {direction: SECTOR_BYTES * sum(c.sectors for c in commands) for direction, commands in by_direction.items()},
         dict(added),

@@ -134,7 +134,7 @@ class Cell:
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class PhaseRow:
     """The figures of one phase. None: not published, not reported, or not counted."""
 
     cell: Cell
@@ -173,20 +173,20 @@ def phase_name(cell: Cell, recorded: str) -> str:
     return "read" if cell.workload == "dd" else recorded
 
 
-def rows(cell: Cell, recording: Recorded) -> list[Row]:
+def rows(cell: Cell, recording: Recorded) -> list[PhaseRow]:
     """A row for each phase, in order of time. The time outside the phases is left out."""
     printed = rates(cell, recording.output)
     names = dict.fromkeys(phase.name for phase in recording.phases if phase.name != OUTSIDE)
     return [_row(cell, phase_name(cell, name), recording.whole(name), printed) for name in names]
 
 
-def _row(cell: Cell, phase: str, span: Span, printed: dict[str, float]) -> Row:
+def _row(cell: Cell, phase: str, span: Span, printed: dict[str, float]) -> PhaseRow:
     direction = "write" if phase == "write" else "read"
     reads, sectors = Figures(span, "read"), Figures(span, direction).exact_size_mode()
     placed = [Figures(span, direction) for direction in PLACED]
     sequential = sum(one.count("sequential") for one in placed)
     seeks = sum(one.seeks() or 0 for one in placed)
-    return Row(
+    return PhaseRow(
         cell,
         phase,
         printed.get(phase),
@@ -250,7 +250,7 @@ SPREAD_HEADER = ("workload", "filesystem", "setra_sectors", "phase", "draws", "l
                  "interval_high")  # fmt: skip
 
 
-def spreads(draws: Sequence[Sequence[Row]]) -> list[Spread]:
+def spreads(draws: Sequence[Sequence[PhaseRow]]) -> list[Spread]:
     """The spread of each phase with a rate. draws: the rows of each seed, in the same order."""
     all_spreads = []
     for rows_of_one in zip(*draws, strict=True):
@@ -273,7 +273,7 @@ def write_spread(path: pathlib.Path, all_spreads: Iterable[Spread]) -> None:
                              *(f"{value / 1024:.3f}" for value in values)])  # fmt: skip
 
 
-def write_summary(path: pathlib.Path, all_rows: Iterable[Row]) -> None:
+def write_summary(path: pathlib.Path, all_rows: Iterable[PhaseRow]) -> None:
     """Write summary.csv. An empty field is not published or not available."""
 
     def number(value: float | None, digits: int, per: float = 1.0) -> str:

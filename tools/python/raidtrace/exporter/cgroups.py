@@ -16,7 +16,7 @@ Counts = tuple[int, ...]
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class CgroupRow:
     """A row of the module's table. path: of the cgroup, also after the end of the cgroup."""
 
     pid: int | None
@@ -29,7 +29,7 @@ class Row:
 class Followed:
     """A disk since attach or reset. seen: number of the last sample with a row, by path."""
 
-    rows: dict[int, Row] = dataclasses.field(default_factory=dict)
+    rows: dict[int, CgroupRow] = dataclasses.field(default_factory=dict)
     sums: dict[str, Counts] = dataclasses.field(default_factory=dict)
     seen: dict[str, int] = dataclasses.field(default_factory=dict)
 
@@ -48,10 +48,10 @@ class Cgroups:
         names = [name for name in rows.counters("submitter") if name in rows.columns("submitter")]
         disks = dict(rows.execute("SELECT target, disk FROM target"))
         keys = {number: (target, start) for number, target, _, start, _ in rows.samples}
-        fresh: dict[tuple[int, int], dict[int, Row]] = {key: {} for key in keys.values()}
+        fresh: dict[tuple[int, int], dict[int, CgroupRow]] = {key: {} for key in keys.values()}
         query = f"SELECT sample, submitter, pid, comm, cgroup, {', '.join(names)} FROM submitter WHERE cgroup <> ''"
         for sample, index, pid, comm, path, *counts in rows.execute(query):
-            fresh[keys[sample]][index] = Row(pid, comm, path, tuple(count or 0 for count in counts))
+            fresh[keys[sample]][index] = CgroupRow(pid, comm, path, tuple(count or 0 for count in counts))
         self._disks = {key: self._disks.get(key, Followed()) for key in fresh}
         charged: dict[tuple[str, str], dict[str, int]] = {}
         where = mount()
@@ -65,7 +65,7 @@ class Cgroups:
         self._samples += 1
         return charged
 
-    def _advance(self, disk: Followed, now: Mapping[int, Row]) -> None:
+    def _advance(self, disk: Followed, now: Mapping[int, CgroupRow]) -> None:
         """Add the gain of each row since the last sample, or since attach; at the first sample nothing."""
         rows = {}
         for index, row in now.items():
@@ -80,7 +80,7 @@ class Cgroups:
         disk.rows = rows
 
 
-def _before(was: Row | None, row: Row) -> Row | None:
+def _before(was: CgroupRow | None, row: CgroupRow) -> CgroupRow | None:
     """The row of the last sample, if it had the same process and cgroup. None: the row was reassigned."""
     if was is None or (was.pid, was.comm) != (row.pid, row.comm):
         return None

@@ -73,7 +73,7 @@ class Interval:
         return max(figures.deepest() or 0 for figures in (self.read, self.write))
 
 
-class Row:
+class DiskRow:
     """A disk. errors: its requests that failed since the first interval."""
 
     def __init__(self, target: Target) -> None:
@@ -112,7 +112,7 @@ class Column:
     head: str
     width: int
     of: Callable[[Interval], Cell] | None = None
-    of_row: Callable[[Row], Cell] | None = None
+    of_row: Callable[[DiskRow], Cell] | None = None
 
 
 def _busy(one: Interval) -> Cell:
@@ -120,7 +120,7 @@ def _busy(one: Interval) -> Cell:
     return tables.shown("share", busy)
 
 
-def _readahead(row: Row) -> Cell:
+def _readahead(row: DiskRow) -> Cell:
     kib = None if row.readahead is None else row.readahead / 2
     return Cell(NOT_AVAILABLE) if kib is None else Cell(f"{kib:.0f}", kib)
 
@@ -195,7 +195,7 @@ class Top:
     """All rows. picked: number of the target whose details are shown."""
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[DiskRow] = []
         self.sort, self.picked = 0, 0
         self.source = ""
         self.simulated = False
@@ -219,12 +219,12 @@ class Top:
             self.picked = next(named, 0)
         self.sorted()
 
-    def _added(self, target: Target) -> Row:
+    def _added(self, target: Target) -> DiskRow:
         """A new row. It replaces that of a disk of the same name that was detached."""
         for old in [row for row in self.rows if row.state is State.DETACHED and row.target.disk == target.disk]:
             self.picked = target.target if self.picked == old.target.target else self.picked
             self.rows.remove(old)
-        row = Row(target)
+        row = DiskRow(target)
         self.rows.append(row)
         return row
 
@@ -232,13 +232,13 @@ class Top:
         """Sort the rows: highest value first, unknown ones last, then by name, with numbers as numbers."""
         column = COLUMNS[self.sort]
 
-        def key(row: Row) -> tuple[bool, float, list[tuple[int, str]], int]:
+        def key(row: DiskRow) -> tuple[bool, float, list[tuple[int, str]], int]:
             value = None if column is DISK else row.cell(column).key
             return value is None and column is not DISK, -(value or 0), _natural(row.target.disk), row.target.target
 
         self.rows.sort(key=key)
 
-    def chosen(self) -> Row | None:
+    def chosen(self) -> DiskRow | None:
         """The row whose details are shown. None: there is no row."""
         picked = (row for row in self.rows if row.target.target == self.picked)
         return next(picked, self.rows[0] if self.rows else None)

@@ -22,9 +22,9 @@ from raidtrace.top.model import (
     HELP,
     READS,
     Column,
+    DiskRow,
     Interval,
     Keys,
-    Row,
     State,
     Top,
     bar,
@@ -167,7 +167,7 @@ class Screen:
             self.put(2, x + wide - len(head), head, marked if column is sort else curses.A_BOLD)
             x += wide
 
-    def _row(self, y: int, row: Row, picked: bool, shown: Sequence[Column], length: int, full: int) -> None:
+    def _row(self, y: int, row: DiskRow, picked: bool, shown: Sequence[Column], length: int, full: int) -> None:
         name = f"{'>' if picked else ' '}{row.target.disk:<{DISK.width - 1}.{DISK.width - 1}}"
         self.put(y, 0, name, curses.A_BOLD | curses.A_REVERSE if picked else 0)
         x = DISK.width
@@ -187,7 +187,7 @@ class Screen:
                 self.put(y, x, f"{row.cell(column).text:>{wide}}")
             x += wide
 
-    def _details(self, y: int, row: Row, end: int, columns: int) -> None:
+    def _details(self, y: int, row: DiskRow, end: int, columns: int) -> None:
         one, target = row.interval, row.target
         ahead = "n/a" if row.readahead is None else units.sectors(row.readahead)
         where = " ".join(filter(None, (target.driver, target.hctl)))

@@ -110,7 +110,7 @@ class Place(abc.ABC):
 
 
 @dataclasses.dataclass
-class Row:
+class Tried:
     """A change and the results of its runs. costs: (unchanged, changed) of each pair that counts. p99_ms: p99 latencies
     of the pairs that have both; of reads or writes, the longer one. wrong: the reason why it does not count. moved:
     other settings that changed with it."""
@@ -144,7 +144,7 @@ class Table:
     costs: list[float]
     metric: str
     noise: float
-    rows: list[Row] = dataclasses.field(default_factory=list)
+    rows: list[Tried] = dataclasses.field(default_factory=list)
     together: dict[str, float] = dataclasses.field(default_factory=dict)
     runs: int = 0
     unfinished: list[str] = dataclasses.field(default_factory=list)
@@ -156,14 +156,14 @@ class Table:
     more: str = ""
     source: Source = Source()
 
-    def row(self, change: Change) -> Row | None:
+    def row(self, change: Change) -> Tried | None:
         return next((row for row in self.rows if row.change == change), None)
 
     def least(self) -> float:
         """The smallest factor that counts: worth a change, and twice the noise of a pair."""
         return math.exp(max(chance.MIN_EFFECT, 2 * math.sqrt(2) * self.noise))
 
-    def shorter(self) -> list[Row]:
+    def shorter(self) -> list[Tried]:
         """Rows of settings that shorten the p99 latency in all pairs, at least by half and beyond the noise of a pair,
         and that are not slower; the shortest first."""
         most = min(MAX_P99_FACTOR, math.exp(-2 * math.sqrt(2) * self.late))
@@ -171,7 +171,7 @@ class Table:
                 and row.p99_within(0.0, most)]  # fmt: skip
         return sorted(rows, key=lambda row: row.p99_ms[0][1] / row.p99_ms[0][0])
 
-    def helpful(self, *kinds: Kind) -> list[Row]:
+    def helpful(self, *kinds: Kind) -> list[Tried]:
         """Rows of these kinds that are faster, the fastest first."""
         rows = [row for row in self.rows if not row.wrong and row.change.kind in kinds and row.factor() >= self.least()]
         return sorted(rows, key=lambda row: -row.factor())
@@ -252,7 +252,7 @@ class Experiment:
         free = [row for row in self.table.rows if row.change.kind is Kind.FREE and not row.wrong]
         return bool(self.table.helpful(Kind.LAB)) or any(row.factor() < chance.MIN_EFFECT_FACTOR for row in free)
 
-    def _top(self, count: int) -> list[Row]:
+    def _top(self, count: int) -> list[Tried]:
         return self.table.helpful(Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)[:count]
 
     def _together(self, opened: Mapping[str, str]) -> None:
@@ -277,7 +277,7 @@ class Experiment:
             only = changes.group(members)
             self._try([dataclasses.replace(only, name=" and ".join(changes.label(*pair) for pair in members.items()))])
 
-    def _confirm(self, rows: Sequence[Row]) -> None:
+    def _confirm(self, rows: Sequence[Tried]) -> None:
         """Run more pairs of the best changes until the verdict is settled, no runs are left, or the place makes no more
         pairs."""
         for row in rows:
@@ -325,14 +325,14 @@ class Experiment:
         for (change, _), (before, after) in zip(planned, self.place.pairs(planned, typical)):
             row = self.table.row(change)
             if row is None:
-                row = Row(change)
+                row = Tried(change)
                 self.table.rows.append(row)
             self._add(row, before, after)
 
     def _say(self, what: str) -> None:
         self.say(what, self.place.runs, self.place.most_runs, self.place.seconds_left())
 
-    def _add(self, row: Row, before: Run, after: Run) -> None:
+    def _add(self, row: Tried, before: Run, after: Run) -> None:
         untested, moved = also_changed(after, before, row.change)
         row.moved = tuple(dict.fromkeys((*row.moved, *moved)))
         wrong = invalid(before, self.table.baseline, self.metric) or invalid(after, before, self.metric)
@@ -377,7 +377,7 @@ def baseline_table(runs: Sequence[Run], what: str) -> Table:
     return Table(runs[0], costs, what, chance.noise(costs), runs=len(runs), late=late)
 
 
-def recommended(table: Table, shown: bool = False) -> Row | None:
+def recommended(table: Table, shown: bool = False) -> Tried | None:
     """The smallest change within 5 % of the best: easier kinds first, then smaller values. None: none helps. shown:
     only confirmed changes."""
     remedies = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.FAULT)
@@ -388,7 +388,7 @@ def recommended(table: Table, shown: bool = False) -> Row | None:
     near = [row for row in rows if row.factor() >= rows[0].factor() / math.exp(chance.MIN_EFFECT)]
     order = list(Kind)
 
-    def size(row: Row) -> tuple[int, int, float]:
+    def size(row: Tried) -> tuple[int, int, float]:
         numbers = [int(value) for _, value in row.change.settings if value.isdigit()]
         return order.index(row.change.kind), len(row.change.settings), sum(numbers)
 

@@ -14,7 +14,7 @@ from raidtrace.quantity import units
 from raidtrace.recording import source
 from raidtrace.why import chance, changes, figures, mapping, rate
 from raidtrace.why.changes import PROGRAM, Change, Kind
-from raidtrace.why.experiment import MAX_P99_FACTOR, MIN_MEMBER, Row, Table, recommended
+from raidtrace.why.experiment import MAX_P99_FACTOR, MIN_MEMBER, Table, Tried, recommended
 from raidtrace.why.figures import MIB
 
 IOPS, BANDWIDTH = "IOPS limit", "bandwidth limit"  # of the disk
@@ -38,7 +38,7 @@ REMEDIES = (Kind.SETTING, Kind.LIMIT, Kind.GROUP, Kind.LOAD, Kind.PROGRAM, Kind.
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict:
+class Answer:
     """The verdict. causes: the limits, in the words of the tool; empty: no experiment shows one. change: the row that
     shows it. factor, low, high: expected gain of the remedy and its interval. commands: to type. sentence: everything
     as text."""
@@ -54,7 +54,7 @@ class Verdict:
     sentence: str
 
 
-def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "") -> Verdict:
+def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "") -> Answer:
     """The verdict on a finished table. program: the measured command. preload: the library that omits calls."""
     best = recommended(table, shown=True)
     if best is None:
@@ -82,23 +82,23 @@ def judge(table: Table, disk: str, program: Sequence[str] = (), preload: str = "
         causes, sentences = (kind, *causes), [f"{kind[0].upper()}{kind[1:]}: {limit[0].lower()}{limit[1:]}", *sentences]
     else:
         sentences.append(limit)
-    return Verdict(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, True, commands,
-                   " ".join(part for part in sentences if part))  # fmt: skip
+    return Answer(causes, best.change.name, best.change.kind, effect.factor, effect.low, effect.high, True, commands,
+                  " ".join(part for part in sentences if part))  # fmt: skip
 
 
-def _causes(table: Table, best: Row) -> tuple[str, ...]:
+def _causes(table: Table, best: Tried) -> tuple[str, ...]:
     if best.change.kind is not Kind.GROUP:
         return (best.change.cause,)
     kept = [name for name, _ in best.change.settings if table.together.get(name, MIN_MEMBER) >= MIN_MEMBER]
     return tuple(changes.CAUSES[name] for name in kept)
 
 
-def _best_setting(table: Table) -> Row | None:
+def _best_setting(table: Table) -> Tried | None:
     rows = table.helpful(Kind.SETTING, Kind.GROUP)
     return rows[0] if rows else None
 
 
-def _what(table: Table, best: Row) -> str:
+def _what(table: Table, best: Tried) -> str:
     before, after = (_mean([pair[at] for pair in best.costs]) for at in (0, 1))
     times = f"{best.factor():.2f}x, {_count(best)}"
     which = figures.metric_verb(table.metric)
@@ -130,13 +130,13 @@ def _alone(table: Table, name: str) -> str:
     return f"{changes.CAUSES[name]} {best.factor():.2f}x" if best else f"{changes.CAUSES[name]} not tried"
 
 
-def _rest(table: Table, best: Row) -> str:
+def _rest(table: Table, best: Tried) -> str:
     """A sentence about the other changes, and about the latency with the best one."""
     others = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong and row is not best
               and not (row.moved and row.factor() >= table.least()) and not _same_cause(row.change, best.change)]  # fmt: skip
     top = max(others, key=lambda row: row.factor(), default=None)
     bound = max(
-        (row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong), key=Row.factor, default=None
+        (row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong), key=Tried.factor, default=None
     )
     best_other = f"{max(top.factor(), 1.0):.2f}x" if top else ""
     which = "The other change" if len(others) == 1 else f"The best of the other {len(others)} changes"
@@ -156,7 +156,7 @@ def _rest(table: Table, best: Row) -> str:
     return text.strip()
 
 
-def _latency(table: Table, best: Row | None) -> str:
+def _latency(table: Table, best: Tried | None) -> str:
     """A sentence about the setting that shortens the p99 latency most. Empty: it costs time, has too few pairs, or is
     not much better than the best change."""
     row = next((row for row in table.shorter() if len(row.p99_ms) >= chance.MIN_PAIRS), None)
@@ -171,14 +171,14 @@ def _same_cause(one: Change, other: Change) -> bool:
     return bool({name for name, _ in one.settings} & {name for name, _ in other.settings}) or one.cause == other.cause
 
 
-def _physics(table: Table, best: Row | None) -> str:
+def _physics(table: Table, best: Tried | None) -> str:
     rows = table.helpful(Kind.LAB)
     if not rows or (best and rows[0].factor() < best.factor()):
         return ""
     return f"In the model, {_with(rows[0].change)}: {rows[0].factor():.2f}x."
 
 
-def _nothing_shown(table: Table, best: Row | None) -> Verdict:
+def _nothing_shown(table: Table, best: Tried | None) -> Answer:
     """The verdict without a confirmed change: a cause that only the lab can test, that the disk is not the limit, or
     nothing. best: a change that gained, perhaps by chance."""
     tried = [row for row in table.rows if row.change.kind in REMEDIES and not row.wrong]
@@ -201,17 +201,17 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
         row = physics[0]
         effect = row.effect
         assert effect
-        return Verdict((row.change.cause,), row.change.name, Kind.LAB, effect.factor, effect.low, effect.high, row.shown, (),
-                       f"{none}; {_with(row.change)} the command is {row.factor():.2f}x as fast ({_count(row)}). "
-                       f"Its limit: {row.change.cause}. {late}".strip())  # fmt: skip
+        return Answer((row.change.cause,), row.change.name, Kind.LAB, effect.factor, effect.low, effect.high, row.shown, (),
+                      f"{none}; {_with(row.change)} the command is {row.factor():.2f}x as fast ({_count(row)}). "
+                      f"Its limit: {row.change.cause}. {late}".strip())  # fmt: skip
     bounds = [row for row in table.rows if row.change.kind is Kind.FREE and not row.wrong]
     bound = ""
     if bounds and bounds[0].factor() < chance.MIN_EFFECT_FACTOR and not best:
         high = bounds[0].effect.high if bounds[0].effect else None
         bound = f"with {bounds[0].change.name} the command takes as long ({bounds[0].factor():.2f}x)"
         if high is not None and high < MAX_NO_EFFECT:
-            return Verdict(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, True, (),
-                           f"The disk is not the limit: {bound}. The program computes or waits for other things.")  # fmt: skip
+            return Answer(("not the disk",), bounds[0].change.name, Kind.FREE, 1.0, None, None, True, (),
+                          f"The disk is not the limit: {bound}. The program computes or waits for other things.")  # fmt: skip
         pairs = f"{len(bounds[0].costs)} pair{units.plural(len(bounds[0].costs))}"
         bound = f"The disk may not be the limit, or this is chance: {bound}, in {pairs}."
         more = more or SETTLE
@@ -227,7 +227,7 @@ def _nothing_shown(table: Table, best: Row | None) -> Verdict:
     sentence = " ".join(
         part for part in (head, limit, bound, "" if kind else more, late, _physics(table, None)) if part
     )
-    return Verdict(causes, "", None, 1.0, None, None, bool(kind), (), sentence)
+    return Answer(causes, "", None, 1.0, None, None, bool(kind), (), sentence)
 
 
 def _spread(costs: list[float]) -> float:
@@ -320,7 +320,7 @@ def _mean(costs: list[float]) -> float:
     return sum(costs) / len(costs)
 
 
-def _count(row: Row) -> str:
+def _count(row: Tried) -> str:
     better = sum(after < before for before, after in row.costs)
     return f"{better} of {len(row.costs)} pairs"
 
@@ -339,7 +339,7 @@ def compared(metric: str) -> tuple[str, str]:
     return TIMES if metric in (figures.SECONDS, figures.RATE) else COSTS
 
 
-def word(row: Row, table: Table) -> str:
+def word(row: Tried, table: Table) -> str:
     if row.wrong:
         return "does not count"
     factor, least = row.factor(), table.least()
@@ -350,7 +350,7 @@ def word(row: Row, table: Table) -> str:
     return direction if row.shown else f"{direction}, once" if len(row.costs) == 1 else f"{direction}, not sure"
 
 
-def lines(table: Table, verdict: Verdict, simulated: bool) -> list[str]:
+def lines(table: Table, verdict: Answer, simulated: bool) -> list[str]:
     """The printed lines: the verdict, then the table."""
     out = textwrap.wrap(verdict.sentence, COLUMNS)
     if verdict.commands:
@@ -393,14 +393,14 @@ def _columns(name: str, times: str, late: str, last: str, late_width: int) -> st
     return f"{name:<{width}} {times:>{TIMES_WIDTH}}  {late:>{late_width}}  {last}"
 
 
-def _factors(row: Row) -> str:
+def _factors(row: Tried) -> str:
     effect = row.effect
     if effect and effect.low is not None and effect.high is not None:
         return f"{_times(effect.factor)} ({_times(effect.low)}-{_times(effect.high)})"
     return _times(effect.factor) if effect else "-"
 
 
-def _late(row: Row) -> str:
+def _late(row: Tried) -> str:
     return " -> ".join(map(units.significant, row.p99_ms[0])) if row.p99_ms else "-"
 
 
@@ -408,7 +408,7 @@ def _times(factor: float) -> str:
     return f"{factor:.2f}" if factor < 10 else f"{factor:.1f}" if factor < 100 else units.significant(factor)
 
 
-def as_json(table: Table, verdict: Verdict, about: dict[str, Any]) -> str:
+def as_json(table: Table, verdict: Answer, about: dict[str, Any]) -> str:
     """The JSON object: the command, the baseline, every row, the verdict."""
     rows = [
         {
