@@ -3,6 +3,7 @@
 it."""
 
 import collections
+import contextlib
 import dataclasses
 import pathlib
 import statistics
@@ -43,6 +44,10 @@ class Cell:
         value = self.axes.get(SETTING)
         return float(str(value)) if value is not None else None
 
+    def quantity(self, phase: str, counter: str) -> float | None:
+        """A counted quantity of a phase. If a program names no phases, its phase is run."""
+        return self.counted.get(phase, self.counted.get("run", {})).get(counter)
+
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
@@ -57,7 +62,7 @@ class Curve:
         pairs = []
         for cell in self.cells:
             sectors = cell.readahead()
-            value = cell.rates.get(self.phase) if not counter else cell.counted.get(self.phase, {}).get(counter)
+            value = cell.quantity(self.phase, counter) if counter else cell.rates.get(self.phase)
             if sectors is not None and value is not None:
                 pairs.append((sectors, value))
         return sorted(pairs)
@@ -77,29 +82,25 @@ class Curve:
 
 
 def cells(path: pathlib.Path) -> list[Cell]:
+    """The finished cells of a sweep. path: its directory or its index."""
     file = path / NAME if path.is_dir() else path
-    index = Index(file)
     rates: dict[int, dict[str, float]] = collections.defaultdict(dict)
-    for cell, phase, value, unit, _, place in index.figures():
-        if value is not None and place == "{}" and unit == "KiB/s":
-            rates[cell][phase] = value
     counted: dict[int, dict[str, dict[str, float]]] = collections.defaultdict(dict)
-    for row in index.queues():
-        number, phase = int(str(row["cell"])), str(row["phase"])
-        if row["direction"] == ("write" if phase.startswith("write") else "read"):
-            counted[number].setdefault(phase, {}).update(_counted(row))
-    finished = []
-    about = index.about()
-    for entry in index.entries():
-        if entry.state == DONE:
-            recording = file.parent / entry.directory / "run.rtdb"
-            phases = counted[entry.cell]
-            if "run" in phases:  # if a program names no phases, its phase is run
-                phases |= {phase: phases["run"] for phase in rates[entry.cell] if phase not in phases}
-            finished.append(Cell(entry.name, index.axes(entry.cell), phases, rates[entry.cell],
-                                 recording if recording.is_file() else None, about[entry.cell][2]))  # fmt: skip
-    index.close()
-    return finished
+    with contextlib.closing(Index(file)) as index:
+        for cell, phase, value, unit, _, place in index.figures():
+            if value is not None and place == "{}" and unit == "KiB/s":
+                rates[cell][phase] = value
+        for row in index.queues():
+            if row["direction"] == _direction(str(row["phase"])):
+                counted[int(str(row["cell"]))].setdefault(str(row["phase"]), {}).update(_counted(row))
+        about = index.about()
+        return [Cell(one.name, index.axes(one.cell), counted[one.cell], rates[one.cell],
+                     recording if (recording := file.parent / one.directory / "run.rtdb").is_file() else None,
+                     about[one.cell][2]) for one in index.entries() if one.state == DONE]  # fmt: skip
+
+
+def _direction(phase: str) -> str:
+    return "write" if phase.startswith("write") else "read"
 
 
 def _counted(row: Mapping[str, object]) -> dict[str, float]:
@@ -157,7 +158,7 @@ def chain_of(curve: Curve, together: Sequence[str]) -> Chain:
     causal, limits, between = _ends(curve)
     rates = [y for _, y in medians]
     story, sentences = _story(curve, points, medians, together, between)
-    return Chain(f"{title}, phase {curve.phase}", "", curve.phase, "write" if curve.phase.startswith("write") else "read",
+    return Chain(f"{title}, phase {curve.phase}", "", curve.phase, _direction(curve.phase),
                  story, (*links, *causal), limits, tuple(sentences),
                  max(rates) / min(rates) if min(rates) > 0 else None)  # fmt: skip
 
@@ -327,11 +328,8 @@ def explain(path: pathlib.Path, phase: str | None = None) -> Explanation:
             "No two finished cells of this sweep differ only in readahead, so the effect of readahead is unknown.",
         )
     simulated = any(cell.simulated for cell in finished)
-    notes: tuple[str, ...] = (explain_runs.SIMULATED,) if simulated else ()
-    notes += (
-        ("The steps with A and B compare the cell with the least readahead (A) and one at the knee (B).",)
-        if chains
-        else ()
-    )
+    notes = [explain_runs.SIMULATED] if simulated else []
+    if chains:
+        notes.append("The steps with A and B compare the cell with the least readahead (A) and one at the knee (B).")
     facts = (("cells", str(len(finished))),)
-    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, lines, notes)
+    return Explanation("sweep", (Subject("A", str(path), simulated, facts),), chains, lines, tuple(notes))
