@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -58,7 +59,7 @@ def test_losses_are_printed_by_kind(sampled):
     sampled(*BY_BPF)
     text = call(show.main, "--duration", "1ms", "sda", "sdb").stdout
     assert "by bpf," in text and text.count("LOST") == 1
-    assert "LOST 12,350 events, which the counters lack: 3 queue, 12,345 end" in " ".join(text.split())
+    assert re.search(r"LOST 12,350 .* 3 queue, 12,345 end", " ".join(text.split()))
 
 
 def test_json(sampled):
