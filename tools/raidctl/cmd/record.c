@@ -54,7 +54,7 @@ struct record_options {
 
 static const struct argp_option options[] = {
 	{ "disk", KEY_DISK, "DISK", 0,
-	  "Record DISK; may be given several times (default: 3ware units; in a guest of raidctl lab, all disks; otherwise those of the arguments of COMMAND)",
+	  "Record DISK; may be given several times (default: 3ware units; in a guest of raidctl lab, all disks; otherwise those of the arguments of COMMAND or of the working directory)",
 	  0 },
 	{ "output", KEY_OUTPUT, "FILE", 0, "Write the recording to FILE instead of raidtrace-DATE-TIME.rtdb", 0 },
 	{ "interval", KEY_INTERVAL, "TIME", 0,

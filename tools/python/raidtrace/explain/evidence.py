@@ -206,8 +206,7 @@ class Explanation:
     breakdowns: tuple[Breakdown, ...] = ()
 
     def to_json(self) -> str:
-        """The explanation as JSON. Documentation/explain.rst describes the members, which are those of the classes
-        above."""
+        """The explanation as JSON. The members are those of the classes above."""
         times: list[dict[str, Json]] = [
             {"subject": one.subject or "A", "disk": one.disk, "phase": one.phase, **breakdown.document(one)}
             for one in self.breakdowns
