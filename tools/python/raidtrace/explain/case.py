@@ -74,14 +74,14 @@ class Case:
         found = looks(self.phase.host)
         return None if found is None or found.number < k.NUMBER or self.simulated() else found
 
-    def stuck(self) -> tuple[str, str] | None:
-        """The function in the kernel where looks found the command for half of the idle time, in addition to the busy time,
-        and a clause about it. None: they did not, or there are few looks."""
+    def stuck(self) -> str | None:
+        """A clause about the function in the kernel where looks found the command for half of the idle time, in addition to
+        the busy time. None: they did not, or there are few looks."""
         if (found := self.looks) is None or (idle := self.idle()) is None:
             return None
         for place, nr in found.functions.items():
             if nr / found.number - (1 - idle) >= k.HALF * idle:
-                return place, f"in {nr} of {found.number} looks the command was in {visible(place)}()"
+                return f"in {nr} of {found.number} looks the command was in {visible(place)}()"
         return None
 
     def waits_for_host(self) -> bool:

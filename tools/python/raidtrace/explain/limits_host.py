@@ -13,7 +13,6 @@ from raidtrace.explain.steps import in_order
 from raidtrace.quantity import units
 from raidtrace.quantity.units import plural
 from raidtrace.recording import quantities as q
-from raidtrace.recording.looks import IN_KERNEL, RUNNING
 from raidtrace.recording.observation import KERNEL_THREADS
 from raidtrace.recording.quantities import Reading
 from raidtrace.recording.spans import DATA
@@ -160,12 +159,10 @@ def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None
     if (found := case.looks) is None:
         return None
     number = case.value("looks", found.number, "looks", "look all")
-    asleep = 1 - (found.by.get(RUNNING, 0) + found.by.get(IN_KERNEL, 0)) / found.number
-    if (waits := found.waits()) and asleep >= k.HALF * idle:
-        most = next(iter(waits))
+    if (most := found.waits_for()) is not None and found.asleep() >= k.HALF * idle:
         words, remedy = WAITS.get(most, WAITS["other"])
         text = f"{nothing}: in {found.by[most]} of {found.number} looks at it, the command {words}"
-        return inferred(text, remedy, value, number, share=min(idle, asleep), gain=_without_pauses(case, idle))
+        return inferred(text, remedy, value, number, share=min(idle, found.asleep()), gain=_without_pauses(case, idle))
     for place, (reason, remedy) in KERNEL_WAITS.items():
         nr = found.functions.get(place, 0)
         if (share := nr / found.number) >= k.HALF * idle:
@@ -174,7 +171,7 @@ def _looked(case: Case, nothing: str, idle: float, value: Value) -> Limit | None
             return inferred(text, remedy, value, number, share=min(idle, share), gain=most_gain)
     if (stuck := case.stuck()) is not None:
         return open_question(
-            f"{nothing}, and {stuck[1]}: it waited there for another disk, a lock or memory", value, number
+            f"{nothing}, and {stuck}: it waited there for another disk, a lock or memory", value, number
         )
     return None
 

@@ -273,7 +273,7 @@ def io_max(case: Case) -> Limit:
         return ruled_out(text, value)
     stuck = case.stuck()
     if stuck is not None:
-        text = f"{text}, and {stuck[1]}"
+        text = f"{text}, and {stuck}"
     elif best.least < k.NEARLY_ALL:
         return open_question(f"{text}; only the sum of the cgroup's reads and writes is counted", value)
     by_thread = best.by_kernel / max(best.bios, 1)

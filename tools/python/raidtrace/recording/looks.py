@@ -19,9 +19,13 @@ class Looks:
     by: Mapping[str, int]
     functions: Mapping[str, int]
 
-    def waits(self) -> dict[str, float]:
-        """The reasons why the command waited, neither running nor in the kernel -> share of all looks."""
-        return {name: nr / self.number for name, nr in self.by.items() if name not in (IN_KERNEL, RUNNING)}
+    def asleep(self) -> float:
+        """The share of the looks that found the command neither running nor in the kernel."""
+        return 1 - sum(self.by.get(name, 0) for name in (IN_KERNEL, RUNNING)) / self.number
+
+    def waits_for(self) -> str | None:
+        """The reason of most looks that found it so. None: no look did."""
+        return next((name for name in self.by if name not in (IN_KERNEL, RUNNING)), None)
 
     def most(self) -> dict[str, int]:
         """The reasons that at least 5 % of the looks found -> number of looks."""
