@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 
-from raidtrace.quantity import shown, units, usage
+from raidtrace.quantity import shown, usage
 from raidtrace.quantity.shown import Json, UserError
 from raidtrace.quantity.usage import add_source
 from raidtrace.recording import document, live, source, spans
@@ -23,18 +23,11 @@ BPF_SECONDS = 1.0
 KNOWN = ("target", "disk", "attached_ns", "gone", "bio_based")  # of a disk that is gone
 
 
-def duration(word: str) -> float:
-    try:
-        return units.parse_duration(word)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 def parser() -> argparse.ArgumentParser:
     top = usage.Parser("raidctl show", description=DESCRIPTION)
     top.add_argument("disks", metavar="DISK", nargs="*", help="a disk; without one, all attached disks")
-    top.add_argument("--duration", metavar="TIME", type=duration, help="count for TIME from now on, or until Ctrl-C (default: "
-                     "with the module since attach or reset, with bpf 1s)")  # fmt: skip
+    top.add_argument("--duration", metavar="TIME", type=usage.duration, help="count for TIME from now on, or until Ctrl-C "
+                     "(default: with the module since attach or reset, with bpf 1s)")  # fmt: skip
     add_source(top)
     top.add_argument("-j", "--json", action="store_true", help="print JSON instead of text")
     return top

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from raidtrace.quantity import units, usage
+from raidtrace.quantity import usage
 from raidtrace.quantity.usage import add_source
 from raidtrace.recording import live
 from raidtrace.recording.live import DIFFERENCE, Live
@@ -20,10 +20,7 @@ attached is attached meanwhile; without DISK and an attached disk, all 3ware uni
 
 
 def interval(word: str) -> float:
-    try:
-        seconds = units.parse_duration(word)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    seconds = usage.duration(word)
     if not INTERVALS[0] <= seconds <= INTERVALS[-1]:
         raise argparse.ArgumentTypeError(f"{word} is not between 50ms and 1m")
     return seconds

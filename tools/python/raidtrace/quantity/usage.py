@@ -6,6 +6,8 @@ import re
 import sys
 from typing import NoReturn
 
+from raidtrace.quantity import units
+
 WRONG = 2  # exit status
 # Patterns of argparse's messages, and ours.
 WORDS = (
@@ -23,6 +25,14 @@ WORDS = (
 SOURCES = ("module", "bpf")
 
 
+def duration(word: str) -> float:
+    """The seconds of an argument such as 500ms, 2s or 1m. Raises ArgumentTypeError, for an option's `type`."""
+    try:
+        return units.parse_duration(word)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def add_source(group: argparse._ActionsContainer) -> None:
     """Add the option that chooses the source of counters."""
     group.add_argument(
@@ -33,7 +43,7 @@ def add_source(group: argparse._ActionsContainer) -> None:
 
 
 def source_words(source: str | None) -> tuple[str, ...]:
-    """The words of raidctl record that choose the source of counters."""
+    """The words of raidctl that choose the source of counters."""
     return ("--source", source) if source else ()
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from raidtrace.quantity.shown import UserError, visible
+from raidtrace.quantity.usage import source_words
 from raidtrace.recording import database, spans
 from raidtrace.recording.sample_rows import SampleRows
 from raidtrace.recording.spans import Recorded
@@ -43,8 +44,7 @@ class Live:
     def __init__(
         self, verb: str, disks: Sequence[str], source: str | None = None, errors: IO[bytes] | None = None
     ) -> None:
-        chosen = ("--source", source) if source else ()
-        self._program = subprocess.Popen([RAIDCTL, "rows", *chosen, verb, "--", *disks], stdin=subprocess.PIPE,
+        self._program = subprocess.Popen([RAIDCTL, "rows", *source_words(source), verb, "--", *disks], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, stderr=errors)  # fmt: skip
 
     def __enter__(self) -> "Live":
